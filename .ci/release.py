@@ -1,6 +1,7 @@
 """``python .ci/release.py FOLDER``: a wheel and an sdist in FOLDER, built twice with one digest, checked, and tried in bare environments.
 
-The oldest and the newest Python that this machine has, from 3.11 on, install the wheel without extras and use it.
+The oldest and the newest Python that this machine has, from 3.11 on, install the wheel without
+extras and use it.
 """
 
 from __future__ import annotations
@@ -39,15 +40,29 @@ print(f"skcamel {skcamel.__version__} works on Python {sys.version.split()[0]} w
 
 def run(*words: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
     """A command that must succeed."""
-    return subprocess.run([str(word) for word in words], check=True, text=True, **options)  # noqa: S603
+    return subprocess.run([str(word) for word in words], check=True, text=True, **options)
 
 
 def build(folder: Path) -> dict[str, str]:
     """Digests of what a build writes, by file; its time is that of the last commit."""
-    told = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S607
+    told = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     environment = os.environ | {"SOURCE_DATE_EPOCH": told.stdout.strip() or "1700000000"}
-    run(sys.executable, "-m", "build", "--outdir", folder, ROOT, env=environment, stdout=subprocess.DEVNULL)
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+    run(
+        sys.executable,
+        "-m",
+        "build",
+        "--outdir",
+        folder,
+        ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.iterdir())
+    }
 
 
 def check_contents(folder: Path) -> None:
@@ -58,21 +73,39 @@ def check_contents(folder: Path) -> None:
     assert "skcamel/py.typed" in inside
     with tarfile.open(source) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    assert {"README.md", "LICENSE", "CHANGELOG.md", "pyproject.toml", "docs/conf.py", "tests/test_documents.py"} <= names
-    left = [name for name in names if re.search(r"__pycache__|_build/|^docs/(gallery|generated)/|\.skcamel$", name)]
+    assert {
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "pyproject.toml",
+        "docs/conf.py",
+        "tests/test_documents.py",
+    } <= names
+    left = [
+        name
+        for name in names
+        if re.search(r"__pycache__|_build/|^docs/(gallery|generated)/|\.skcamel$", name)
+    ]
     assert left == [], left
 
 
 def works(python: Path) -> bool:
     """Whether it can make environments: some names on PATH lead nowhere, and some systems leave ensurepip out."""
-    return subprocess.run([python, "-c", "import ensurepip, venv"], capture_output=True, check=False).returncode == 0  # noqa: S603
+    return (
+        subprocess.run(
+            [python, "-c", "import ensurepip, venv"], capture_output=True, check=False
+        ).returncode
+        == 0
+    )
 
 
 def pythons() -> list[Path]:
     """Interpreters of this machine from `LEAST` on, oldest first, one of each minor version."""
     found = {sys.version_info[:2]: Path(sys.executable)}
     versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    places = [Path(folder) for folder in os.environ["PATH"].split(os.pathsep)] + sorted(versions.glob("*/bin"))
+    places = [Path(folder) for folder in os.environ["PATH"].split(os.pathsep)] + sorted(
+        versions.glob("*/bin")
+    )
     for path in (path for place in places for path in place.glob("python3.*")):
         match = re.fullmatch(r"python3\.(\d+)", path.name)
         if match and (3, int(match[1])) not in found and works(path):
@@ -86,8 +119,11 @@ def try_bare(python: Path, wheel: Path, folder: Path) -> None:
     inside = folder / "bin" / "python"
     run(inside, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel)
     run(inside, "-c", SMOKE, cwd=folder)
-    told = subprocess.run([folder / "bin" / "skcamel"], capture_output=True, text=True, check=False)  # noqa: S603
-    assert (told.returncode, told.stderr) == (2, "The skcamel command needs: pip install 'skcamel[cli]'\n"), told
+    told = subprocess.run([folder / "bin" / "skcamel"], capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stderr) == (
+        2,
+        "The skcamel command needs: pip install 'skcamel[cli]'\n",
+    ), told
 
 
 def main(target: Path) -> None:
@@ -96,7 +132,15 @@ def main(target: Path) -> None:
         first, second = (Path(name) / place for place in ("first", "second"))
         digests = build(first)
         assert digests == build(second), "two builds of one commit differ"
-        run(sys.executable, "-m", "twine", "check", "--strict", *first.iterdir(), stdout=subprocess.DEVNULL)
+        run(
+            sys.executable,
+            "-m",
+            "twine",
+            "check",
+            "--strict",
+            *first.iterdir(),
+            stdout=subprocess.DEVNULL,
+        )
         check_contents(first)
         known = pythons()
         for python in dict.fromkeys((known[0], known[-1])):

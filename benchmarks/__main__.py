@@ -37,10 +37,20 @@ def table(name: str, rows: list[Row]) -> str:
 
 
 def main(names: list[str]) -> int:
-    parts = ["# Benchmarks", "", "Written by `make benchmark`. Ratios are of times in one run on this machine:", ""]
+    parts = [
+        "# Benchmarks",
+        "",
+        "Written by `make benchmark`. Ratios are of times in one run on this machine:",
+        "",
+    ]
     parts += [f"- {key}: {value}" for key, value in facts().items()]
     sections = (
-        {section.partition("\n")[0]: section.strip() for section in RESULTS.read_text().split("\n## ")[1:]} if RESULTS.exists() else {}
+        {
+            section.partition("\n")[0]: section.strip()
+            for section in RESULTS.read_text().split("\n## ")[1:]
+        }
+        if RESULTS.exists()
+        else {}
     )
     missed = 0
     for name in names or NAMES:

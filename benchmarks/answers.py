@@ -1,8 +1,10 @@
 """Probabilities and prediction sets of presets quick and best on new rows, over the sets in SKCAMEL_DATA.
 
-Run by ``python -m benchmarks answers``, on a GPU where there is one: eight minutes there, hours on two cores.
+Run by ``python -m benchmarks answers``, on a GPU where there is one: eight minutes there, hours on
+two cores.
 
-Three folds of every set. Log loss and expected calibration error (ten bins of equal width) are those of all entries of a test part; the
+Three folds of every set. Log loss and expected calibration error (ten bins of equal width) are
+those of all entries of a test part; the
 rates of prediction sets at confidence .9 are pooled over folds and sets.
 """
 
@@ -28,7 +30,8 @@ SETS += ("science", "arts", "business", "rcv1-s1", "rcv1-s2", "rcv1-s3", "rcv1-s
 PRESETS = ("quick", "best")
 CONFIDENCES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.99)
 CONFIDENCE = 0.9
-# Means over sets and folds at commit f112b78, whose probabilities had a slope for each label and no offset.
+# Means over sets and folds at commit f112b78, whose probabilities had a slope for each label and no
+# offset.
 BEFORE = {
     "quick": {"log_loss": 0.15846, "calibration_error": 0.00890, "average_precision": 0.74184},
     "best": {"log_loss": 0.15453, "calibration_error": 0.00787, "average_precision": 0.74931},
@@ -66,11 +69,23 @@ def counts(Y: np.ndarray, model: Any, X: Any) -> dict[str, float]:
         answers = model.predict_sets(X, confidence=confidence)
         is_open = answers == -1
         found["closed again"] = found.get("closed again", 0) + (before & ~is_open).sum()
-        found["contradictions"] = found.get("contradictions", 0) + ((answers == 1) & ~predicted).sum() + ((answers == 0) & predicted).sum()
+        found["contradictions"] = (
+            found.get("contradictions", 0)
+            + ((answers == 1) & ~predicted).sum()
+            + ((answers == 0) & predicted).sum()
+        )
         before = is_open
         if confidence == CONFIDENCE:
-            found |= {"yes": (answers == 1).sum(), "right": ((answers == 1) & (Y == 1)).sum(), "open": is_open.sum()}
-            found |= {"present": (Y == 1).sum(), "missed": ((answers == 0) & (Y == 1)).sum(), "entries": Y.size}
+            found |= {
+                "yes": (answers == 1).sum(),
+                "right": ((answers == 1) & (Y == 1)).sum(),
+                "open": is_open.sum(),
+            }
+            found |= {
+                "present": (Y == 1).sum(),
+                "missed": ((answers == 0) & (Y == 1)).sum(),
+                "entries": Y.size,
+            }
     return {key: float(count) for key, count in found.items()}
 
 
@@ -88,7 +103,9 @@ def fold_results(name: str, preset: str, *, with_sets: bool = True) -> list[dict
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # labels that are constant in a fold
         for train, test in KFold(3, shuffle=True, random_state=0).split(data.X):
-            model = CamelClassifierCV.from_preset(preset, device=device()).fit(data.X[train], data.Y[train])
+            model = CamelClassifierCV.from_preset(preset, device=device()).fit(
+                data.X[train], data.Y[train]
+            )
             found = figures(data.Y[test], model, data.X[test])
             if with_sets:
                 found |= counts(data.Y[test], model, data.X[test])
@@ -102,17 +119,46 @@ def run() -> list[Row]:
     rows = []
     parallel = Parallel(n_jobs=1 if device() is None else 4)
     for preset in PRESETS:
-        results = [fold for folds in parallel(delayed(fold_results)(name, preset) for name in SETS) for fold in folds]
+        results = [
+            fold
+            for folds in parallel(delayed(fold_results)(name, preset) for name in SETS)
+            for fold in folds
+        ]
         mean = {key: float(np.mean([result[key] for result in results])) for key in BEFORE[preset]}
         total = {key: sum(result[key] for result in results) for key in results[0]}
         rows += [
             at_most(f"{preset}: log loss", mean["log_loss"], BEFORE[preset]["log_loss"], ""),
-            at_most(f"{preset}: expected calibration error", mean["calibration_error"], BEFORE[preset]["calibration_error"], ""),
-            at_least(f"{preset}: average precision", mean["average_precision"], BEFORE[preset]["average_precision"], ""),
-            at_least(f"{preset}: right among the yes answers at confidence .9", total["right"] / total["yes"], 0.88, ""),
-            at_most(f"{preset}: present labels answered no at confidence .9", total["missed"] / total["present"], 0.12, ""),
+            at_most(
+                f"{preset}: expected calibration error",
+                mean["calibration_error"],
+                BEFORE[preset]["calibration_error"],
+                "",
+            ),
+            at_least(
+                f"{preset}: average precision",
+                mean["average_precision"],
+                BEFORE[preset]["average_precision"],
+                "",
+            ),
+            at_least(
+                f"{preset}: right among the yes answers at confidence .9",
+                total["right"] / total["yes"],
+                0.88,
+                "",
+            ),
+            at_most(
+                f"{preset}: present labels answered no at confidence .9",
+                total["missed"] / total["present"],
+                0.12,
+                "",
+            ),
             Row(f"{preset}: open answers at confidence .9", total["open"] / total["entries"], ""),
             at_most(f"{preset}: answers that contradict predict", total["contradictions"], 0, ""),
-            at_most(f"{preset}: open answers that a higher confidence closes", total["closed again"], 0, ""),
+            at_most(
+                f"{preset}: open answers that a higher confidence closes",
+                total["closed again"],
+                0,
+                "",
+            ),
         ]
     return rows

@@ -1,6 +1,7 @@
 """Methods for many rows, each fitted in a process of its own: time, memory, and average precision on new rows.
 
-Rows lie in files that are mapped into memory, so that they count as file pages and not as memory of the method.
+Rows lie in files that are mapped into memory, so that they count as file pages and not as memory of
+the method.
 """
 
 from __future__ import annotations
@@ -44,7 +45,11 @@ class Result(NamedTuple):
 def write_rows(folder: Path, n: int, d: int, q: int) -> Path:
     """Write n rows and `NEW` others, with labels of which one in two to one in fifty rows has each: waves in hidden columns, and noise."""
     rng = np.random.default_rng(0)
-    mixing, directions, waves = rng.normal(size=(HIDDEN, d)), rng.normal(size=(HIDDEN, 60)), rng.normal(size=(60, q)) / 5
+    mixing, directions, waves = (
+        rng.normal(size=(HIDDEN, d)),
+        rng.normal(size=(HIDDEN, 60)),
+        rng.normal(size=(60, q)) / 5,
+    )
     phases, cuts = rng.uniform(0, 6, size=60), None
     folder.mkdir()
     for x_name, y_name, size in (("X", "Y", n), ("new", "truth", NEW)):
@@ -53,31 +58,59 @@ def write_rows(folder: Path, n: int, d: int, q: int) -> Path:
         for i in range(0, size, BLOCK):
             U = rng.normal(size=(min(BLOCK, size - i), HIDDEN))
             X[i : i + BLOCK] = U @ mixing + rng.normal(size=(len(U), d))
-            scores = np.sin(0.7 * U @ directions + phases) @ waves + 0.3 * rng.normal(size=(len(U), q))
+            scores = np.sin(0.7 * U @ directions + phases) @ waves + 0.3 * rng.normal(
+                size=(len(U), q)
+            )
             if cuts is None:
-                cuts = np.array([np.quantile(own, p) for own, p in zip(scores.T, np.linspace(0.5, 0.98, q), strict=True)])
+                cuts = np.array(
+                    [
+                        np.quantile(own, p)
+                        for own, p in zip(scores.T, np.linspace(0.5, 0.98, q), strict=True)
+                    ]
+                )
             Y[i : i + BLOCK] = scores > cuts
     return folder
 
 
 def fitted_apart(method: str, folder: Path, m: int) -> Result:
     """A method of `METHODS` with m landmarks, fitted to the rows in a folder."""
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.apart", method, str(folder), str(m)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).parents[1])  # noqa: S603
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "benchmarks.apart",
+        method,
+        str(folder),
+        str(m),
+    ]
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).parents[1]
+    )
     return Result(*json.loads(done.stdout))
 
 
 def nystroem(X: np.ndarray, m: int) -> Nystroem:
     """The same kernel as ours, with its bandwidth."""
-    return Nystroem(gamma=0.5 / mean_distance("rbf", X[: 2 * m]) ** 2, n_components=m, random_state=0)
+    return Nystroem(
+        gamma=0.5 / mean_distance("rbf", X[: 2 * m]) ** 2, n_components=m, random_state=0
+    )
 
 
 def ours(X: np.ndarray, Y: np.ndarray, m: int) -> Any:
-    return CamelClassifierCV(solver="landmark", n_landmarks=m, max_memory="1GiB").fit(X, Y).decision_function
+    return (
+        CamelClassifierCV(solver="landmark", n_landmarks=m, max_memory="1GiB")
+        .fit(X, Y)
+        .decision_function
+    )
 
 
 def ours_once(X: np.ndarray, Y: np.ndarray, m: int) -> Any:
-    return CamelClassifier(solver="landmark", n_landmarks=m, max_memory="1GiB").fit(X, Y).decision_function
+    return (
+        CamelClassifier(solver="landmark", n_landmarks=m, max_memory="1GiB")
+        .fit(X, Y)
+        .decision_function
+    )
 
 
 def ridge(X: np.ndarray, Y: np.ndarray, m: int) -> Any:
@@ -92,14 +125,23 @@ def descent(X: np.ndarray, Y: np.ndarray, m: int, *, features: bool) -> Any:
 def himalaya_ridge(X: np.ndarray, Y: np.ndarray, m: int) -> Any:
     from himalaya.ridge import Ridge
 
-    return make_pipeline(nystroem(X, m), Ridge(alpha=1.0, fit_intercept=True)).fit(X, Y.astype(np.float64)).predict
+    return (
+        make_pipeline(nystroem(X, m), Ridge(alpha=1.0, fit_intercept=True))
+        .fit(X, Y.astype(np.float64))
+        .predict
+    )
 
 
 def himalaya_kernel(X: np.ndarray, Y: np.ndarray, m: int) -> Any:
     from himalaya.kernel_ridge import KernelRidgeCV
 
-    gamma, few = nystroem(X, m).gamma, Y[:m].astype(np.float64)  # the matrix of all rows would not fit
-    model = KernelRidgeCV(alphas=np.logspace(-3, 3, 7), kernel="rbf", kernel_params={"gamma": gamma}, cv=5)
+    gamma, few = (
+        nystroem(X, m).gamma,
+        Y[:m].astype(np.float64),
+    )  # the matrix of all rows would not fit
+    model = KernelRidgeCV(
+        alphas=np.logspace(-3, 3, 7), kernel="rbf", kernel_params={"gamma": gamma}, cv=5
+    )
     model.fit(np.array(X[:m]), few - few.mean(axis=0))
     return lambda new: model.predict(new) + few.mean(axis=0)
 
@@ -141,12 +183,20 @@ def watched() -> Iterator[list[int]]:
 
 
 def main(method: str, folder: str, m: str) -> None:
-    X, Y, new, truth = (np.load(Path(folder) / f"{name}.npy", mmap_mode="r") for name in ("X", "Y", "new", "truth"))
+    X, Y, new, truth = (
+        np.load(Path(folder) / f"{name}.npy", mmap_mode="r") for name in ("X", "Y", "new", "truth")
+    )
     with watched() as peak:
         start = time.perf_counter()
         scores = METHODS[method](X, Y, int(m))
         took = time.perf_counter() - start
-    print(json.dumps(Result(took, peak[0], average_precision(np.array(truth), np.asarray(scores(np.array(new)))))))
+    print(
+        json.dumps(
+            Result(
+                took, peak[0], average_precision(np.array(truth), np.asarray(scores(np.array(new))))
+            )
+        )
+    )
 
 
 if __name__ == "__main__":

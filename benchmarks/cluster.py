@@ -1,6 +1,7 @@
 """Fits on Dask clusters of this machine: scaling with workers, memory of many partitions, and a model of what larger ones cost.
 
-Writes benchmarks/cluster.md. The cost of a fit on n rows is taken as a + b n, from three sizes, and checked on a fourth.
+Writes benchmarks/cluster.md. The cost of a fit on n rows is taken as a + b n, from three sizes, and
+checked on a fourth.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def cluster(n_workers: int) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0") as local,
+        LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as local,
         Client(local) as client,
     ):
         yield client
@@ -51,14 +54,19 @@ def lazily(n: int, part: int = PART) -> tuple[Any, Any]:
     import dask
     import dask.array as da
 
-    parts = [da.from_delayed(dask.delayed(made)(k, part), (part, COLUMNS + LABELS), dtype=float) for k in range(n // part)]
+    parts = [
+        da.from_delayed(dask.delayed(made)(k, part), (part, COLUMNS + LABELS), dtype=float)
+        for k in range(n // part)
+    ]
     both = da.concatenate(parts)
     return both[:, :COLUMNS], both[:, COLUMNS:]
 
 
 def fit(n: int, part: int = PART) -> CamelClassifier:
     """The fit that is measured."""
-    return CamelClassifier(solver="landmark", n_landmarks=LANDMARKS, bandwidth=10.0).fit(*lazily(n, part))
+    return CamelClassifier(solver="landmark", n_landmarks=LANDMARKS, bandwidth=10.0).fit(
+        *lazily(n, part)
+    )
 
 
 def run() -> list[Row]:
@@ -81,8 +89,15 @@ def run() -> list[Row]:
         Row(f"{SIZES[-1]:,} rows: one worker / two workers", times[SIZES[-1]] / two, "x"),
         at_most("coefficients of one and of two workers differ", float(not same), 0, ""),
         at_most(f"{MANY:,} partitions: peak memory of a worker", workers / 2**30, 1, "GiB"),
-        at_most(f"{MANY:,} partitions: peak memory of scheduler and client together", scheduler / 2**30, 1, "GiB"),
-        at_most(f"cost model at {CHECKED:,} rows: error", abs(predicted / times[CHECKED] - 1), 0.2, ""),
+        at_most(
+            f"{MANY:,} partitions: peak memory of scheduler and client together",
+            scheduler / 2**30,
+            1,
+            "GiB",
+        ),
+        at_most(
+            f"cost model at {CHECKED:,} rows: error", abs(predicted / times[CHECKED] - 1), 0.2, ""
+        ),
     ]
 
 
@@ -99,16 +114,28 @@ def _write(start: float, slope: float, times: dict[int, float], predicted: float
     lines = [
         "# Fits on a cluster: a cost model",
         "",
-        f"Written by `python -m benchmarks cluster` on {facts()['cores']} cores ({facts()['processor']}); one worker of one thread,",
-        f"rows made on the worker, {COLUMNS} columns, {LABELS} labels, {LANDMARKS} landmarks, partitions of {PART:,} rows.",
+        (
+            f"Written by `python -m benchmarks cluster` on {facts()['cores']} cores"
+            f" ({facts()['processor']}); one worker of one thread,"
+        ),
+        (
+            f"rows made on the worker, {COLUMNS} columns, {LABELS} labels, {LANDMARKS} landmarks,"
+            f" partitions of {PART:,} rows."
+        ),
         "",
         "| rows | seconds | a + b n |",
         "|---|---|---|",
         *(f"| {n:,} | {times[n]:.1f} | {start + slope * n:.1f} |" for n in SIZES),
         f"| {CHECKED:,} (not used to fit) | {times[CHECKED]:.1f} | {predicted:.1f} |",
         "",
-        f"a = {start:.2f} s, b = {slope * 1e6:.1f} s for a million rows: {per_core / 1e9:.1f} Gflop/s of the {flops:,}",
-        "operations that a row takes (2 m d for its kernels, m² for the sums, 2 m q for the labels), with making the rows, two passes and",
+        (
+            f"a = {start:.2f} s, b = {slope * 1e6:.1f} s for a million rows: {per_core / 1e9:.1f}"
+            f" Gflop/s of the {flops:,}"
+        ),
+        (
+            "operations that a row takes (2 m d for its kernels, m² for the sums, 2 m q for the"
+            " labels), with making the rows, two passes and"
+        ),
         "everything that Dask does.",
         "",
         f"## A worked estimate: {LARGE:,} rows, {d} columns, {q} labels, {m:,} landmarks",
@@ -119,9 +146,21 @@ def _write(start: float, slope: float, times: dict[int, float], predicted: float
         f"| core hours at the rate above | | {core_seconds / 3600:,.0f} |",
         f"| hours on {CORES} cores | if reading keeps up | {core_seconds / 3600 / CORES:.1f} |",
         f"| bytes read, twice (survey, sums) | 2 n (8 d + labels) | {2 * read / 1e12:.1f} TB |",
-        f"| to read them in that time | each of 50 machines | {2 * read / 50 / (core_seconds / CORES) / 1e6:,.0f} MB/s |",
-        f"| bytes moved between machines | sums of {chains:,} chains of 8 partitions, 8 m² each, samples | {moved / 1e9:,.0f} GB at most |",
-        f"| memory of a worker | a partition, its kernels in blocks, two sums | {held / 2**30:.2f} GiB |",
-        f"| the model that comes back | m (d + q) numbers and a sample | {(8 * m * (d + q) + 30_000 * 8 * d) / 1e6:.0f} MB |",
+        (
+            "| to read them in that time | each of 50 machines |"
+            f" {2 * read / 50 / (core_seconds / CORES) / 1e6:,.0f} MB/s |"
+        ),
+        (
+            f"| bytes moved between machines | sums of {chains:,} chains of 8 partitions, 8 m²"
+            f" each, samples | {moved / 1e9:,.0f} GB at most |"
+        ),
+        (
+            "| memory of a worker | a partition, its kernels in blocks, two sums |"
+            f" {held / 2**30:.2f} GiB |"
+        ),
+        (
+            "| the model that comes back | m (d + q) numbers and a sample |"
+            f" {(8 * m * (d + q) + 30_000 * 8 * d) / 1e6:.0f} MB |"
+        ),
     ]
     PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")

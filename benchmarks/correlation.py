@@ -15,10 +15,16 @@ from skcamel.camel import correlation
 def make_labels(q: int) -> np.ndarray:
     """Labels in {-1, +1} of 2 000 rows that share 40 causes."""
     rng = np.random.default_rng(0)
-    return np.where(rng.normal(size=(2000, 40)) @ rng.normal(size=(40, q)) + 2 * rng.normal(size=(2000, q)) > 8, 1.0, -1.0)
+    return np.where(
+        rng.normal(size=(2000, 40)) @ rng.normal(size=(40, q)) + 2 * rng.normal(size=(2000, q)) > 8,
+        1.0,
+        -1.0,
+    )
 
 
-def one_by_one(Y: np.ndarray, C: np.ndarray, penalty: np.ndarray, columns: np.ndarray, tol: float) -> np.ndarray:
+def one_by_one(
+    Y: np.ndarray, C: np.ndarray, penalty: np.ndarray, columns: np.ndarray, tol: float
+) -> np.ndarray:
     """Coordinate descent from the Gram matrix for some columns."""
     S = np.zeros((len(C), len(columns)))
     for k, j in enumerate(columns):
@@ -47,16 +53,31 @@ def run() -> list[Row]:
         C = correlation.gram(Y)
         penalty = correlation.learn(Y).penalty
         ours = seconds(lambda Y=Y: correlation.learn(Y), 3)
-        columns = np.arange(0, q, share)  # every tenth label of 400, scaled up: all of them would take minutes
+        columns = np.arange(
+            0, q, share
+        )  # every tenth label of 400, scaled up: all of them would take minutes
         for tol in (1e-6, 1e-8, 1e-9):  # the loosest that reaches 1e-6 of the penalty
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 start = time.perf_counter()
                 S = one_by_one(Y, C, penalty, columns, tol)
                 theirs = (time.perf_counter() - start) * share
-            violation = float((correlation.kkt_violation(C, S, penalty[columns], columns) / penalty[columns]).max())
+            violation = float(
+                (
+                    correlation.kkt_violation(C, S, penalty[columns], columns) / penalty[columns]
+                ).max()
+            )
             if violation <= 1e-6:
                 break
-        rows.append(at_least(f"enet_path(precompute=Gram) label by label / ours, q = {q}", theirs / ours, 5))
-        rows.append(at_most(f"our KKT violation in units of the penalty, q = {q}", float(correlation.learn(Y).violation.max()), 1e-6, ""))
+        rows.append(
+            at_least(f"enet_path(precompute=Gram) label by label / ours, q = {q}", theirs / ours, 5)
+        )
+        rows.append(
+            at_most(
+                f"our KKT violation in units of the penalty, q = {q}",
+                float(correlation.learn(Y).violation.max()),
+                1e-6,
+                "",
+            )
+        )
     return rows

@@ -12,7 +12,10 @@ from skcamel import CamelClassifierCV
 from skcamel.camel.representation import Data, Grid, kernel_matrices
 from skcamel.presets import STRONG
 
-SIZES = {(2200, 103, 14): 3.0, (1100, 50, 227): 6.0}  # rows, features, labels: the most that `best` may take, in bare eigh calls
+SIZES = {
+    (2200, 103, 14): 3.0,
+    (1100, 50, 227): 6.0,
+}  # rows, features, labels: the most that `best` may take, in bare eigh calls
 
 
 def make_data(n: int, d: int, q: int) -> tuple[np.ndarray, np.ndarray]:
@@ -34,7 +37,12 @@ def run() -> list[Row]:
     rows = []
     for (n, d, q), most in SIZES.items():
         X, Y = make_data(n, d, q)
-        bare = sum(seconds(lambda K=K: linalg.eigh(K, driver="evd", check_finite=False), 3) for K in matrices(X))
+        bare = sum(
+            seconds(lambda K=K: linalg.eigh(K, driver="evd", check_finite=False), 3)
+            for K in matrices(X)
+        )
         one = seconds(lambda X=X, Y=Y: CamelClassifierCV.from_preset("best").fit(X, Y), 1)
-        rows.append(at_most(f"best, combined, n = {n}, q = {q} / its bare eigh calls", one / bare, most))
+        rows.append(
+            at_most(f"best, combined, n = {n}, q = {q} / its bare eigh calls", one / bare, most)
+        )
     return rows

@@ -1,6 +1,7 @@
 """``python -m benchmarks.front_page``: write the measured tables of README.md from the records of studies/alternatives and from results.md.
 
-No figure of the README is typed by hand; a test compares it with what this module makes of the records.
+No figure of the README is typed by hand; a test compares it with what this module makes of the
+records.
 """
 
 from __future__ import annotations
@@ -15,8 +16,15 @@ from skcamel.experiment import Records, summarise
 from skcamel.experiment.paper import method_and_preset
 
 ROOT = Path(__file__).parents[1]
-README, RESULTS, STUDY = ROOT / "README.md", ROOT / "benchmarks" / "results.md", ROOT / "studies" / "alternatives"
-BEGIN, END = "<!-- measured: written by `python -m benchmarks.front_page` -->\n", "<!-- /measured -->"
+README, RESULTS, STUDY = (
+    ROOT / "README.md",
+    ROOT / "benchmarks" / "results.md",
+    ROOT / "studies" / "alternatives",
+)
+BEGIN, END = (
+    "<!-- measured: written by `python -m benchmarks.front_page` -->\n",
+    "<!-- /measured -->",
+)
 METRIC = "average_precision"
 SHOWN = ("emotions", "scene", "yeast", "medical", "enron")
 # Titles of the methods shown, by name and preset; "" stands for any.
@@ -28,8 +36,12 @@ METHODS = {
     ("logistic", ""): "logistic",
 }
 SELECTION = {
-    "GridSearchCV(KernelRidge), 7 candidates in 5 folds / ours": "`GridSearchCV(KernelRidge)`, 7 candidates in 5 folds",
-    "the paper's alternation over the same grid, estimated / ours": "the paper's algorithm, 77 candidates in 5 folds (estimated)",
+    "GridSearchCV(KernelRidge), 7 candidates in 5 folds / ours": (
+        "`GridSearchCV(KernelRidge)`, 7 candidates in 5 folds"
+    ),
+    "the paper's alternation over the same grid, estimated / ours": (
+        "the paper's algorithm, 77 candidates in 5 folds (estimated)"
+    ),
 }
 
 
@@ -46,7 +58,11 @@ def accuracy(records: Iterable[Mapping[str, Any]]) -> str:
     str
         A Markdown table and what was done; nothing without records.
     """
-    records = [record for record in records if (record["method"], record["preset"]) in METHODS or (record["method"], "") in METHODS]
+    records = [
+        record
+        for record in records
+        if (record["method"], record["preset"]) in METHODS or (record["method"], "") in METHODS
+    ]
     if not records:
         return ""
     found = summarise(records)
@@ -57,16 +73,28 @@ def accuracy(records: Iterable[Mapping[str, Any]]) -> str:
     }
     titles = {method: _title(method) for _, method in figures}
     methods = sorted(titles, key=lambda method: list(METHODS.values()).index(titles[method]))
-    whole = [name for name in dict.fromkeys(name for name, _ in figures) if all((name, method) in figures for method in methods)]
+    whole = [
+        name
+        for name in dict.fromkeys(name for name, _ in figures)
+        if all((name, method) in figures for method in methods)
+    ]
     rows = {name: [figures[name, method] for method in methods] for name in SHOWN if name in whole}
-    rows[f"mean of {len(whole)} sets"] = [fmean(figures[name, method] for name in whole) for method in methods]
-    lines = [f"| average precision | {' | '.join(titles[method] for method in methods)} |", "|---" * (len(methods) + 1) + "|"]
+    rows[f"mean of {len(whole)} sets"] = [
+        fmean(figures[name, method] for name in whole) for method in methods
+    ]
+    lines = [
+        f"| average precision | {' | '.join(titles[method] for method in methods)} |",
+        "|---" * (len(methods) + 1) + "|",
+    ]
     for name, values in rows.items():
         best = f"{max(values):.3f}"
-        cells = [f"**{value:.3f}**" if f"{value:.3f}" == best else f"{value:.3f}" for value in values]
+        cells = [
+            f"**{value:.3f}**" if f"{value:.3f}" == best else f"{value:.3f}" for value in values
+        ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     told = (
-        "Means over outer folds, everything chosen inside the training parts; all methods and sets: `skcamel tables studies/alternatives`."
+        "Means over outer folds, everything chosen inside the training parts; all methods and sets:"
+        " `skcamel tables studies/alternatives`."
     )
     return "\n".join([*lines, "", told, ""])
 
@@ -84,13 +112,27 @@ def selection(results: str) -> str:
     '| `GridSearchCV(KernelRidge)`, 7 candidates in 5 folds | 4.43 times as long |'
     """
     found = dict(re.findall(r"^\| ([^|]+) \| ([\d.e+]+) x \|", results, re.MULTILINE))
-    rows = [f"| {title} | {found[what]} times as long |" for what, title in SELECTION.items() if what in found]
-    return "\n".join(["| choosing hyper-parameters | against 77 candidates of `CamelClassifierCV` |", "|---|---|", *rows, ""])
+    rows = [
+        f"| {title} | {found[what]} times as long |"
+        for what, title in SELECTION.items()
+        if what in found
+    ]
+    return "\n".join(
+        [
+            "| choosing hyper-parameters | against 77 candidates of `CamelClassifierCV` |",
+            "|---|---|",
+            *rows,
+            "",
+        ]
+    )
 
 
 def block() -> str:
     """What stands between the two marks of the README."""
-    parts = [accuracy(Records(STUDY)) if (STUDY / "records.jsonl").exists() else "", selection(RESULTS.read_text(encoding="utf-8"))]
+    parts = [
+        accuracy(Records(STUDY)) if (STUDY / "records.jsonl").exists() else "",
+        selection(RESULTS.read_text(encoding="utf-8")),
+    ]
     return "\n".join(part for part in parts if part)
 
 

@@ -38,15 +38,32 @@ def synthetic() -> list[Row]:
     rows = []
     for n, kernels in ((3000, ("rbf", "laplacian")), (8000, ("rbf",))):
         X, Y = make_data(n + 500, 100, 30)
-        here, there = (CamelClassifierCV(kernels=kernels, threshold="macro_f1", device=device) for device in (None, "cuda"))
+        here, there = (
+            CamelClassifierCV(kernels=kernels, threshold="macro_f1", device=device)
+            for device in (None, "cuda")
+        )
         there.fit(X[:200], Y[:200])  # wake the device up
         train = X[:n], Y[:n]
         on_cpu, on_gpu = (seconds(partial(model.fit, *train), 1) for model in (here, there))
         gap = abs(here.decision_function(X[n:]) - there.decision_function(X[n:])).max()
-        scores = max(abs(here.cv_results_[key] - there.cv_results_[key]).max() for key in here.cv_results_ if key.startswith("mean_"))
+        scores = max(
+            abs(here.cv_results_[key] - there.cv_results_[key]).max()
+            for key in here.cv_results_
+            if key.startswith("mean_")
+        )
         rows += [
-            at_most(f"n = {n}, {' and '.join(kernels)}: largest difference of scores on new rows", float(gap), 1e-8, ""),
-            at_most(f"n = {n}: largest difference of any metric of any candidate", float(scores), 1e-6, ""),
+            at_most(
+                f"n = {n}, {' and '.join(kernels)}: largest difference of scores on new rows",
+                float(gap),
+                1e-8,
+                "",
+            ),
+            at_most(
+                f"n = {n}: largest difference of any metric of any candidate",
+                float(scores),
+                1e-6,
+                "",
+            ),
             at_least(f"n = {n}: time on the CPU / on the GPU", on_cpu / on_gpu, 1),
         ]
     return rows
@@ -56,26 +73,64 @@ def scale() -> list[Row]:
     """Sums over rows: agreement with numpy; a million rows and the largest exact fit, each with its whole grid."""
     rows = []
     X, Y = make_data(20_500, 100, 30)
-    for name, options in {"landmark": {"n_landmarks": 1000}, "primal": {"kernels": ["linear"]}}.items():
-        here, there = (CamelClassifierCV(solver=name, threshold="macro_f1", device=device, **options) for device in (None, "cuda"))
-        scores = [model.fit(X[:20_000], Y[:20_000]).decision_function(X[20_000:]) for model in (here, there)]
+    for name, options in {
+        "landmark": {"n_landmarks": 1000},
+        "primal": {"kernels": ["linear"]},
+    }.items():
+        here, there = (
+            CamelClassifierCV(solver=name, threshold="macro_f1", device=device, **options)
+            for device in (None, "cuda")
+        )
+        scores = [
+            model.fit(X[:20_000], Y[:20_000]).decision_function(X[20_000:])
+            for model in (here, there)
+        ]
         gap = abs(scores[0] - scores[1]).max() / abs(scores[0]).max()
-        rows.append(at_most(f"{name}, n = 20 000: largest relative difference of scores on new rows", float(gap), 1e-8, ""))
+        rows.append(
+            at_most(
+                f"{name}, n = 20 000: largest relative difference of scores on new rows",
+                float(gap),
+                1e-8,
+                "",
+            )
+        )
     X, Y = make_data(1_000_000, 100, 50)
     Y = Y.astype(np.int8)
     torch.cuda.reset_peak_memory_stats()
     landmark = CamelClassifierCV(solver="landmark", n_landmarks=10_000, device="cuda")
-    rows.append(at_most("10⁶ rows, d = 100, q = 50, m = 10 000, 77 candidates", seconds(partial(landmark.fit, X, Y), 1), 20, "s"))
-    rows.append(at_most("memory on the GPU for it", torch.cuda.max_memory_allocated() / 2**30, 17, "GiB"))
+    rows.append(
+        at_most(
+            "10⁶ rows, d = 100, q = 50, m = 10 000, 77 candidates",
+            seconds(partial(landmark.fit, X, Y), 1),
+            20,
+            "s",
+        )
+    )
+    rows.append(
+        at_most("memory on the GPU for it", torch.cuda.max_memory_allocated() / 2**30, 17, "GiB")
+    )
     torch.cuda.reset_peak_memory_stats()
     new = torch.asarray(X[:10_000], device="cuda")
     many = seconds(partial(landmark.predict, X), 1)
     rows.append(
-        at_most("to predict all of them / one product of their kernels", many / (100 * seconds(partial(_product, new, landmark), 3)), 10)
+        at_most(
+            "to predict all of them / one product of their kernels",
+            many / (100 * seconds(partial(_product, new, landmark), 3)),
+            10,
+        )
     )
-    rows.append(at_most("memory on the GPU for that", torch.cuda.max_memory_allocated() / 2**30, 2, "GiB"))
+    rows.append(
+        at_most("memory on the GPU for that", torch.cuda.max_memory_allocated() / 2**30, 2, "GiB")
+    )
     exact = CamelClassifierCV(solver="spectral", device="cuda")
-    rows.append(at_most("exact, 40 000 rows, 77 candidates", seconds(partial(exact.fit, X[:40_000], Y[:40_000]), 1), 60, "s"))
+    rows.append(
+        at_most(
+            "exact, 40 000 rows, 77 candidates",
+            seconds(partial(exact.fit, X[:40_000], Y[:40_000]), 1),
+            60,
+            "s",
+        )
+    )
     return rows
 
 
@@ -96,12 +151,26 @@ def column() -> list[Row]:
         bares.append(seconds(partial(_eigh, K)))
         if len(Y) < FEW_ROWS:
             on_cpu = seconds(partial(unit, "paper", X, Y, new, device=None))
-            rows.append(at_most(f"{name}, {len(Y)} rows: time on the GPU / on the CPU beside it", units[-1] / on_cpu, 1))
+            rows.append(
+                at_most(
+                    f"{name}, {len(Y)} rows: time on the GPU / on the CPU beside it",
+                    units[-1] / on_cpu,
+                    1,
+                )
+            )
     one = sum(units)
-    rows.append(at_most(f"column of sixteen sets, {10 * one:.1f} s in ten folds / its bare eigh calls", one / sum(bares), 2))
+    rows.append(
+        at_most(
+            f"column of sixteen sets, {10 * one:.1f} s in ten folds / its bare eigh calls",
+            one / sum(bares),
+            2,
+        )
+    )
     fold = training_part("enron")
     unit("best", *fold)
-    rows.append(at_most("a fold of `best` on enron", seconds(partial(unit, "best", *fold)), 1.5, "s"))
+    rows.append(
+        at_most("a fold of `best` on enron", seconds(partial(unit, "best", *fold)), 1.5, "s")
+    )
     return rows
 
 
@@ -114,7 +183,9 @@ def training_part(name: str) -> tuple[Any, np.ndarray, Any]:
     return data.X[train], data.Y[train], data.X[test]
 
 
-def unit(preset: str, X: np.ndarray, Y: np.ndarray, new: np.ndarray, *, device: str | None = "cuda") -> None:
+def unit(
+    preset: str, X: np.ndarray, Y: np.ndarray, new: np.ndarray, *, device: str | None = "cuda"
+) -> None:
     """Selection, fits and predictions of one unit of a study."""
     CamelMethod(preset, device=device).fit(X, Y, seed=0).outcomes(new)
 

@@ -1,7 +1,9 @@
 """``python -m benchmarks.label_errors``: planted label errors that several orders find, as a table for benchmarks/label_errors.md.
 
-Of each set some labels are turned, either uniformly over all entries, or so that each label stays as frequent as it is: as many
-are turned off as on. An order lists the entries by leave-one-out scores F, or by log-odds z of a link for each label, and
+Of each set some labels are turned, either uniformly over all entries, or so that each label stays
+as frequent as it is: as many
+are turned off as on. An order lists the entries by leave-one-out scores F, or by log-odds z of a
+link for each label, and
 its first k are looked at, where k were planted.
 """
 
@@ -15,7 +17,20 @@ from skcamel import find_label_errors
 from skcamel.camel.link import fit_link
 from skcamel.data import load_dataset
 
-SETS = ("emotions", "image", "scene", "yeast", "genbase", "medical", "enron", "business", "science", "arts", "cal500", "rcv1-s1")
+SETS = (
+    "emotions",
+    "image",
+    "scene",
+    "yeast",
+    "genbase",
+    "medical",
+    "enron",
+    "business",
+    "science",
+    "arts",
+    "cal500",
+    "rcv1-s1",
+)
 ROWS = 800  # drawn where a set has more
 SHARES, SEEDS = (0.02, 0.05), range(3)
 WAYS = ("uniform", "as frequent")
@@ -64,7 +79,10 @@ def measured(name: str, way: str) -> dict[str, tuple[float, float]]:
             F[errors.rows, errors.labels] = np.where(errors.given, errors.scores, -errors.scores)
             for order, values in orders(Y ^ turned, F).items():
                 first = np.argsort(values, axis=None, kind="stable")[: turned.sum()]
-                result = turned.flat[first].mean(), average_precision_score(turned.ravel(), -values.ravel())
+                result = (
+                    turned.flat[first].mean(),
+                    average_precision_score(turned.ravel(), -values.ravel()),
+                )
                 found.setdefault(order, []).append(result)
     return {order: tuple(np.mean(results, axis=0)) for order, results in found.items()}
 
@@ -72,16 +90,30 @@ def measured(name: str, way: str) -> dict[str, tuple[float, float]]:
 def main() -> None:
     tables = {way: {name: measured(name, way) for name in SETS} for way in WAYS}
     names = list(tables[WAYS[0]][SETS[0]])
-    print("| order | found, mean | average precision, mean | " + " | ".join(f"found, {way}" for way in WAYS) + " |")
+    print(
+        "| order | found, mean | average precision, mean | "
+        + " | ".join(f"found, {way}" for way in WAYS)
+        + " |"
+    )
     print("|---" * (3 + len(WAYS)) + "|")
     for order in names:
-        means = np.array([[tables[way][name][order] for name in SETS] for way in WAYS])  # (ways, sets, 2)
+        means = np.array(
+            [[tables[way][name][order] for name in SETS] for way in WAYS]
+        )  # (ways, sets, 2)
         found, precision = means.mean(axis=(0, 1))
         by_way = " | ".join(f"{value:.3f}" for value in means[:, :, 0].mean(axis=1))
         print(f"| {order} | {found:.3f} | {precision:.3f} | {by_way} |")
-    print("\n| set | " + " | ".join(f"{order}" for order in names) + " |\n" + "|---" * (1 + len(names)) + "|")
+    print(
+        "\n| set | "
+        + " | ".join(f"{order}" for order in names)
+        + " |\n"
+        + "|---" * (1 + len(names))
+        + "|"
+    )
     for name in SETS:
-        cells = [" / ".join(f"{tables[way][name][order][0]:.2f}" for way in WAYS) for order in names]
+        cells = [
+            " / ".join(f"{tables[way][name][order][0]:.2f}" for way in WAYS) for order in names
+        ]
         print(f"| {name} | " + " | ".join(cells) + " |")
 
 

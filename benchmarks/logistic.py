@@ -22,7 +22,10 @@ from skcamel.metrics.conventions import TITLES
 from skcamel.rows import dense
 
 N_FOLDS = 10
-LIMITS = dict.fromkeys(NAMES, 0.005) | {"one_error": 0.02, "macro_f1": 0.02}  # these two hang on single rows and on rare labels
+LIMITS = dict.fromkeys(NAMES, 0.005) | {
+    "one_error": 0.02,
+    "macro_f1": 0.02,
+}  # these two hang on single rows and on rare labels
 
 
 class Compared(NamedTuple):
@@ -57,7 +60,11 @@ def compared(name: str, n_folds: int) -> Compared:
         middle = time.perf_counter()
         P = label_by_label(rows, data.Y[train], new)
         times += (middle - start, time.perf_counter() - middle)
-        ours.append(evaluate(data.Y[test], model.decision_function(data.X[test]), model.predict(data.X[test])))
+        ours.append(
+            evaluate(
+                data.Y[test], model.decision_function(data.X[test]), model.predict(data.X[test])
+            )
+        )
         theirs.append(evaluate(data.Y[test], P, P >= 0.5))
     return Compared(mean_of(ours), mean_of(theirs), *times)
 
@@ -86,7 +93,10 @@ def run(datasets: tuple[str, ...] = REGULAR + LARGE, n_folds: int | None = None)
             found = compared(name, n_folds or (N_FOLDS if name in REGULAR else 1))
             rows += rows_of(name, found)
             times += found.our_seconds, found.their_seconds
-    return [*rows, Row("one LogisticRegression per label / BR, time on all sets", times[1] / times[0], "x")]
+    return [
+        *rows,
+        Row("one LogisticRegression per label / BR, time on all sets", times[1] / times[0], "x"),
+    ]
 
 
 if __name__ == "__main__":  # python -m benchmarks.logistic 3 emotions enron

@@ -56,8 +56,17 @@ def facts() -> dict[str, str]:
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        model = next((line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")), model)
+        model = next(
+            (
+                line.split(":", 1)[1].strip()
+                for line in info.read_text().splitlines()
+                if line.startswith("model name")
+            ),
+            model,
+        )
     libraries = ("numpy", "scipy", "scikit-learn", "skcamel")
-    return {"processor": model, "cores": str(os.cpu_count()), "Python": platform.python_version()} | {
-        name: version(name) for name in libraries
-    }
+    return {
+        "processor": model,
+        "cores": str(os.cpu_count()),
+        "Python": platform.python_version(),
+    } | {name: version(name) for name in libraries}

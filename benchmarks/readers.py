@@ -24,7 +24,11 @@ def run() -> list[Row]:
     home = os.environ.get("SKCAMEL_DATA")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(home) if home else made(Path(folder))
-        rows = [row for name, target in TARGETS.items() for row in compare(root / name / f"{name}.arff.gz", name, target)]
+        rows = [
+            row
+            for name, target in TARGETS.items()
+            for row in compare(root / name / f"{name}.arff.gz", name, target)
+        ]
         return rows + [wide(Path(folder), kind) for kind in ("csv", "parquet", "arff", "svm")]
 
 
@@ -35,7 +39,12 @@ def wide(folder: Path, kind: str) -> Row:
         path = folder / f"wide{d}.{kind}"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            write_dataset(Dataset(np.random.default_rng(0).random((3, d)).round(3), np.eye(3, 2, dtype=np.int64)), path)
+            write_dataset(
+                Dataset(
+                    np.random.default_rng(0).random((3, d)).round(3), np.eye(3, 2, dtype=np.int64)
+                ),
+                path,
+            )
             times.append(seconds(partial(read_dataset, path, labels=2), 5))
     return at_most(f"{kind}: time for 40 000 columns / time for 10 000", times[1] / times[0], 6)
 
@@ -44,7 +53,10 @@ def made(folder: Path) -> Path:
     """Write sets of the size and digits of scene and rcv1-s1."""
     rng = np.random.default_rng(0)
     scene = Dataset(rng.random((2407, 294)).round(6), rng.integers(0, 2, (2407, 6)))
-    rcv1 = Dataset(sparse.csr_array((rng.random((6000, 944)) < 0.05).astype(float)), rng.random((6000, 101)) < 0.03)
+    rcv1 = Dataset(
+        sparse.csr_array((rng.random((6000, 944)) < 0.05).astype(float)),
+        rng.random((6000, 101)) < 0.03,
+    )
     for name, data in (("scene", scene), ("rcv1-s1", rcv1)):
         (folder / name).mkdir()
         write_mulan(data, folder / name / f"{name}.arff.gz")
@@ -57,8 +69,13 @@ def compare(path: Path, name: str, target: float) -> list[Row]:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     X = data.X
-    held = data.Y.nbytes + (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes)
-    ours, theirs = seconds(partial(read_mulan, path), 5), seconds(partial(read_by_liac, path, is_sparse=sparse.issparse(X)), 3)
+    held = data.Y.nbytes + (
+        X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
+    )
+    ours, theirs = (
+        seconds(partial(read_mulan, path), 5),
+        seconds(partial(read_by_liac, path, is_sparse=sparse.issparse(X)), 3),
+    )
     return [
         at_least(f"liac-arff / ours, {name}, gzipped", theirs / ours, target),
         at_most(f"peak memory / (3 x the arrays + 20 MB), {name}", peak / (3 * held + 20e6), 1),

@@ -1,6 +1,7 @@
 """Fits by landmarks of hundreds of thousands of rows: the pass over the rows against its bare products, memory, and other software.
 
-Writes benchmarks/scale.md with a table of methods on the same rows, and the picture docs/images/scale.png.
+Writes benchmarks/scale.md with a table of methods on the same rows, and the picture
+docs/images/scale.png.
 """
 
 from __future__ import annotations
@@ -50,20 +51,32 @@ def bare(X: np.ndarray, Z: np.ndarray) -> None:
 
 def started(X: np.ndarray) -> Stream:
     """Bandwidth and landmarks of the rows; nothing is summed up yet."""
-    rows = landmark.drawn(Block(X, np.zeros((len(X), 0), dtype=np.int8)), size=landmark.SAMPLE_ROWS, seed=0)
-    return begin("none", "rbf", rows, Streaming(primal=False, count=COUNT), n_rows=len(X), lambda2=1e-3)
+    rows = landmark.drawn(
+        Block(X, np.zeros((len(X), 0), dtype=np.int8)), size=landmark.SAMPLE_ROWS, seed=0
+    )
+    return begin(
+        "none", "rbf", rows, Streaming(primal=False, count=COUNT), n_rows=len(X), lambda2=1e-3
+    )
 
 
 def pass_times(folder: Path) -> dict[int, tuple[float, float]]:
     """Seconds of the pass and of its bare products by number of rows: the least of some rounds, in turn, for others use the machine too."""
-    X, Y = np.load(folder / "X.npy", mmap_mode="r"), np.load(folder / "Y.npy") * np.int8(2) - np.int8(1)
+    X, Y = (
+        np.load(folder / "X.npy", mmap_mode="r"),
+        np.load(folder / "Y.npy") * np.int8(2) - np.int8(1),
+    )
     stream = started(X)
     Z = np.asarray(stream.landmarks)
     works: dict[int, tuple[Callable[[], object], Callable[[], object]]] = {
         n: (lambda n=n: stream.add(Block(X[:n], Y[:n])), lambda n=n: bare(X[:n], Z)) for n in SIZES
     }
-    rounds = [{n: [_timed(work) for work in pair] for n, pair in works.items()} for _ in range(ROUNDS)]
-    return {n: (min(times[n][0] for times in rounds), min(times[n][1] for times in rounds)) for n in SIZES}
+    rounds = [
+        {n: [_timed(work) for work in pair] for n, pair in works.items()} for _ in range(ROUNDS)
+    ]
+    return {
+        n: (min(times[n][0] for times in rounds), min(times[n][1] for times in rounds))
+        for n in SIZES
+    }
 
 
 def _timed(work: Callable[[], object]) -> float:
@@ -76,7 +89,9 @@ def _pass_rows(times: dict[int, tuple[float, float]]) -> list[Row]:
     half, n = SIZES[-2:]
     growth = times[n][0] / times[half][0]
     return [
-        at_least(f"pass over {n} rows: rate / rate of its bare products", times[n][1] / times[n][0], 0.7),
+        at_least(
+            f"pass over {n} rows: rate / rate of its bare products", times[n][1] / times[n][0], 0.7
+        ),
         Row(f"pass over {n} rows / over {half}", growth, "x", "1.9–2.2", 1.9 <= growth <= 2.2),
     ]
 
@@ -85,12 +100,27 @@ def _fit_rows(large: dict[str, Result], million: Result, seconds_of_products: fl
     """Whole fits against others, and their memory."""
     ours, theirs = large[OURS], large[THEIRS]
     return [
-        at_most(f"{SIZES[-1]} rows, max_memory='1GiB': memory at the peak beside the rows", ours.bytes / GIB, 1, "GiB"),
+        at_most(
+            f"{SIZES[-1]} rows, max_memory='1GiB': memory at the peak beside the rows",
+            ours.bytes / GIB,
+            1,
+            "GiB",
+        ),
         at_most(f"{SIZES[-1]} rows: {OURS} / {THEIRS}", ours.seconds / theirs.seconds, 1),
         Row(f"{SIZES[-1]} rows: memory of these", ours.bytes / theirs.bytes, "x"),
-        Row(f"{SIZES[-1]} rows: whole fit / bare products of the pass", ours.seconds / seconds_of_products, "x"),
-        at_most(f"{MILLION[0]} rows: memory at the peak beside the rows", million.bytes / GIB, 2, "GiB"),
-        Row(f"{MILLION[0]} rows, d = {MILLION[1]}, m = {MILLION[3]} / {SIZES[-1]} rows", million.seconds / ours.seconds, "x"),
+        Row(
+            f"{SIZES[-1]} rows: whole fit / bare products of the pass",
+            ours.seconds / seconds_of_products,
+            "x",
+        ),
+        at_most(
+            f"{MILLION[0]} rows: memory at the peak beside the rows", million.bytes / GIB, 2, "GiB"
+        ),
+        Row(
+            f"{MILLION[0]} rows, d = {MILLION[1]}, m = {MILLION[3]} / {SIZES[-1]} rows",
+            million.seconds / ours.seconds,
+            "x",
+        ),
     ]
 
 
@@ -106,9 +136,18 @@ def write_page(found: dict[str, Result], missing: list[str]) -> None:
     lines = [
         "# Many rows",
         "",
-        f"Written by `python -m benchmarks scale`. {n:,} rows of {d} made columns, {q} labels, {COUNT:,} landmarks or components,",
-        f"{NEW:,} test rows. Each method has a process of its own. Time is that of the fit, relative to the first line; memory is what",
-        "is no file page, at the peak of the fit, beside the rows. All rbf kernels have the bandwidth of ours.",
+        (
+            f"Written by `python -m benchmarks scale`. {n:,} rows of {d} made columns, {q} labels,"
+            f" {COUNT:,} landmarks or components,"
+        ),
+        (
+            f"{NEW:,} test rows. Each method has a process of its own. Time is that of the fit,"
+            " relative to the first line; memory is what"
+        ),
+        (
+            "is no file page, at the peak of the fit, beside the rows. All rbf kernels have the"
+            " bandwidth of ours."
+        ),
         "",
         *(f"- {key}: {value}" for key, value in facts().items()),
         "",
@@ -116,7 +155,10 @@ def write_page(found: dict[str, Result], missing: list[str]) -> None:
         "|---|---|---|---|",
     ]
     unit = found[OURS].seconds
-    lines += [f"| {name} | {own.seconds / unit:.2f} x | {own.bytes / GIB:.2f} GiB | {own.precision:.3f} |" for name, own in found.items()]
+    lines += [
+        f"| {name} | {own.seconds / unit:.2f} x | {own.bytes / GIB:.2f} GiB | {own.precision:.3f} |"
+        for name, own in found.items()
+    ]
     lines += ["", *missing] if missing else []
     lines += ["", "![Time of the pass over rows, and of whole fits](../docs/images/scale.png)"]
     PAGE.write_text("\n".join(lines) + "\n")
@@ -125,7 +167,10 @@ def write_page(found: dict[str, Result], missing: list[str]) -> None:
 def picture(times: dict[int, tuple[float, float]], fits: dict[int, Result]) -> None:
     machine = facts()
     title = f"{COLUMNS} columns, {COUNT:,} landmarks, {LABELS} labels"
-    passes = [Curve(name, SIZES, [times[n][k] for n in SIZES]) for k, name in enumerate(("pass over the rows", "its bare products"))]
+    passes = [
+        Curve(name, SIZES, [times[n][k] for n in SIZES])
+        for k, name in enumerate(("pass over the rows", "its bare products"))
+    ]
     whole = [Curve("whole fit, 77 candidates", COUNTS, [fits[m].seconds for m in COUNTS])]
     draw(
         "scale",

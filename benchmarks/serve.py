@@ -1,6 +1,7 @@
 """A server on this machine: 50 clients at once against calls in this process and against a bare echo; memory; stopping; odd requests.
 
-Clients are plain sockets in a process of their own, so that what is measured is the server. Each sends one row of yeast's 103 columns.
+Clients are plain sockets in a process of their own, so that what is measured is the server. Each
+sends one row of yeast's 103 columns.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class Load(NamedTuple):
         return float(np.quantile(self.times, 0.99))
 
 
-async def client(host: str, port: int, request: bytes, left: list[int], seen: dict[str, Any]) -> None:
+async def client(
+    host: str, port: int, request: bytes, left: list[int], seen: dict[str, Any]
+) -> None:
     """Send requests over one connection, and over a new one where the server closes it, until none is left or nobody answers."""
     reader = writer = None
     while left[0] > 0:
@@ -75,11 +78,22 @@ async def client(host: str, port: int, request: bytes, left: list[int], seen: di
 async def clients(address: str, body: bytes, n: int) -> Load:
     """So many requests by 50 clients."""
     host, port = address.removeprefix("http://").split(":")
-    head = f"POST /predict HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = (
+        f"POST /predict HTTP/1.1\r\nHost: {host}\r\nContent-Type:"
+        f" application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
     seen: dict[str, Any] = {"answered": 0, "failed": 0, "cut_off": 0, "times": []}
     left, start = [n], time.perf_counter()
-    await asyncio.gather(*(client(host, int(port), head.encode() + body, left, seen) for _ in range(CLIENTS)))
-    return Load(seen["answered"], seen["failed"], seen["cut_off"], time.perf_counter() - start, seen["times"])
+    await asyncio.gather(
+        *(client(host, int(port), head.encode() + body, left, seen) for _ in range(CLIENTS))
+    )
+    return Load(
+        seen["answered"],
+        seen["failed"],
+        seen["cut_off"],
+        time.perf_counter() - start,
+        seen["times"],
+    )
 
 
 def load(address: str, body: bytes, n: int) -> Load:
@@ -89,7 +103,9 @@ def load(address: str, body: bytes, n: int) -> Load:
 @contextmanager
 def process(*command: str) -> Any:
     """A server in a process of its own, and its address, which is in its first line."""
-    with subprocess.Popen([sys.executable, "-m", *command], stderr=subprocess.PIPE, text=True) as running:  # noqa: S603
+    with subprocess.Popen(
+        [sys.executable, "-m", *command], stderr=subprocess.PIPE, text=True
+    ) as running:
         try:
             found = re.search(r"at (http://\S+)", running.stderr.readline())
             yield running, found[1]
@@ -117,14 +133,20 @@ def echo() -> None:
     app = Starlette(routes=[Route("/predict", answer, methods=["POST"])])
     app.state.skcamel = Nothing()
     listening = bound("127.0.0.1", 0)
-    run(app, listening, started=lambda: print(f"at {address_of(listening)}", file=sys.stderr, flush=True))
+    run(
+        app,
+        listening,
+        started=lambda: print(f"at {address_of(listening)}", file=sys.stderr, flush=True),
+    )
 
 
 def run() -> list[Row]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # defects of the public file are known
         yeast = load_dataset("yeast")
-    model = CamelClassifier(scaling="standard", threshold="macro_f1").fit(yeast.X[:1500], yeast.labels[:1500])
+    model = CamelClassifier(scaling="standard", threshold="macro_f1").fit(
+        yeast.X[:1500], yeast.labels[:1500]
+    )
     row = yeast.X[2000:2001]
     body = json.dumps({"rows": row.tolist()}).encode()
     with tempfile.TemporaryDirectory() as folder:
@@ -140,8 +162,21 @@ def run() -> list[Row]:
             rows = against(served, bare, own)
             before = anonymous(server.pid)
             many = load(address, body, LONG)
-            rows.append(at_most(f"{LONG:,} requests more: requests without a prediction", many.failed + many.cut_off, 0, ""))
-            rows.append(at_most("memory of the server after them / before", anonymous(server.pid) / max(before, 1), 1.05))
+            rows.append(
+                at_most(
+                    f"{LONG:,} requests more: requests without a prediction",
+                    many.failed + many.cut_off,
+                    0,
+                    "",
+                )
+            )
+            rows.append(
+                at_most(
+                    "memory of the server after them / before",
+                    anonymous(server.pid) / max(before, 1),
+                    1.05,
+                )
+            )
         return [*rows, *stopping(path, body), odd_requests()]
 
 
@@ -156,10 +191,18 @@ def against(served: Load, bare: Load, own: list[float]) -> list[Row]:
     what = f"{CLIENTS} clients, {REQUESTS:,} requests"
     return [
         at_most(f"{what}: requests without a prediction", served.failed + served.cut_off, 0, ""),
-        Row(f"{what}: rate / rate of one thread that predicts in this process", served.rate * float(np.mean(own)), "x"),
+        Row(
+            f"{what}: rate / rate of one thread that predicts in this process",
+            served.rate * float(np.mean(own)),
+            "x",
+        ),
         Row(f"{what}: rate / rate of a bare Starlette echo", served.rate / bare.rate, "x"),
         Row(f"{what}: p99 / p99 of the echo", served.p99 / bare.p99, "x"),
-        Row(f"{what}: p99 / p99 of calls in this process, one at a time", served.p99 / float(np.quantile(own, 0.99)), "x"),
+        Row(
+            f"{what}: p99 / p99 of calls in this process, one at a time",
+            served.p99 / float(np.quantile(own, 0.99)),
+            "x",
+        ),
     ]
 
 
@@ -177,7 +220,9 @@ def stopping(path: str, body: bytes) -> list[Row]:
         _, said = server.communicate()
     taken = int(re.search(r"Stopped; ([\d,]+) request", said)[1].replace(",", ""))
     return [
-        at_most("SIGTERM under load: requests taken and not answered", taken - seen.answered, 0, ""),
+        at_most(
+            "SIGTERM under load: requests taken and not answered", taken - seen.answered, 0, ""
+        ),
         Row("SIGTERM under load: requests answered before the end", seen.answered, ""),
     ]
 

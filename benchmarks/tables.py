@@ -32,8 +32,14 @@ def run() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         path = made(Path(folder))
         return [
-            at_most("200 MB of CSV: time / bare pyarrow", seconds(partial(read_columns, path), 3) / bare(path), 2),
-            at_most("200 MB of CSV: peak memory / size of the file", peak(path) / path.stat().st_size, 4),
+            at_most(
+                "200 MB of CSV: time / bare pyarrow",
+                seconds(partial(read_columns, path), 3) / bare(path),
+                2,
+            ),
+            at_most(
+                "200 MB of CSV: peak memory / size of the file", peak(path) / path.stat().st_size, 4
+            ),
         ]
 
 
@@ -43,7 +49,9 @@ def bare(path: Path) -> float:
 
 def peak(path: Path) -> float:
     """Resident memory that reading takes in a process of its own."""
-    done = subprocess.run([sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True)  # noqa: S603
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, str(path)], capture_output=True, text=True, check=True
+    )
     return float(done.stdout)
 
 

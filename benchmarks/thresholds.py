@@ -56,8 +56,26 @@ def methods(name: str) -> Iterator[Row]:
         values = {"zero": [], "tuned": []}
         for train, test in KFold(3, shuffle=True, random_state=0).split(data.X):
             for key, one in (("zero", zero), ("tuned", tuned)):
-                (outcome,) = one.fit(data.X[train], data.Y[train], seed=0).outcomes(data.X[test]).values()
-                values[key].append([macro_f1(data.Y[test], outcome.decisions), hamming_loss(data.Y[test], outcome.decisions)])
-        (f1, loss), (tuned_f1, tuned_loss) = (np.mean(values[key], axis=0) for key in ("zero", "tuned"))
-        yield at_least(f"{name}: gain in macro-F1 over the threshold 0 ({f1:.3f}), {method}", float(tuned_f1 - f1), 0, "")
-        yield Row(f"{name}: what it costs in Hamming loss ({loss:.3f}), {method}", float(tuned_loss - loss), "")
+                (outcome,) = (
+                    one.fit(data.X[train], data.Y[train], seed=0).outcomes(data.X[test]).values()
+                )
+                values[key].append(
+                    [
+                        macro_f1(data.Y[test], outcome.decisions),
+                        hamming_loss(data.Y[test], outcome.decisions),
+                    ]
+                )
+        (f1, loss), (tuned_f1, tuned_loss) = (
+            np.mean(values[key], axis=0) for key in ("zero", "tuned")
+        )
+        yield at_least(
+            f"{name}: gain in macro-F1 over the threshold 0 ({f1:.3f}), {method}",
+            float(tuned_f1 - f1),
+            0,
+            "",
+        )
+        yield Row(
+            f"{name}: what it costs in Hamming loss ({loss:.3f}), {method}",
+            float(tuned_loss - loss),
+            "",
+        )

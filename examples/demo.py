@@ -19,20 +19,32 @@ PAGE = Path("yeast.html")
 def main() -> None:
     yeast = load_dataset("yeast")
     print(f"{yeast.card()}\n")
-    X_train, X_test, Y_train, Y_test = train_test_split(yeast.X, yeast.labels, test_size=500, random_state=0)
+    X_train, X_test, Y_train, Y_test = train_test_split(
+        yeast.X, yeast.labels, test_size=500, random_state=0
+    )
 
     start = time.perf_counter()
     paper = CamelClassifierCV().fit(X_train, Y_train)
     seconds = time.perf_counter() - start
     print(f"CAMEL as in the paper: 77 candidates scored by exact leave-one-out in {seconds:.1f} s;")
-    print(f"chosen alpha={paper.alpha_}, lambda2={paper.lambda2_}, leave-one-out average precision {paper.best_score_:.3f}")
+    print(
+        f"chosen alpha={paper.alpha_}, lambda2={paper.lambda2_}, leave-one-out average precision"
+        f" {paper.best_score_:.3f}"
+    )
 
-    tuned = CamelClassifierCV.from_preset("quick", scoring="macro_f1", threshold="macro_f1").fit(X_train, Y_train)
+    tuned = CamelClassifierCV.from_preset("quick", scoring="macro_f1", threshold="macro_f1").fit(
+        X_train, Y_train
+    )
     best = ", ".join(f"{key}={value}" for key, value in tuned.best_params_.items())
-    print(f"\npreset quick for macro-F1, with kernels, scalings and tuned thresholds:\nchosen {best}")
+    print(
+        f"\npreset quick for macro-F1, with kernels, scalings and tuned thresholds:\nchosen {best}"
+    )
 
     print(f"\non {len(X_test)} genes kept aside          paper   tuned")
-    columns = [evaluate(Y_test, model.decision_function(X_test), model.predict(X_test)) for model in (paper, tuned)]
+    columns = [
+        evaluate(Y_test, model.decision_function(X_test), model.predict(X_test))
+        for model in (paper, tuned)
+    ]
     for name in columns[0]:
         arrow = "smaller" if name in LOSSES else "larger"
         print(f"  {name:18} ({arrow:7} is better)  {columns[0][name]:.3f}   {columns[1][name]:.3f}")
@@ -40,24 +52,36 @@ def main() -> None:
     print("\nlabel by label, tuned thresholds:")
     print(report(Y_test, tuned.predict(X_test), label_names=tuned.label_names_))
 
-    print("\nwhy these labels? three of the genes kept aside, with the strongest pushes of other labels and the strongest columns:")
+    print(
+        "\nwhy these labels? three of the genes kept aside, with the strongest pushes of other"
+        " labels and the strongest columns:"
+    )
     print(tuned.explain(X_test[:3], features=True))
 
     likely = tuned.predict_proba(X_test)
     sure = likely > 0.8
     print(
-        f"\nof {sure.sum()} labels with a probability above 0.8, on average {likely[sure].mean():.0%}, {Y_test[sure].mean():.0%} are there"
+        f"\nof {sure.sum()} labels with a probability above 0.8, on average"
+        f" {likely[sure].mean():.0%}, {Y_test[sure].mean():.0%} are there"
     )
 
     answers, truth = tuned.predict_sets(X_test, confidence=0.8), np.asarray(Y_test)
     right, missed = (truth[answers == 1] == 1).mean(), (answers[truth == 1] == 0).mean()
-    print(f"\nyes, no or open at a confidence of 0.8: {right:.0%} of the yes answers are right, {missed:.0%} of the labels that are")
+    print(
+        f"\nyes, no or open at a confidence of 0.8: {right:.0%} of the yes answers are right,"
+        f" {missed:.0%} of the labels that are"
+    )
     print(f"there are answered no, {(answers < 0).mean():.0%} of the answers are open")
 
     hidden = np.where(np.random.default_rng(0).random(Y_train.shape) < 0.5, np.nan, Y_train)
     half = CamelClassifierCV.from_preset("quick").fit(X_train, hidden)
-    precision = [average_precision(Y_test, model.decision_function(X_test)) for model in (tuned, half)]
-    print(f"\nhalf of the training labels hidden: average precision {precision[1]:.3f}; with all of them {precision[0]:.3f}")
+    precision = [
+        average_precision(Y_test, model.decision_function(X_test)) for model in (tuned, half)
+    ]
+    print(
+        f"\nhalf of the training labels hidden: average precision {precision[1]:.3f}; with all of"
+        f" them {precision[0]:.3f}"
+    )
 
     wrong = np.array(Y_train)
     wrong[[3, 77], [0, 5]] ^= 1
@@ -65,8 +89,13 @@ def main() -> None:
     print("\ntwo labels were turned by hand, rows 3 and 77; the five that look most wrong:")
     print(find_label_errors(turned.X, turned.labels, limit=5))
 
-    build_model_report(tuned, Dataset(X_test, Y_test, label_names=yeast.label_names, name="yeast"), PAGE)
-    print(f"\nthe same to look at, who pushes whom and why, on the genes kept aside: open {PAGE.resolve().as_uri()}")
+    build_model_report(
+        tuned, Dataset(X_test, Y_test, label_names=yeast.label_names, name="yeast"), PAGE
+    )
+    print(
+        "\nthe same to look at, who pushes whom and why, on the genes kept aside: open"
+        f" {PAGE.resolve().as_uri()}"
+    )
     many_rows()
 
 
@@ -75,7 +104,12 @@ def many_rows(n: int = 60_000, batch: int = 20_000) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n + 2_000, 10)).astype(np.float32)
     Y = X[:, :4] + X[:, 1:5] * X[:, 2:6] > 0.5
-    settings = {"scaling": "standard", "solver": "landmark", "n_landmarks": 500, "max_memory": "1GiB"}
+    settings = {
+        "scaling": "standard",
+        "solver": "landmark",
+        "n_landmarks": 500,
+        "max_memory": "1GiB",
+    }
     start = time.perf_counter()
     at_once = CamelClassifier(**settings).fit(X[:n], Y[:n])
     seconds = time.perf_counter() - start
@@ -83,9 +117,17 @@ def many_rows(n: int = 60_000, batch: int = 20_000) -> None:
     for k in range(0, n, batch):
         stream.partial_fit(X[k : k + batch], Y[k : k + batch], solve=k + batch >= n)
     exact = CamelClassifier(scaling="standard").fit(X[:2_000], Y[:2_000])
-    found = [average_precision(Y[n:], model.decision_function(X[n:])) for model in (at_once, stream, exact)]
-    print(f"\nmany rows, {n:,} made up, by 500 landmarks in one pass within 1 GiB: {seconds:.1f} s;")
-    print(f"average precision on new rows {found[0]:.3f}, in batches of {batch:,} (partial_fit) {found[1]:.3f},")
+    found = [
+        average_precision(Y[n:], model.decision_function(X[n:]))
+        for model in (at_once, stream, exact)
+    ]
+    print(
+        f"\nmany rows, {n:,} made up, by 500 landmarks in one pass within 1 GiB: {seconds:.1f} s;"
+    )
+    print(
+        f"average precision on new rows {found[0]:.3f}, in batches of {batch:,} (partial_fit)"
+        f" {found[1]:.3f},"
+    )
     print(f"and by the exact solver on 2,000 of the rows {found[2]:.3f}")
 
 

@@ -17,21 +17,31 @@ from skcamel.display import plot_columns, plot_explanation
 
 def main(folder: Path) -> None:
     table, labels = take_labels(pd.DataFrame(tickets(400, seed=1)), ["tags"], "tickets.csv")
-    model = make_pipeline(TablePreparer(), CamelClassifierCV.from_preset("quick", prepared=True, alphas=(0.25, 0.5), random_state=0))
+    model = make_pipeline(
+        TablePreparer(),
+        CamelClassifierCV.from_preset("quick", prepared=True, alphas=(0.25, 0.5), random_state=0),
+    )
     model.fit(table, pd.DataFrame(labels.Y, columns=labels.names))
     new, truth = take_labels(pd.DataFrame(tickets(60, seed=2)), ["tags"], "new.csv")
     row = next(
-        k for k in range(len(new)) if truth.Y[k].sum() == 3 and (model.predict(new[k : k + 1])[0] == truth.Y[k, : len(labels.names)]).all()
+        k
+        for k in range(len(new))
+        if truth.Y[k].sum() == 3
+        and (model.predict(new[k : k + 1])[0] == truth.Y[k, : len(labels.names)]).all()
     )
     why = explain(model, new[row : row + 1], features=True)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained", width_ratios=(1.25, 1))
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(11, 4.4), layout="constrained", width_ratios=(1.25, 1)
+    )
     plot_explanation(why, ax=left)
     plot_columns(why, row=0, ax=right)
     left.set_title("Which labels, and what the other labels push")
     right.set_title("What each column adds")
     ticket = new.iloc[row]
     figure.suptitle(
-        f"{ticket['opened']}, plan {ticket['plan']}, paid {ticket['paid']}: “{ticket['message']}”", fontsize=10, color="#444444"
+        f"{ticket['opened']}, plan {ticket['plan']}, paid {ticket['paid']}: “{ticket['message']}”",
+        fontsize=10,
+        color="#444444",
     )
     figure.savefig(folder / "glance.png", dpi=110)
 

@@ -2,7 +2,8 @@
 Who helps whom
 ==============
 
-A model learns from the labels alone how much each label says about each other one. The result is a matrix S with many exact zeros. Here
+A model learns from the labels alone how much each label says about each other one. The result is a
+matrix S with many exact zeros. Here
 it is drawn in two ways.
 """
 
@@ -14,19 +15,21 @@ from skcamel.data import load_dataset
 from skcamel.display import plot_collaboration
 
 yeast = load_dataset("yeast")
-model = CamelClassifier(alpha=0.3, lambda2=0.1, scaling="standard", kernel="laplacian", correlation="centred").fit(
-    yeast.X[:1_000], yeast.labels[:1_000]
-)
+model = CamelClassifier(
+    alpha=0.3, lambda2=0.1, scaling="standard", kernel="laplacian", correlation="centred"
+).fit(yeast.X[:1_000], yeast.labels[:1_000])
 
 # %%
-# An arrow leads from the label that pushes to the label that is pushed. Blue pushes up: labels that occur together more often than their
+# An arrow leads from the label that pushes to the label that is pushed. Blue pushes up: labels that
+# occur together more often than their
 # frequencies explain. Orange pushes down.
 
 plot_collaboration(model, n_pushes=24)
 plt.show()
 
 # %%
-# The same as a matrix: column j holds what the other labels add to label j. Classes of yeast come in overlapping runs, so neighbours help
+# The same as a matrix: column j holds what the other labels add to label j. Classes of yeast come
+# in overlapping runs, so neighbours help
 # each other.
 
 S = model.label_correlation_
@@ -39,9 +42,13 @@ fig.colorbar(image, label="push per unit of the label's own prediction")
 plt.show()
 
 # %%
-# A push is learned given all other labels, so it is not the plain correlation. How far do the two agree?
+# A push is learned given all other labels, so it is not the plain correlation. How far do the two
+# agree?
 
 plain = np.corrcoef(yeast.Y[:1_000], rowvar=False)
 pairs = ~np.eye(len(S), dtype=bool)
 agree = (np.sign(S) == np.sign(plain))[pairs & (S != 0)].mean()
-print(f"{(S[pairs] != 0).mean():.0%} of the pairs have a push; {agree:.0%} of the pushes have the sign of the plain correlation")
+print(
+    f"{(S[pairs] != 0).mean():.0%} of the pairs have a push; {agree:.0%} of the pushes have the"
+    " sign of the plain correlation"
+)

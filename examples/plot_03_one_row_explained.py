@@ -2,7 +2,8 @@
 One row explained, by labels and by columns
 ===========================================
 
-Why did this gene get these classes? Each score is a sum of parts, exactly, and there are two accounts of it.
+Why did this gene get these classes? Each score is a sum of parts, exactly, and there are two
+accounts of it.
 """
 
 import matplotlib.pyplot as plt
@@ -13,14 +14,17 @@ from skcamel.data import load_dataset
 from skcamel.display import plot_columns, plot_explanation
 
 yeast = load_dataset("yeast")
-model = CamelClassifier(alpha=0.3, scaling="standard", kernel="laplacian", correlation="centred", threshold="micro_f1")
+model = CamelClassifier(
+    alpha=0.3, scaling="standard", kernel="laplacian", correlation="centred", threshold="micro_f1"
+)
 model.fit(yeast.X[:1_000], yeast.labels[:1_000])
 why = model.explain(yeast.X[1_000:1_050], features=True)
 for push in why.top(3)[0]["Class3"]:  # the strongest parts of one score of the first row
     print(f"{push.source} {push.amount:+.2f}")
 
 # %%
-# **By labels**: the score of the average gene, what the label's own prediction adds, and what the other labels push. A label is predicted
+# **By labels**: the score of the average gene, what the label's own prediction adds, and what the
+# other labels push. A label is predicted
 # where its score exceeds its threshold.
 
 plot_explanation(why, row=0)
@@ -36,7 +40,10 @@ plt.show()
 # The parts add up to the score, to rounding:
 
 scores = model.decision_function(yeast.X[1_000:1_050])
-print(np.abs(why.base + why.parts.sum(axis=1) - scores).max(), np.abs(why.feature_base + why.features.sum(axis=1) - scores).max())
+print(
+    np.abs(why.base + why.parts.sum(axis=1) - scores).max(),
+    np.abs(why.feature_base + why.features.sum(axis=1) - scores).max(),
+)
 
 # %%
 # Without a row, the mean over all fifty rows shows which columns matter at all.

@@ -2,7 +2,8 @@
 Prediction sets
 ===============
 
-Where errors are costly, a model may leave a question open. `predict_sets` takes a confidence, answers yes or no where both kinds of
+Where errors are costly, a model may leave a question open. `predict_sets` takes a confidence,
+answers yes or no where both kinds of
 errors stay rare enough, and leaves the rest open.
 """
 
@@ -14,11 +15,14 @@ from skcamel import CamelClassifier
 from skcamel.data import load_dataset
 
 yeast = load_dataset("yeast")
-X_train, X_test, Y_train, Y_test = train_test_split(yeast.X, yeast.Y, train_size=1_000, random_state=0)
+X_train, X_test, Y_train, Y_test = train_test_split(
+    yeast.X, yeast.Y, train_size=1_000, random_state=0
+)
 model = CamelClassifier(0.3, scaling="standard", kernel="laplacian").fit(X_train, Y_train)
 
 # %%
-# For several confidences we count on genes kept aside: how many of the yes answers are right, how many of the labels that genes have are
+# For several confidences we count on genes kept aside: how many of the yes answers are right, how
+# many of the labels that genes have are
 # answered no, and how much stays open.
 
 confidences = np.array([0.75, 0.8, 0.85, 0.9, 0.95])
@@ -28,16 +32,22 @@ for confidence in confidences:
     right.append((Y_test[answers == 1] == 1).mean())
     missed.append((answers[Y_test == 1] == 0).mean())
     left_open.append((answers == -1).mean())
-    print(f"confidence {confidence:.0%}: {right[-1]:.1%} of yes answers right, {missed[-1]:.1%} answered no, open {left_open[-1]:.0%}")
+    print(
+        f"confidence {confidence:.0%}: {right[-1]:.1%} of yes answers right, {missed[-1]:.1%}"
+        f" answered no, open {left_open[-1]:.0%}"
+    )
 
 # %%
-# On genes that the model has not seen both promises come out within a few points, and their price is seen: yeast is a hard set, and
+# On genes that the model has not seen both promises come out within a few points, and their price
+# is seen: yeast is a hard set, and
 # certainty leaves much open. A yes is always a label that is predicted, and a no one that is not.
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 axes[0].plot([74, 97], [74, 97], color="grey", linestyle=":", label="promised")
 axes[0].plot(100 * confidences, 100 * np.array(right), "o-", label="yes answers that are right")
-axes[0].plot(100 * confidences, 100 - 100 * np.array(missed), "s--", label="present labels not answered no")
+axes[0].plot(
+    100 * confidences, 100 - 100 * np.array(missed), "s--", label="present labels not answered no"
+)
 axes[0].set(xlabel="confidence in %", ylabel="measured in %", title="Are the promises kept?")
 axes[0].legend()
 axes[1].bar([f"{100 * value:.0f}" for value in confidences], 100 * np.array(left_open))

@@ -2,8 +2,10 @@
 A million rows in blocks
 ========================
 
-The exact solver keeps a matrix of rows × rows. Beyond some ten thousand rows, landmarks take one pass over the rows instead, in blocks,
-within a stated memory. Here `ROWS` is 60,000, so that this page builds in seconds; set it to 1,000,000 to see the same on your machine:
+The exact solver keeps a matrix of rows × rows. Beyond some ten thousand rows, landmarks take one
+pass over the rows instead, in blocks,
+within a stated memory. Here `ROWS` is 60,000, so that this page builds in seconds; set it to
+1,000,000 to see the same on your machine:
 time grows in proportion, memory does not.
 """
 
@@ -27,7 +29,8 @@ def rows(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
 X_new, Y_new = rows(ROWS, ROWS + NEW)
 
 # %%
-# `partial_fit` adds blocks to sums, so no more than a block is in memory. The first block fixes landmarks, bandwidth and scaling. After
+# `partial_fit` adds blocks to sums, so no more than a block is in memory. The first block fixes
+# landmarks, bandwidth and scaling. After
 # each block we look how good the model is so far.
 
 model = CamelClassifier(scaling="standard", solver="landmark", n_landmarks=400, max_memory="1GiB")
@@ -36,7 +39,10 @@ for start in range(0, ROWS, BLOCK):
     model.partial_fit(*rows(start, start + BLOCK))
     seen.append(start + BLOCK)
     good.append(average_precision(Y_new, model.decision_function(X_new)))
-print(f"{model.total_weight_:,.0f} rows summed up; coefficients have the shape {model.dual_coef_.shape}, landmarks × labels")
+print(
+    f"{model.total_weight_:,.0f} rows summed up; coefficients have the shape"
+    f" {model.dual_coef_.shape}, landmarks × labels"
+)
 
 # %%
 # For comparison: the exact solver on as many rows as it takes in about a second.
@@ -48,7 +54,11 @@ reached = average_precision(Y_new, exact.decision_function(X_new))
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 ax.plot(seen, good, "o-", label="400 landmarks, in blocks")
 ax.axhline(reached, color="tab:orange", linestyle="--", label=f"exact, {small:,} rows")
-ax.set(xlabel="rows seen", ylabel="average precision on new rows", title="More rows than a matrix of rows allows")
+ax.set(
+    xlabel="rows seen",
+    ylabel="average precision on new rows",
+    title="More rows than a matrix of rows allows",
+)
 ax.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 ax.legend()
 plt.show()

@@ -2,8 +2,10 @@
 A study and its critical-difference diagram
 ===========================================
 
-Which of several methods is best? One data set does not tell. A study runs each method on each fold of each set; Friedman's test says
-whether ranks differ beyond chance, and the diagram shows which do. The sets here are made up and small, so that the study takes
+Which of several methods is best? One data set does not tell. A study runs each method on each fold
+of each set; Friedman's test says
+whether ranks differ beyond chance, and the diagram shows which do. The sets here are made up and
+small, so that the study takes
 seconds: the figures say nothing about the methods on your data.
 """
 
@@ -20,20 +22,29 @@ from skcamel.experiment import compare_methods, run_study, summarise
 
 sets = []
 for seed in range(5):
-    X, Y = make_multilabel_classification(100, n_features=12, n_classes=5, n_labels=2, random_state=seed)
+    X, Y = make_multilabel_classification(
+        100, n_features=12, n_classes=5, n_labels=2, random_state=seed
+    )
     sets.append(Dataset(X, Y, name=f"made {seed}"))
 
 # %%
-# Methods have names, or are scikit-learn classifiers of your own. `run_study` writes one record for each unit; run it again on the same
+# Methods have names, or are scikit-learn classifiers of your own. `run_study` writes one record for
+# each unit; run it again on the same
 # folder and it computes only what is missing.
 
-methods = ["camel", "br", ("trees", ExtraTreesClassifier(30, random_state=0)), ("neighbours", KNeighborsClassifier())]
+methods = [
+    "camel",
+    "br",
+    ("trees", ExtraTreesClassifier(30, random_state=0)),
+    ("neighbours", KNeighborsClassifier()),
+]
 with tempfile.TemporaryDirectory() as folder:
     records = list(run_study(sets, methods, preset="quick", out=folder))
 print(f"{len(records)} units: {len(sets)} sets, {len(methods)} methods, 3 folds")
 
 # %%
-# Ranks of the methods on each set are averaged. Methods joined by a bar cannot be told apart at the level of 5 %.
+# Ranks of the methods on each set are averaged. Methods joined by a bar cannot be told apart at the
+# level of 5 %.
 
 summary = summarise(records)
 plot_critical_difference(summary.figures, "average_precision")

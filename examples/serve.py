@@ -19,7 +19,9 @@ def main() -> int:
         path = Path(folder, "yeast.skcamel")
         save(model, path)
         try:
-            return subprocess.call([sys.executable, "-m", "skcamel", "serve", str(path), *sys.argv[1:]])  # noqa: S603
+            return subprocess.call(
+                [sys.executable, "-m", "skcamel", "serve", str(path), *sys.argv[1:]]
+            )
         except KeyboardInterrupt:  # the server was told too, and says so
             return 0
 

@@ -7,8 +7,25 @@ from scipy import sparse
 
 from skcamel.data import Dataset
 
-ODD_NUMBERS = (0.0, -0.0, 1.0, 0.1, 1 / 3, -1e-300, 5e-324, 1.7976931348623157e308, 123456789012345678.0, np.inf, -np.inf, np.nan)
-NUMBERS = st.sampled_from(ODD_NUMBERS) | st.floats(allow_nan=True, allow_infinity=True) | st.integers(-1000, 1000).map(float)
+ODD_NUMBERS = (
+    0.0,
+    -0.0,
+    1.0,
+    0.1,
+    1 / 3,
+    -1e-300,
+    5e-324,
+    1.7976931348623157e308,
+    123456789012345678.0,
+    np.inf,
+    -np.inf,
+    np.nan,
+)
+NUMBERS = (
+    st.sampled_from(ODD_NUMBERS)
+    | st.floats(allow_nan=True, allow_infinity=True)
+    | st.integers(-1000, 1000).map(float)
+)
 LETTERS = st.sampled_from("ab01 ,;'\"\\{}%?#@:\n\t\r=<&é☃") | st.characters(
     exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"
 )
@@ -31,4 +48,8 @@ def same_bits(mine, theirs):
     """Whether two data sets agree to the last bit, storage included; zeros of a sparse X have no sign."""
     if sparse.issparse(mine.X) != sparse.issparse(theirs.X) or not mine.equals(theirs):
         return False
-    return sparse.issparse(mine.X) or np.array_equal(np.signbit(mine.X), np.signbit(theirs.X)) or bool(np.isnan(mine.X).any())
+    return (
+        sparse.issparse(mine.X)
+        or np.array_equal(np.signbit(mine.X), np.signbit(theirs.X))
+        or bool(np.isnan(mine.X).any())
+    )

@@ -11,11 +11,13 @@ from hypothesis import settings
 
 from skcamel.camel.kernel import Kernel
 
-# The same examples on every run and machine, however slow it is: a failure can be repeated by anyone.
+# The same examples on every run and machine, however slow it is: a failure can be repeated by
+# anyone.
 settings.register_profile("skcamel", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("skcamel")
 
-# A shell may start its background jobs deaf to Ctrl-C, and processes that tests start would inherit that.
+# A shell may start its background jobs deaf to Ctrl-C, and processes that tests start would inherit
+# that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -26,11 +28,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.skip("SKCAMEL_DATA does not name the folder of the benchmark sets")
 
 
-@pytest.fixture(scope="session", params=["numpy", "readonly", pytest.param("torch", marks=pytest.mark.torch)])
+@pytest.fixture(
+    scope="session", params=["numpy", "readonly", pytest.param("torch", marks=pytest.mark.torch)]
+)
 def xp(request: pytest.FixtureRequest) -> Callable[[np.ndarray], Any]:
     """`as_backend(array)`: a copy of a numpy array as numpy, as numpy that must not be written to, or as a torch tensor."""
     if request.param == "torch":
-        torch = pytest.importorskip("torch", reason="torch is not installed: pip install skcamel[gpu]")
+        torch = pytest.importorskip(
+            "torch", reason="torch is not installed: pip install skcamel[gpu]"
+        )
 
     def as_backend(array: np.ndarray) -> Any:
         if request.param == "torch":

@@ -1,6 +1,7 @@
 """The steps of the Dockerfile in a folder and an environment of their own, without docker: ``python tests/container.py``, by .ci/run.
 
-COPY and RUN are done below a fresh folder, which stands for the root of the image; then CMD is started, HEALTHCHECK is asked, one row
+COPY and RUN are done below a fresh folder, which stands for the root of the image; then CMD is
+started, HEALTHCHECK is asked, one row
 is predicted, and the server is told to stop.
 """
 
@@ -23,7 +24,11 @@ HOME = Path(__file__).parents[1]
 
 def steps(text: str) -> list[tuple[str, str]]:
     """Instructions and their arguments, lines that end in a backslash joined."""
-    lines = [line for line in text.replace("\\\n", " ").splitlines() if line.strip() and not line.startswith("#")]
+    lines = [
+        line
+        for line in text.replace("\\\n", " ").splitlines()
+        if line.strip() and not line.startswith("#")
+    ]
     return [(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in lines)]
 
 
@@ -41,12 +46,21 @@ def build(root: Path, model: Path) -> dict[str, str]:
     here.mkdir(parents=True)
     for word, rest in steps((HOME / "Dockerfile").read_text(encoding="utf-8")):
         if word == "RUN":
-            subprocess.run(inside(root, rest).replace("python -m venv", f"{sys.executable} -m venv"), shell=True, check=True, cwd=here)  # noqa: S602
+            subprocess.run(
+                inside(root, rest).replace("python -m venv", f"{sys.executable} -m venv"),
+                shell=True,
+                check=True,
+                cwd=here,
+            )
         elif word == "COPY" and not rest.startswith("--from"):
             *sources, target = rest.split()
             for source in sources:
                 path = model if source == "${MODEL}" else HOME / source
-                place = root / target[1:] if target[0] == "/" else here / (path.name if target == "./" else target)
+                place = (
+                    root / target[1:]
+                    if target[0] == "/"
+                    else here / (path.name if target == "./" else target)
+                )
                 place.parent.mkdir(parents=True, exist_ok=True)
                 (shutil.copytree if path.is_dir() else shutil.copy)(path, place)
         else:
@@ -63,15 +77,23 @@ def checked(said: dict[str, str]) -> None:
 
 def served(root: Path, said: dict[str, str]) -> None:
     """Start it as the image does, ask for its health and for one prediction, and stop it."""
-    environment = {"PATH": f"{root}/opt/skcamel/bin:{os.environ['PATH']}", "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    environment = {
+        "PATH": f"{root}/opt/skcamel/bin:{os.environ['PATH']}",
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
     command = [inside(root, word) for word in json.loads(said["CMD"])]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True, cwd=root) as server:  # noqa: S603
+    with subprocess.Popen(
+        command, env=environment, stderr=subprocess.PIPE, text=True, cwd=root
+    ) as server:
         try:
             assert server.stderr is not None
             assert "Serving" in (first := server.stderr.readline()), first
             health = json.loads(said["HEALTHCHECK"].partition("CMD")[2])
             for _ in range(50):
-                if not subprocess.run(health, env=environment, stderr=subprocess.DEVNULL, check=False).returncode:  # noqa: S603
+                if not subprocess.run(
+                    health, env=environment, stderr=subprocess.DEVNULL, check=False
+                ).returncode:
                     break
                 time.sleep(0.1)
             else:
@@ -79,7 +101,9 @@ def served(root: Path, said: dict[str, str]) -> None:
             with urllib.request.urlopen("http://127.0.0.1:8000/model", timeout=10) as answer:
                 example = json.load(answer)["example"]
             body = json.dumps({"rows": [example]}).encode()
-            request = urllib.request.Request("http://127.0.0.1:8000/predict", body, {"Content-Type": "application/json"})
+            request = urllib.request.Request(
+                "http://127.0.0.1:8000/predict", body, {"Content-Type": "application/json"}
+            )
             with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310
                 assert json.load(answer)["predictions"][0]["probabilities"]
         finally:

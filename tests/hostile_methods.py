@@ -93,7 +93,11 @@ def changes_everything():
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGINT, lambda *_: None)
     threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()
-    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(20)"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.Popen(
+        [sys.executable, "-c", "import time; time.sleep(20)"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     sys.stdout.close()
     sys.stderr.close()
     os.close(1)

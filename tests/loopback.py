@@ -57,7 +57,9 @@ class Handler(BaseHTTPRequestHandler):
 def loopback_server() -> Iterator[LoopbackServer]:
     """A running server, stopped at the end."""
     server = LoopbackServer()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+    )
     thread.start()
     try:
         yield server

@@ -8,11 +8,34 @@ from skcamel.metrics import NAMES
 SELECTING = {"camel": "average_precision", "llsf": "macro_f1"}
 
 
-def record(dataset="yeast", method="camel", *, fold=0, preset="paper", seed=0, n_folds=10, criterion=None, **metrics):
+def record(
+    dataset="yeast",
+    method="camel",
+    *,
+    fold=0,
+    preset="paper",
+    seed=0,
+    n_folds=10,
+    criterion=None,
+    **metrics,
+):
     """One record: every metric is 0.5 unless given, by its name or as <metric>_by_<criterion>."""
-    facts = {"dataset": dataset, "method": method, "preset": preset, "fold": fold, "seed": seed, "n_folds": n_folds, "folds": "plain"}
+    facts = {
+        "dataset": dataset,
+        "method": method,
+        "preset": preset,
+        "fold": fold,
+        "seed": seed,
+        "n_folds": n_folds,
+        "folds": "plain",
+    }
     chosen = SELECTING.get(method, "") if criterion is None else criterion
-    return facts | {"settings": {}, "params": {}, "criterion": chosen} | dict.fromkeys(NAMES, 0.5) | metrics
+    return (
+        facts
+        | {"settings": {}, "params": {}, "criterion": chosen}
+        | dict.fromkeys(NAMES, 0.5)
+        | metrics
+    )
 
 
 def study(datasets, methods, *, n_folds=10, preset="paper", rng=None, keep_criteria=("camel",)):
@@ -29,6 +52,12 @@ def study(datasets, methods, *, n_folds=10, preset="paper", rng=None, keep_crite
             for fold in range(n_folds):
                 metrics = {metric: draw(dataset, metric, method) for metric in NAMES}
                 if method in keep_criteria:
-                    metrics |= {f"{metric}_by_{by}": draw(dataset, metric, method) for metric in NAMES for by in NAMES}
-                records.append(record(dataset, method, fold=fold, preset=preset, n_folds=n_folds, **metrics))
+                    metrics |= {
+                        f"{metric}_by_{by}": draw(dataset, metric, method)
+                        for metric in NAMES
+                        for by in NAMES
+                    }
+                records.append(
+                    record(dataset, method, fold=fold, preset=preset, n_folds=n_folds, **metrics)
+                )
     return records

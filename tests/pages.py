@@ -25,11 +25,18 @@ def data(q: int, n: int, d: int = 12, names: tuple[str, ...] = ()) -> Dataset:
     hidden = X @ rng.normal(size=(d, q)) + rng.normal(size=(n, q))
     hidden[:, 1:] += 0.8 * hidden[:, :-1]
     cuts = np.quantile(hidden, rng.uniform(0.6, 0.9, q), axis=0).diagonal()
-    return Dataset(X, hidden > cuts, label_names=names or tuple(f"label {j + 1}" for j in range(q)), name="made up")
+    return Dataset(
+        X,
+        hidden > cuts,
+        label_names=names or tuple(f"label {j + 1}" for j in range(q)),
+        name="made up",
+    )
 
 
 @cache
-def model(q: int, n: int, d: int = 12, names: tuple[str, ...] = (), **parameters: object) -> CamelClassifier:
+def model(
+    q: int, n: int, d: int = 12, names: tuple[str, ...] = (), **parameters: object
+) -> CamelClassifier:
     """A model of the first n of the rows."""
     given = data(q, 2 * n, d, names)
     settings = {"scaling": "standard", "threshold": "label"} | parameters
@@ -61,6 +68,8 @@ def table() -> tuple[object, tuple[object, object]]:
     given = data(4, 80)
     columns = {f"column_number_{j}_with_a_name": given.X[:, j % given.d] + j for j in range(38)}
     said = np.where(given.X[:, 0] > 0, "sun and sea", "rain in the mountains")
-    frame = pd.DataFrame(columns | {"said": said, "paid": [f"${abs(x):,.2f}" for x in 900 * given.X[:, 1]]})
+    frame = pd.DataFrame(
+        columns | {"said": said, "paid": [f"${abs(x):,.2f}" for x in 900 * given.X[:, 1]]}
+    )
     steps = [("prepare", TablePreparer()), ("classify", CamelClassifier(threshold="macro_f1"))]
     return LabelPipeline(steps).fit(frame, given.labels), (frame, given.labels)

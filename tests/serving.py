@@ -37,7 +37,9 @@ def numbers():
 
     X, Y = rows()
     labels = pd.DataFrame(Y, columns=["sea", "sun", "</script>", 'rain, "heavy"'])
-    return CamelClassifier(0.3, scaling="standard", threshold="macro_f1").fit(pd.DataFrame(X, columns=NAMES), labels)
+    return CamelClassifier(0.3, scaling="standard", threshold="macro_f1").fit(
+        pd.DataFrame(X, columns=NAMES), labels
+    )
 
 
 @cache
@@ -55,9 +57,14 @@ def mixed_table(n=90):
         "paid": [None if k % 9 == 0 else float(value) for k, value in enumerate(paid)],
         "smoker": rng.choice(["yes", "no"], n).tolist(),
         "topics": ["|".join(["red", "blue", "green"][: 1 + k % 3]) for k in range(n)],
-        "note": [f"{word} about {rng.choice(FILLER)} {rng.choice(FILLER)} since order {k}" for k, word in enumerate(words)],
+        "note": [
+            f"{word} about {rng.choice(FILLER)} {rng.choice(FILLER)} since order {k}"
+            for k, word in enumerate(words)
+        ],
     }
-    Y = np.column_stack([late, (kind == "firm") | (paid > 120), (late == 1) & (kind != "free")]).astype(int)
+    Y = np.column_stack(
+        [late, (kind == "firm") | (paid > 120), (late == 1) & (kind != "free")]
+    ).astype(int)
     return table, Y
 
 
@@ -65,7 +72,9 @@ def mixed_table(n=90):
 def mixed():
     """A model of a table with words, dates, text, tags and gaps."""
     table, Y = mixed_table()
-    return LabelPipeline([("prepare", TablePreparer(id=["ticket"])), ("classify", CamelClassifier(0.2))]).fit(table, Y)
+    return LabelPipeline(
+        [("prepare", TablePreparer(id=["ticket"])), ("classify", CamelClassifier(0.2))]
+    ).fit(table, Y)
 
 
 def ask(app, method, path, **options):
@@ -77,8 +86,12 @@ async def asked(app, requests):
     """The answers to several requests that come at once."""
     import httpx
 
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://here") as client:
-        return await asyncio.gather(*(client.request(method, path, **options) for method, path, options in requests))
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=app), base_url="http://here"
+    ) as client:
+        return await asyncio.gather(
+            *(client.request(method, path, **options) for method, path, options in requests)
+        )
 
 
 def values(told, kind):
@@ -92,7 +105,9 @@ def running(model, folder, *options, environment=None):
     path = folder / "served.skcamel"
     save(model, path)
     command = [sys.executable, "-m", "skcamel", "serve", str(path), "--port", "0", *options]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})})  # noqa: S603
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})}
+    )
     try:
         line = process.stderr.readline()
         found = re.search(r"at (http://\S+)", line)
@@ -106,4 +121,7 @@ def running(model, folder, *options, environment=None):
 
 def body(rows, **options):
     """A JSON request."""
-    return {"content": json.dumps({"rows": rows, **options}), "headers": {"content-type": "application/json"}}
+    return {
+        "content": json.dumps({"rows": rows, **options}),
+        "headers": {"content-type": "application/json"},
+    }

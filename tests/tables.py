@@ -8,11 +8,15 @@ SEA, SUN = 'sea, "deep"', "<script>alert('☀')</script>"
 HOSTILE = (SEA, SUN, "line\r\nfeed", "semi;colon")
 
 
-def table(path, rows, *, labels=("sea", "sun"), with_labels=True, columns=("x", "y", "z"), separator=","):
+def table(
+    path, rows, *, labels=("sea", "sun"), with_labels=True, columns=("x", "y", "z"), separator=","
+):
     """A CSV of `rows` out of 60 made ones, with features `columns` in that order; returns X (in the order x, y, z) and Y."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3)).round(3)
-    Y = (X @ rng.normal(size=(3, len(labels))) + 0.3 * rng.normal(size=(60, len(labels))) > 0.5).astype(int)
+    Y = (
+        X @ rng.normal(size=(3, len(labels))) + 0.3 * rng.normal(size=(60, len(labels))) > 0.5
+    ).astype(int)
     X, Y = X[rows], Y[rows]
     with path.open("w", newline="") as file:
         out = csv.writer(file, delimiter=separator)

@@ -15,7 +15,9 @@ from skcamel.metrics import macro_f1, micro_f1
 
 @pytest.fixture(scope="module")
 def data():
-    X, Y = make_multilabel_classification(120, n_features=8, n_classes=5, n_labels=2, random_state=0)
+    X, Y = make_multilabel_classification(
+        120, n_features=8, n_classes=5, n_labels=2, random_state=0
+    )
     return X[:80], Y[:80], X[80:]
 
 
@@ -26,7 +28,9 @@ def test_scores_decisions_and_names_agree(data):
     assert scores.shape == decisions.shape == (40, 5)
     assert decisions.dtype == np.int64
     np.testing.assert_array_equal(decisions, scores > model.thresholds_)
-    assert model.label_sets(new) == [tuple(f"label{j + 1}" for j in np.flatnonzero(row)) for row in decisions]
+    assert model.label_sets(new) == [
+        tuple(f"label{j + 1}" for j in np.flatnonzero(row)) for row in decisions
+    ]
     np.testing.assert_array_equal(model.classes_, np.arange(5))
     assert (model.n_iter_, model.n_features_in_) == (1, 8)
 
@@ -40,15 +44,26 @@ def test_sparse_rows_give_the_same_scores(data, kernel, scaling):
     for convert in (sparse.csr_array, sparse.csc_array, sparse.csr_matrix):
         thin = CamelClassifier(kernel=kernel, scaling=scaling).fit(convert(X), Y)
         assert sparse.issparse(thin.X_fit_)
-        np.testing.assert_allclose(thin.decision_function(convert(new)), dense.decision_function(new), atol=1e-9)
-        np.testing.assert_allclose(thin.decision_function(new), dense.decision_function(convert(new)), atol=1e-9)
+        np.testing.assert_allclose(
+            thin.decision_function(convert(new)), dense.decision_function(new), atol=1e-9
+        )
+        np.testing.assert_allclose(
+            thin.decision_function(new), dense.decision_function(convert(new)), atol=1e-9
+        )
 
 
 def test_every_form_of_labels_means_the_same(data):
     X, Y, new = data
     expected = CamelClassifier().fit(X, Y).decision_function(new)
     names = ["sea", "sun", "sand", "snow", "city"]
-    forms = [Y.astype(bool), Y.astype(float), 2 * Y - 1, Y.tolist(), sparse.csr_array(Y), sparse.csc_matrix(2 * Y - 1)]
+    forms = [
+        Y.astype(bool),
+        Y.astype(float),
+        2 * Y - 1,
+        Y.tolist(),
+        sparse.csr_array(Y),
+        sparse.csc_matrix(2 * Y - 1),
+    ]
     forms += [
         pd.DataFrame(Y, columns=names),
         pl.DataFrame(Y, schema=names),
@@ -69,7 +84,8 @@ def test_frames_keep_feature_names_and_order(data):
         model = CamelClassifier().fit(frame(dict(zip(columns, X.T, strict=True))), Y)
         assert list(model.feature_names_in_) == columns
         np.testing.assert_array_equal(
-            model.predict(frame(dict(zip(columns, new.T, strict=True)))), CamelClassifier().fit(X, Y).predict(new)
+            model.predict(frame(dict(zip(columns, new.T, strict=True)))),
+            CamelClassifier().fit(X, Y).predict(new),
         )
         with pytest.raises(ValueError, match="feature names"):
             model.predict(frame(dict(zip(columns[::-1], new.T, strict=True))))
@@ -81,8 +97,12 @@ def test_float32_rows_give_float32_scores(data):
     scores = model.decision_function(new.astype(np.float32))
     assert scores.dtype == np.float32
     assert model.dual_coef_.dtype == np.float64
-    np.testing.assert_array_equal(model.predict(new.astype(np.float32)), scores > model.thresholds_.astype(np.float32))
-    np.testing.assert_allclose(scores, CamelClassifier().fit(X, Y).decision_function(new), atol=1e-4)
+    np.testing.assert_array_equal(
+        model.predict(new.astype(np.float32)), scores > model.thresholds_.astype(np.float32)
+    )
+    np.testing.assert_allclose(
+        scores, CamelClassifier().fit(X, Y).decision_function(new), atol=1e-4
+    )
     probabilities = model.predict_proba(new.astype(np.float32))
     assert probabilities.dtype == np.float32
     np.testing.assert_allclose(probabilities, model.predict_proba(new), atol=1e-4)
@@ -104,11 +124,15 @@ def test_integer_weights_equal_repeated_rows_in_everything(data, rng):
     weights = rng.integers(0, 4, size=len(X))
     options = {"scaling": "standard", "threshold": "label", "kernel": "laplacian"}
     weighted = CamelClassifier(**options).fit(X, Y, sample_weight=weights)
-    repeated = CamelClassifier(**options).fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
+    repeated = CamelClassifier(**options).fit(
+        np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0)
+    )
     np.testing.assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-10)
     assert weighted.bandwidth_ == pytest.approx(repeated.bandwidth_, rel=1e-12)
     np.testing.assert_allclose(weighted.thresholds_, repeated.thresholds_, atol=1e-9)
-    np.testing.assert_allclose(weighted.decision_function(new), repeated.decision_function(new), atol=1e-9)
+    np.testing.assert_allclose(
+        weighted.decision_function(new), repeated.decision_function(new), atol=1e-9
+    )
     np.testing.assert_allclose(weighted.predict_proba(new), repeated.predict_proba(new), atol=1e-8)
 
 
@@ -117,9 +141,13 @@ def test_rows_of_a_kernel_matrix_have_weights_above_0(data):
     weights = 1 + np.arange(len(X)) % 3.0
     by_matrix = CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=weights)
     by_rows = CamelClassifier(kernel="linear").fit(X, Y, sample_weight=weights)
-    np.testing.assert_allclose(by_matrix.decision_function(new @ X.T), by_rows.decision_function(new), atol=1e-9)
+    np.testing.assert_allclose(
+        by_matrix.decision_function(new @ X.T), by_rows.decision_function(new), atol=1e-9
+    )
     weights[5] = 0
-    with pytest.raises(ValueError, match="Row 5 has the weight 0; leave it out of the kernel matrix"):
+    with pytest.raises(
+        ValueError, match="Row 5 has the weight 0; leave it out of the kernel matrix"
+    ):
         CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=weights)
 
 
@@ -127,7 +155,9 @@ def test_a_function_is_a_kernel(data):
     X, Y, new = data
     by_function = CamelClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y)
     np.testing.assert_allclose(
-        by_function.decision_function(new), CamelClassifier(kernel="linear").fit(X, Y).decision_function(new), atol=1e-9
+        by_function.decision_function(new),
+        CamelClassifier(kernel="linear").fit(X, Y).decision_function(new),
+        atol=1e-9,
     )
 
 
@@ -136,14 +166,19 @@ def test_a_given_bandwidth_is_used(data):
     free, given = CamelClassifier().fit(X, Y), CamelClassifier(bandwidth=3.0).fit(X, Y)
     assert given.bandwidth_ == 3.0
     assert abs(given.decision_function(new) - free.decision_function(new)).max() > 1e-3
-    np.testing.assert_allclose(CamelClassifier(bandwidth=free.bandwidth_).fit(X, Y).decision_function(new), free.decision_function(new))
+    np.testing.assert_allclose(
+        CamelClassifier(bandwidth=free.bandwidth_).fit(X, Y).decision_function(new),
+        free.decision_function(new),
+    )
 
 
 def test_prediction_does_not_depend_on_the_block_size(data, monkeypatch):
     X, Y, new = data
     model = CamelClassifier().fit(X, Y)
     whole = model.decision_function(new)
-    monkeypatch.setattr("skcamel.camel.base.PREDICT_BLOCK_BYTES", 8 * 80 * 7)  # seven rows at a time
+    monkeypatch.setattr(
+        "skcamel.camel.base.PREDICT_BLOCK_BYTES", 8 * 80 * 7
+    )  # seven rows at a time
     np.testing.assert_allclose(model.decision_function(new), whole, atol=1e-12)
 
 
@@ -151,9 +186,13 @@ def test_the_papers_variables_can_be_had(data):
     X, Y, _ = data
     K = X @ X.T / 100
     model = CamelClassifier(alpha=0.3, lambda1=2.0, lambda2=0.5, kernel="precomputed").fit(K, Y)
-    residual = stationarity(K, 2.0 * Y - 1, model.collaboration_, model.A_, model.b_, model.Z_, lambda1=2.0, lambda2=0.5)
+    residual = stationarity(
+        K, 2.0 * Y - 1, model.collaboration_, model.A_, model.b_, model.Z_, lambda1=2.0, lambda2=0.5
+    )
     assert residual < 1e-9
-    np.testing.assert_allclose(model.collaboration_, 0.7 * np.eye(5) + 0.3 * model.label_correlation_)
+    np.testing.assert_allclose(
+        model.collaboration_, 0.7 * np.eye(5) + 0.3 * model.label_correlation_
+    )
 
 
 def test_alpha_0_is_kernel_ridge_regression(data):
@@ -175,16 +214,25 @@ def test_the_alternating_solver_records_its_convergence_and_ends_at_the_closed_f
     assert (np.diff(loop.convergence_) < 0).all()
     np.testing.assert_allclose(loop.decision_function(new), exact.decision_function(new), atol=1e-7)
     assert not hasattr(exact, "convergence_")
-    assert not hasattr(CamelClassifier(0.2, solver="alternating").fit(X, Y).set_params(solver="auto").fit(X, Y), "convergence_")
+    assert not hasattr(
+        CamelClassifier(0.2, solver="alternating").fit(X, Y).set_params(solver="auto").fit(X, Y),
+        "convergence_",
+    )
     assert not hasattr(loop, "predict_proba")
     np.testing.assert_allclose(loop.explain(new).scores, loop.decision_function(new), atol=1e-9)
 
 
 def test_stopping_early_warns_with_residual_tolerance_and_remedy(data, rng):
     X, Y, _ = data
-    with pytest.warns(ConvergenceWarning, match=r"after 3 alternations .* above tol=1.0e-06; raise max_iter or use solver='spectral'"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match=r"after 3 alternations .* above tol=1.0e-06; raise max_iter or use solver='spectral'",
+    ):
         CamelClassifier(solver="alternating", max_iter=3, sparsity=1.0).fit(X, Y)
-    with pytest.warns(ConvergenceWarning, match=r"Label correlation stopped after 2 iterations .* raise max_iter or tol"):
+    with pytest.warns(
+        ConvergenceWarning,
+        match=r"Label correlation stopped after 2 iterations .* raise max_iter or tol",
+    ):
         CamelClassifier(max_iter=2).fit(X, rng.random((80, 20)) < 0.3)
 
 
@@ -198,7 +246,9 @@ def test_tuned_thresholds_raise_their_metric(mode, metric):
     X, Y = make_multilabel_classification(600, n_classes=8, n_labels=1, length=15, random_state=1)
     tuned, zero = (CamelClassifier(threshold=t).fit(X[:300], Y[:300]) for t in (mode, "zero"))
     assert metric(Y[300:], tuned.predict(X[300:])) > metric(Y[300:], zero.predict(X[300:])) + 0.03
-    np.testing.assert_array_equal(tuned.decision_function(X), zero.decision_function(X))  # never minus the cut
+    np.testing.assert_array_equal(
+        tuned.decision_function(X), zero.decision_function(X)
+    )  # never minus the cut
 
 
 def test_a_number_is_a_threshold_and_metrics_can_be_chosen(data):
@@ -207,7 +257,10 @@ def test_a_number_is_a_threshold_and_metrics_can_be_chosen(data):
     np.testing.assert_array_equal(model.thresholds_, np.full(5, -0.3))
     own = CamelClassifier(threshold=[0.1, -0.1, 0.0, 0.2, 0.3]).fit(X, Y)
     np.testing.assert_array_equal(own.predict(new), own.decision_function(new) > own.thresholds_)
-    at = {metric: CamelClassifier(threshold=metric).fit(X, Y).thresholds_[0] for metric in ("hamming_loss", "micro_f1", "macro_f1")}
+    at = {
+        metric: CamelClassifier(threshold=metric).fit(X, Y).thresholds_[0]
+        for metric in ("hamming_loss", "micro_f1", "macro_f1")
+    }
     assert at["hamming_loss"] != at["micro_f1"]
     for other, name in (("common", "micro_f1"), ("label", "macro_f1")):
         assert CamelClassifier(threshold=other).fit(X, Y).thresholds_[0] == at[name]
@@ -222,16 +275,24 @@ def test_probabilities_rise_with_the_scores_whatever_the_thresholds(data, thresh
     assert ((p > 0) & (p < 1)).all()
     np.testing.assert_array_equal(p, CamelClassifier().fit(X, Y).predict_proba(new))
     for j in range(5):
-        np.testing.assert_array_equal(np.argsort(p[:, j]), np.argsort(model.decision_function(new)[:, j]))
+        np.testing.assert_array_equal(
+            np.argsort(p[:, j]), np.argsort(model.decision_function(new)[:, j])
+        )
 
 
 def calibration_error(p, y, bins=10):
     index = np.clip((p * bins).astype(int), 0, bins - 1)
-    return sum(abs(p[index == b].mean() - y[index == b].mean()) * (index == b).mean() for b in range(bins) if (index == b).any())
+    return sum(
+        abs(p[index == b].mean() - y[index == b].mean()) * (index == b).mean()
+        for b in range(bins)
+        if (index == b).any()
+    )
 
 
 def test_probabilities_are_calibrated_on_held_out_rows():
-    X, Y = make_multilabel_classification(1600, n_features=20, n_classes=6, n_labels=3, length=30, random_state=3)
+    X, Y = make_multilabel_classification(
+        1600, n_features=20, n_classes=6, n_labels=3, length=30, random_state=3
+    )
     model = CamelClassifier(lambda2=1.0, scaling="standard").fit(X[:800], Y[:800])
     fitted = model.predict_proba(X[800:]).ravel()
     squashed = 1 / (1 + np.exp(-model.decision_function(X[800:]).ravel()))
@@ -290,7 +351,11 @@ def test_missing_probabilities_are_explained(data):
 @pytest.mark.parametrize("bandwidth", [1e-5, 1e-9, 1e-90, 1e9, 1e90])
 def test_extreme_bandwidths_stay_finite(data, bandwidth):
     X, Y, new = data
-    scores = CamelClassifier(0.0, bandwidth=bandwidth, lambda2=1e-3).fit(X * 100 + 0.1, Y).decision_function(X * 100 + 0.1)
+    scores = (
+        CamelClassifier(0.0, bandwidth=bandwidth, lambda2=1e-3)
+        .fit(X * 100 + 0.1, Y)
+        .decision_function(X * 100 + 0.1)
+    )
     assert abs(scores).max() < 3
 
 
@@ -303,7 +368,12 @@ def test_a_single_column_stays_a_column(data):
     X, Y, new = data
     for column in (Y[:, :1], pd.DataFrame({"sea": Y[:, 0]}), sparse.csr_array(Y[:, :1])):
         model = CamelClassifier().fit(X, column)
-        assert model.predict(new).shape == model.decision_function(new).shape == model.predict_proba(new).shape == (40, 1)
+        assert (
+            model.predict(new).shape
+            == model.decision_function(new).shape
+            == model.predict_proba(new).shape
+            == (40, 1)
+        )
     with pytest.warns(DataConversionWarning, match="single column of classes"):
         assert CamelClassifier().fit(X, np.arange(80)[:, None] % 3).predict(new).shape == (40,)
 
@@ -316,7 +386,9 @@ def test_constant_empty_and_duplicate_labels_are_legal(data, alpha):
     scores = model.decision_function(new)
     assert np.isfinite(scores).all()
     assert np.isfinite(model.predict_proba(new)).all()
-    if alpha == 0:  # under collaboration the prediction of a constant label is free to serve the others
+    if (
+        alpha == 0
+    ):  # under collaboration the prediction of a constant label is free to serve the others
         np.testing.assert_allclose(scores[:, 5], -1, atol=1e-9)
         np.testing.assert_allclose(scores[:, 6], 1, atol=1e-9)
     if alpha < 1:
@@ -336,7 +408,9 @@ def test_more_than_twenty_labels_with_one_ridge_keep_exact_leave_one_out(rng):
     few = CamelClassifier(alpha=0.0).fit(X, Y[:, :3])
     assert many.thresholds_[0] != 0
     plain = CamelClassifier(alpha=0.0).fit(X, Y)
-    np.testing.assert_allclose(plain.label_estimates_["f1"][:3], few.label_estimates_["f1"], rtol=1e-6)
+    np.testing.assert_allclose(
+        plain.label_estimates_["f1"][:3], few.label_estimates_["f1"], rtol=1e-6
+    )
 
 
 def test_an_unfitted_model_says_so(data):

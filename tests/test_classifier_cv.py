@@ -7,7 +7,13 @@ import pytest
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
-from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold, cross_validate
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    StratifiedKFold,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -45,20 +51,44 @@ def test_folds_equal_refitting_each_fold_by_hand(data, threshold, weighted, rng)
     X, Y, _ = data
     weights = rng.choice([0.0, 0.5, 1.0, 2.0], size=50) if weighted else None
     splits = list(KFold(3, shuffle=True, random_state=1).split(X))
-    grid = {**SMALL, "bandwidths": (0.5, 1.0), "kernels": ("rbf", "laplacian"), "scalings": ("none", "standard")}
-    search = CamelClassifierCV(**grid, cv=splits, threshold=threshold, scoring="micro_f1").fit(X, Y, sample_weight=weights)
+    grid = {
+        **SMALL,
+        "bandwidths": (0.5, 1.0),
+        "kernels": ("rbf", "laplacian"),
+        "scalings": ("none", "standard"),
+    }
+    search = CamelClassifierCV(**grid, cv=splits, threshold=threshold, scoring="micro_f1").fit(
+        X, Y, sample_weight=weights
+    )
     candidates = search.cv_results_["params"]
     assert len(candidates) == 3 * 2 * 2 * 2 * 2 * 2
     for index in range(0, len(candidates), 7):
         params = dict(candidates[index])
         of_all_rows = params.pop("bandwidth")
-        multiplier = of_all_rows / CamelClassifier(**params).fit(X, Y, sample_weight=weights).bandwidth_
+        multiplier = (
+            of_all_rows / CamelClassifier(**params).fit(X, Y, sample_weight=weights).bandwidth_
+        )
         hand = []
         for train, test in splits:
-            mean = CamelClassifier(**params).fit(X[train], Y[train], sample_weight=None if weights is None else weights[train]).bandwidth_
-            hand.append(by_hand(CamelClassifier(**params, bandwidth=multiplier * mean, threshold=threshold), X, Y, train, test, weights))
+            mean = (
+                CamelClassifier(**params)
+                .fit(X[train], Y[train], sample_weight=None if weights is None else weights[train])
+                .bandwidth_
+            )
+            hand.append(
+                by_hand(
+                    CamelClassifier(**params, bandwidth=multiplier * mean, threshold=threshold),
+                    X,
+                    Y,
+                    train,
+                    test,
+                    weights,
+                )
+            )
         for name in NAMES:
-            assert search.cv_results_[f"mean_test_{name}"][index] == pytest.approx(np.mean([h[name] for h in hand]), abs=1e-9), name
+            assert search.cv_results_[f"mean_test_{name}"][index] == pytest.approx(
+                np.mean([h[name] for h in hand]), abs=1e-9
+            ), name
 
 
 def test_leave_one_out_equals_n_refits_that_keep_S_and_sigma(data):
@@ -76,13 +106,20 @@ def test_leave_one_out_equals_n_refits_that_keep_S_and_sigma(data):
         values = evaluate(Y, scores, scores > 0)
         for name in NAMES:
             sign = -1 if name in LOSSES else 1
-            assert search.cv_results_[f"mean_test_{name}"][index] == pytest.approx(sign * values[name], abs=1e-7)
+            assert search.cv_results_[f"mean_test_{name}"][index] == pytest.approx(
+                sign * values[name], abs=1e-7
+            )
 
 
 def test_the_choice_is_refitted_on_all_rows(data):
     X, Y, new = data
     search = CamelClassifierCV(
-        **SMALL, kernels=("laplacian", "rbf"), scalings=("standard", "none"), bandwidths=(1.0, 2.0), threshold="label", scoring="micro_f1"
+        **SMALL,
+        kernels=("laplacian", "rbf"),
+        scalings=("standard", "none"),
+        bandwidths=(1.0, 2.0),
+        threshold="label",
+        scoring="micro_f1",
     ).fit(X, Y)
     chosen = CamelClassifier(
         search.alpha_,
@@ -93,7 +130,9 @@ def test_the_choice_is_refitted_on_all_rows(data):
         bandwidth=search.bandwidth_,
         threshold="label",
     ).fit(X, Y)
-    np.testing.assert_allclose(search.decision_function(new), chosen.decision_function(new), atol=1e-10)
+    np.testing.assert_allclose(
+        search.decision_function(new), chosen.decision_function(new), atol=1e-10
+    )
     np.testing.assert_allclose(search.thresholds_, chosen.thresholds_, atol=1e-10)
     np.testing.assert_allclose(search.predict_proba(new), chosen.predict_proba(new), atol=1e-9)
     mean = CamelClassifier(kernel=search.kernel_, scaling=search.scaling_).fit(X, Y).bandwidth_
@@ -105,12 +144,26 @@ def test_results_have_the_shape_that_users_of_grid_search_know(data):
     search = CamelClassifierCV(cv=3).fit(X, Y)
     results = search.cv_results_
     assert len(results["params"]) == len(PAPER_ALPHAS) * len(PAPER_LAMBDA2S) == 77
-    for key in ("param_alpha", "param_lambda2", "mean_test_score", "rank_test_score", "std_test_score", "split2_test_score"):
+    for key in (
+        "param_alpha",
+        "param_lambda2",
+        "mean_test_score",
+        "rank_test_score",
+        "std_test_score",
+        "split2_test_score",
+    ):
         assert len(results[key]) == 77
     assert results["rank_test_score"][search.best_index_] == 1
     assert search.best_params_ == results["params"][search.best_index_]
-    assert search.best_score_ == results["mean_test_score"].max() == results["mean_test_average_precision"].max()
-    np.testing.assert_allclose(results["mean_test_score"], np.mean([results[f"split{k}_test_score"] for k in range(3)], axis=0))
+    assert (
+        search.best_score_
+        == results["mean_test_score"].max()
+        == results["mean_test_average_precision"].max()
+    )
+    np.testing.assert_allclose(
+        results["mean_test_score"],
+        np.mean([results[f"split{k}_test_score"] for k in range(3)], axis=0),
+    )
     assert (results["mean_test_ranking_loss"] <= 0).all()
 
 
@@ -119,7 +172,9 @@ def test_every_metric_can_be_the_criterion(data, scoring):
     X, Y, _ = data
     search = CamelClassifierCV(scoring=scoring).fit(X, Y)
     assert search.scoring_ == scoring
-    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], search.cv_results_[f"mean_test_{scoring}"])
+    np.testing.assert_array_equal(
+        search.cv_results_["mean_test_score"], search.cv_results_[f"mean_test_{scoring}"]
+    )
 
 
 def test_equal_scores_are_decided_by_the_order_of_the_grid(data):
@@ -151,34 +206,64 @@ def test_integer_weights_equal_repeated_rows(data, cv, rng):
     weighted = CamelClassifierCV(**options, cv=folds).fit(X, Y, sample_weight=weights)
     repeated = CamelClassifierCV(**options, cv=repeated_folds).fit(X[index], Y[index])
     for name in NAMES:
-        np.testing.assert_allclose(weighted.cv_results_[f"mean_test_{name}"], repeated.cv_results_[f"mean_test_{name}"], atol=1e-8)
+        np.testing.assert_allclose(
+            weighted.cv_results_[f"mean_test_{name}"],
+            repeated.cv_results_[f"mean_test_{name}"],
+            atol=1e-8,
+        )
     assert weighted.best_index_ == repeated.best_index_
     assert weighted.best_params_ == pytest.approx(repeated.best_params_)
-    np.testing.assert_allclose(weighted.decision_function(new), repeated.decision_function(new), atol=1e-8)
+    np.testing.assert_allclose(
+        weighted.decision_function(new), repeated.decision_function(new), atol=1e-8
+    )
 
 
 def test_a_number_of_folds_means_what_it_means_in_scikit_learn(data):
     X, Y, _ = data
-    plain, by_hand_ = CamelClassifierCV(cv=3, **SMALL).fit(X, Y), CamelClassifierCV(cv=KFold(3), **SMALL).fit(X, Y)
-    np.testing.assert_array_equal(plain.cv_results_["mean_test_score"], by_hand_.cv_results_["mean_test_score"])
+    plain, by_hand_ = (
+        CamelClassifierCV(cv=3, **SMALL).fit(X, Y),
+        CamelClassifierCV(cv=KFold(3), **SMALL).fit(X, Y),
+    )
+    np.testing.assert_array_equal(
+        plain.cv_results_["mean_test_score"], by_hand_.cv_results_["mean_test_score"]
+    )
     shuffled = CamelClassifierCV(cv=3, random_state=5, **SMALL).fit(X, Y)
     by_hand_ = CamelClassifierCV(cv=KFold(3, shuffle=True, random_state=5), **SMALL).fit(X, Y)
-    np.testing.assert_array_equal(shuffled.cv_results_["mean_test_score"], by_hand_.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(
+        shuffled.cv_results_["mean_test_score"], by_hand_.cv_results_["mean_test_score"]
+    )
     numpys = CamelClassifierCV(cv=np.int64(3), random_state=5, **SMALL).fit(X, Y)
-    np.testing.assert_array_equal(numpys.cv_results_["mean_test_score"], shuffled.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(
+        numpys.cv_results_["mean_test_score"], shuffled.cv_results_["mean_test_score"]
+    )
     y = np.arange(50) % 3
-    classes, by_hand_ = CamelClassifierCV(cv=3, **SMALL).fit(X, y), CamelClassifierCV(cv=StratifiedKFold(3), **SMALL).fit(X, y)
-    np.testing.assert_array_equal(classes.cv_results_["mean_test_score"], by_hand_.cv_results_["mean_test_score"])
+    classes, by_hand_ = (
+        CamelClassifierCV(cv=3, **SMALL).fit(X, y),
+        CamelClassifierCV(cv=StratifiedKFold(3), **SMALL).fit(X, y),
+    )
+    np.testing.assert_array_equal(
+        classes.cv_results_["mean_test_score"], by_hand_.cv_results_["mean_test_score"]
+    )
 
 
 def test_a_kernel_matrix_is_split_on_both_sides(data):
     X, Y, new = data
     options = {**SMALL, "cv": 3}
     for w in (None, 1 + np.arange(50) % 3.0):
-        by_rows = CamelClassifierCV(kernels=(lambda A, B: A @ B.T,), **options).fit(X, Y, sample_weight=w)
-        by_matrix = CamelClassifierCV(kernels=("precomputed",), **options).fit(X @ X.T, Y, sample_weight=w)
-        np.testing.assert_allclose(by_matrix.cv_results_["mean_test_score"], by_rows.cv_results_["mean_test_score"], atol=1e-9)
-        np.testing.assert_allclose(by_matrix.decision_function(new @ X.T), by_rows.decision_function(new), atol=1e-8)
+        by_rows = CamelClassifierCV(kernels=(lambda A, B: A @ B.T,), **options).fit(
+            X, Y, sample_weight=w
+        )
+        by_matrix = CamelClassifierCV(kernels=("precomputed",), **options).fit(
+            X @ X.T, Y, sample_weight=w
+        )
+        np.testing.assert_allclose(
+            by_matrix.cv_results_["mean_test_score"],
+            by_rows.cv_results_["mean_test_score"],
+            atol=1e-9,
+        )
+        np.testing.assert_allclose(
+            by_matrix.decision_function(new @ X.T), by_rows.decision_function(new), atol=1e-8
+        )
 
 
 @pytest.mark.parametrize("cv", ["loo", 3])
@@ -192,14 +277,18 @@ def test_the_best_parameters_give_the_fitted_model_again(data, cv, solver, kerne
     search = CamelClassifierCV(**grid, cv=cv, **shared).fit(X, Y)
     assert search.best_params_ == search.cv_results_["params"][search.best_index_]
     again = CamelClassifier(**search.best_params_, **shared).fit(X, Y)
-    np.testing.assert_allclose(again.decision_function(new), search.decision_function(new), atol=1e-9)
+    np.testing.assert_allclose(
+        again.decision_function(new), search.decision_function(new), atol=1e-9
+    )
     np.testing.assert_allclose(again.thresholds_, search.thresholds_, atol=1e-9)
     assert search.bandwidth_multiplier_ in (0.5, 2.0)
 
 
 def test_a_kernel_without_bandwidth_is_scored_once(data):
     X, Y, _ = data
-    search = CamelClassifierCV(alphas=(0.0,), lambda2s=(0.1,), kernels=("linear", "rbf"), bandwidths=(0.5, 1.0, 2.0)).fit(X, Y)
+    search = CamelClassifierCV(
+        alphas=(0.0,), lambda2s=(0.1,), kernels=("linear", "rbf"), bandwidths=(0.5, 1.0, 2.0)
+    ).fit(X, Y)
     assert [p["kernel"] for p in search.cv_results_["params"]] == ["linear", "rbf", "rbf", "rbf"]
 
 
@@ -217,11 +306,17 @@ def test_progress_is_told_to_callback_and_log_and_never_printed(data, caplog, ca
 @pytest.mark.parametrize("cv", ["loo", 3])
 def test_centred_labels_are_those_of_a_plain_fit_with_the_same_choice(data, cv):
     X, Y = data[:2]
-    searched = CamelClassifierCV(alphas=(0.3, 0.7), lambda2s=(0.1,), cv=cv, correlation="centred").fit(X, Y)
+    searched = CamelClassifierCV(
+        alphas=(0.3, 0.7), lambda2s=(0.1,), cv=cv, correlation="centred"
+    ).fit(X, Y)
     plain = CamelClassifier(searched.alpha_, lambda2=0.1, correlation="centred").fit(X, Y)
     np.testing.assert_allclose(searched.decision_function(X), plain.decision_function(X), atol=1e-9)
-    np.testing.assert_array_equal(searched.label_correlation_, learn(np.where(Y > 0, 1.0, -1.0), centred=True).S)
-    assert not np.allclose(searched.label_correlation_, CamelClassifier().fit(X, Y).label_correlation_)
+    np.testing.assert_array_equal(
+        searched.label_correlation_, learn(np.where(Y > 0, 1.0, -1.0), centred=True).S
+    )
+    assert not np.allclose(
+        searched.label_correlation_, CamelClassifier().fit(X, Y).label_correlation_
+    )
 
 
 @pytest.mark.parametrize(
@@ -236,7 +331,10 @@ def test_centred_labels_are_those_of_a_plain_fit_with_the_same_choice(data, cv):
         ({"kernels": ("rbf", "precomputed")}, "mixes 'precomputed' with kernels of features"),
         ({"kernels": ("sigmoid",)}, "kernel='sigmoid' is not known"),
         ({"scalings": ("robust",)}, "scaling='robust' is not known"),
-        ({"correlation": "raw"}, "correlation='raw' is not known; choose one of 'paper', 'centred'"),
+        (
+            {"correlation": "raw"},
+            "correlation='raw' is not known; choose one of 'paper', 'centred'",
+        ),
         ({"cv": []}, "cv gave no split"),
         ({"cv": [(np.arange(30), [])]}, "cv gave no split, or one without training or test rows"),
         ({"alphas": 0.5}, "alphas must be a sequence"),
@@ -259,7 +357,10 @@ def test_groups_reach_the_splitter(splitter, data, rng):
     groups = rng.permutation(np.arange(50) % 7)
     splits = list(splitter.split(X, Y, groups))
     assert all(not set(groups[train]) & set(groups[test]) for train, test in splits)
-    grouped, by_hand_ = CamelClassifierCV(cv=splitter, **SMALL).fit(X, Y, groups=groups), CamelClassifierCV(cv=splits, **SMALL).fit(X, Y)
+    grouped, by_hand_ = (
+        CamelClassifierCV(cv=splitter, **SMALL).fit(X, Y, groups=groups),
+        CamelClassifierCV(cv=splits, **SMALL).fit(X, Y),
+    )
     assert grouped.best_params_ == by_hand_.best_params_
     for key in (f"split{k}_test_score" for k in range(len(splits))):
         np.testing.assert_array_equal(grouped.cv_results_[key], by_hand_.cv_results_[key])
@@ -268,7 +369,9 @@ def test_groups_reach_the_splitter(splitter, data, rng):
 def test_groups_reach_the_splitter_through_a_pipeline(data):
     X, Y, _ = data
     groups = np.arange(50) % 4
-    model = make_pipeline(StandardScaler(), CamelClassifierCV(cv=GroupKFold(2), **SMALL)).fit(X, Y, camelclassifiercv__groups=groups)
+    model = make_pipeline(StandardScaler(), CamelClassifierCV(cv=GroupKFold(2), **SMALL)).fit(
+        X, Y, camelclassifiercv__groups=groups
+    )
     assert np.isfinite(model[-1].best_score_)
 
 
@@ -276,13 +379,17 @@ def test_groups_are_routed_where_they_are_asked_for(data):
     X, Y, _ = data
     with config_context(enable_metadata_routing=True):
         model = CamelClassifierCV(cv=GroupKFold(2), **SMALL).set_fit_request(groups=True)
-        found = cross_validate(model, X, Y, params={"groups": np.arange(50) % 6}, cv=GroupKFold(3), error_score="raise")
+        found = cross_validate(
+            model, X, Y, params={"groups": np.arange(50) % 6}, cv=GroupKFold(3), error_score="raise"
+        )
     assert np.isfinite(found["test_score"]).all()
 
 
 def test_groups_that_nobody_would_use_are_refused(data):
     X, Y, _ = data
-    with pytest.raises(ValueError, match=r"groups were given, but cv=3 does not use them; .* cv=GroupKFold\(5\)"):
+    with pytest.raises(
+        ValueError, match=r"groups were given, but cv=3 does not use them; .* cv=GroupKFold\(5\)"
+    ):
         CamelClassifierCV(cv=3, **SMALL).fit(X, Y, groups=np.arange(50))
 
 
@@ -295,7 +402,10 @@ def left_out(model, X, Y, groups):
     return scores
 
 
-@pytest.mark.parametrize("options", [{}, {"solver": "landmark", "landmarks": "all"}, {"kernel": "linear", "solver": "primal"}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"solver": "landmark", "landmarks": "all"}, {"kernel": "linear", "solver": "primal"}],
+)
 def test_groups_leave_together_exactly(options, data, rng):
     X, Y, _ = data
     options = options | ({"landmarks": X} if "landmarks" in options else {})
@@ -304,8 +414,12 @@ def test_groups_leave_together_exactly(options, data, rng):
     scores = left_out(model, X, Y, groups)
     fitted = clone(model).fit(X, Y, groups=[f"person {group}" for group in groups])
     assert fitted.estimate_ == pytest.approx(evaluate(Y, scores, scores > 0), abs=1e-9)
-    np.testing.assert_allclose(fitted.decision_function(X), clone(model).fit(X, Y).decision_function(X))
-    found = CamelClassifier(alpha=0.0, bandwidth=2.0, threshold="macro_f1", **options).fit(X, Y, groups=groups)
+    np.testing.assert_allclose(
+        fitted.decision_function(X), clone(model).fit(X, Y).decision_function(X)
+    )
+    found = CamelClassifier(alpha=0.0, bandwidth=2.0, threshold="macro_f1", **options).fit(
+        X, Y, groups=groups
+    )
     np.testing.assert_allclose(found.thresholds_, thresholds("macro_f1", Y > 0, scores), atol=1e-9)
     link = fit_link(Y > 0, scores)
     np.testing.assert_allclose(found.link_slopes_, link.slope, rtol=1e-6)
@@ -317,12 +431,16 @@ def test_groups_leave_together_exactly(options, data, rng):
 def test_a_search_tunes_thresholds_on_groups_that_were_left_out(cv, data, rng):
     X, Y, _ = data
     groups = rng.permutation(np.arange(50) % 13)
-    search = CamelClassifierCV((0.0,), lambda2s=(0.1,), cv=cv, threshold="macro_f1", scoring="macro_f1").fit(X, Y, groups=groups)
+    search = CamelClassifierCV(
+        (0.0,), lambda2s=(0.1,), cv=cv, threshold="macro_f1", scoring="macro_f1"
+    ).fit(X, Y, groups=groups)
     model = CamelClassifier(**search.best_params_)
     scores = left_out(model, X, Y, groups)
     np.testing.assert_allclose(search.thresholds_, thresholds("macro_f1", Y > 0, scores), atol=1e-9)
     if cv == "loo":
-        assert search.best_score_ == pytest.approx(evaluate(Y, scores, scores > search.thresholds_)["macro_f1"], abs=1e-9)
+        assert search.best_score_ == pytest.approx(
+            evaluate(Y, scores, scores > search.thresholds_)["macro_f1"], abs=1e-9
+        )
 
 
 @pytest.mark.parametrize(
@@ -337,5 +455,7 @@ def test_groups_that_cannot_leave_are_refused(groups, message, data):
     X, Y, _ = data
     with pytest.raises(ValueError, match=message):
         CamelClassifier().fit(X, Y, groups=groups)
-    with pytest.raises(ValueError, match="groups leave together exactly where all labels are known"):
+    with pytest.raises(
+        ValueError, match="groups leave together exactly where all labels are known"
+    ):
         CamelClassifier().fit(X, np.where(np.eye(50, 4) > 0, np.nan, Y), groups=np.arange(50) % 7)

@@ -33,7 +33,11 @@ def test_the_command_of_the_image_is_one_that_skcamel_has():
 
 
 def test_what_is_copied_is_there_and_not_ignored():
-    kept = {line[1:] for line in (HOME / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    kept = {
+        line[1:]
+        for line in (HOME / ".dockerignore").read_text().splitlines()
+        if line.startswith("!")
+    }
     copied = [
         source
         for word, rest in steps((HOME / "Dockerfile").read_text())
@@ -41,4 +45,6 @@ def test_what_is_copied_is_there_and_not_ignored():
         for source in rest.split()[:-1]
     ]
     assert {"pyproject.toml", "README.md", "LICENSE", "src"} <= set(copied)
-    assert all(source == "${MODEL}" or (source in kept and (HOME / source).exists()) for source in copied)
+    assert all(
+        source == "${MODEL}" or (source in kept and (HOME / source).exists()) for source in copied
+    )

@@ -19,13 +19,20 @@ def objective(Y, S, penalty):
     return 0.5 * ((Y @ S - Y) ** 2).sum(axis=0) + penalty * abs(S).sum(axis=0)
 
 
-@given(arrays(np.int8, st.tuples(st.integers(1, 25), st.integers(1, 9)), elements=st.sampled_from([-1, 1])))
+@given(
+    arrays(
+        np.int8, st.tuples(st.integers(1, 25), st.integers(1, 9)), elements=st.sampled_from([-1, 1])
+    )
+)
 def test_any_labels_get_a_certified_solution_with_an_exact_zero_diagonal(Y):
     found = correlation.learn(Y.astype(float))
     assert (np.diag(found.S) == 0).all()
     assert float(found.violation.max()) <= 1e-6
     C = Y.astype(float).T @ Y
-    assert (correlation.kkt_violation(C, found.S, found.penalty) <= 1e-6 * np.maximum(found.penalty, 1e-300)).all()
+    assert (
+        correlation.kkt_violation(C, found.S, found.penalty)
+        <= 1e-6 * np.maximum(found.penalty, 1e-300)
+    ).all()
 
 
 def test_S_agrees_with_coordinate_descent(rng, xp):
@@ -34,7 +41,9 @@ def test_S_agrees_with_coordinate_descent(rng, xp):
     S, penalty = to_numpy(found.S), to_numpy(found.penalty)
     for j in range(12):
         others = np.arange(12) != j
-        lasso = Lasso(alpha=penalty[j] / 200, fit_intercept=False, tol=1e-12, max_iter=100_000).fit(Y[:, others], Y[:, j])
+        lasso = Lasso(alpha=penalty[j] / 200, fit_intercept=False, tol=1e-12, max_iter=100_000).fit(
+            Y[:, others], Y[:, j]
+        )
         np.testing.assert_allclose(S[others, j], lasso.coef_, atol=1e-8)
         np.testing.assert_array_equal(S[others, j] == 0, lasso.coef_ == 0)
 
@@ -62,7 +71,9 @@ def test_where_S_is_not_unique_its_objective_is_still_optimal(kind, rng):
     assert float(found.violation.max()) <= 1e-6
     for j in range(8):
         others = np.arange(8) != j
-        lasso = Lasso(alpha=found.penalty[j] / len(Y), fit_intercept=False, tol=1e-12, max_iter=100_000).fit(Y[:, others], Y[:, j])
+        lasso = Lasso(
+            alpha=found.penalty[j] / len(Y), fit_intercept=False, tol=1e-12, max_iter=100_000
+        ).fit(Y[:, others], Y[:, j])
         theirs = np.zeros(8)
         theirs[others] = lasso.coef_
         optimum = 0.5 * ((Y @ theirs - Y[:, j]) ** 2).sum() + found.penalty[j] * abs(theirs).sum()
@@ -86,7 +97,9 @@ def test_integer_weights_equal_repeated_rows(rng):
     Y = signs(rng, 40, 5)
     weights = rng.integers(1, 4, size=40)
     weighted = correlation.learn(Y, weights=weights.astype(float)).S
-    np.testing.assert_allclose(weighted, correlation.learn(np.repeat(Y, weights, axis=0)).S, atol=1e-10)
+    np.testing.assert_allclose(
+        weighted, correlation.learn(np.repeat(Y, weights, axis=0)).S, atol=1e-10
+    )
 
 
 def test_too_few_iterations_show_in_the_certificate(rng):
@@ -119,9 +132,18 @@ def test_weak_and_strong_penalties_need_few_iterations(strength, rng):
 
 
 def test_equal_opposite_and_empty_labels_share_evenly():
-    Y = np.array([[1.0, 1, -1, -1, -1, 1], [1, 1, -1, -1, -1, -1], [-1, -1, 1, -1, -1, 1], [-1, -1, 1, -1, -1, 1]])
+    Y = np.array(
+        [
+            [1.0, 1, -1, -1, -1, 1],
+            [1, 1, -1, -1, -1, -1],
+            [-1, -1, 1, -1, -1, 1],
+            [-1, -1, 1, -1, -1, 1],
+        ]
+    )
     S = correlation.learn(Y, strength=0.01).S
-    np.testing.assert_allclose(S[:3, :3], 0.99 / 2 * np.array([[0, 1, -1], [1, 0, -1], [-1, -1, 0]]))
+    np.testing.assert_allclose(
+        S[:3, :3], 0.99 / 2 * np.array([[0, 1, -1], [1, 0, -1], [-1, -1, 0]])
+    )
     np.testing.assert_allclose(S[3:5, 3:5], [[0, 0.99], [0.99, 0]])
 
 
@@ -145,12 +167,18 @@ def violation_of(Y, S, strength=0.01, weights=None):
         penalty = strength * max((abs(D * Yc[:, i] @ Yc[:, j]) for i in others), default=0)
         for i in others:
             gradient = D * Yc[:, i] @ (Yc @ S[:, j] - Yc[:, j])
-            gap = abs(gradient + penalty * np.sign(S[i, j])) if S[i, j] else max(0, abs(gradient) - penalty)
+            gap = (
+                abs(gradient + penalty * np.sign(S[i, j]))
+                if S[i, j]
+                else max(0, abs(gradient) - penalty)
+            )
             worst[j] = max(worst[j], gap / max(penalty, 1e-10 * len(Y)))
     return worst
 
 
-LABELS = arrays(np.int8, st.tuples(st.integers(1, 25), st.integers(1, 9)), elements=st.sampled_from([-1, 1]))
+LABELS = arrays(
+    np.int8, st.tuples(st.integers(1, 25), st.integers(1, 9)), elements=st.sampled_from([-1, 1])
+)
 
 
 @given(LABELS)
@@ -170,7 +198,9 @@ def lasso_with_intercept(Y, j, penalty):
     others = np.arange(Y.shape[1]) != j
     theirs = np.zeros(Y.shape[1])
     if penalty > 0:
-        model = Lasso(alpha=penalty / len(Y), fit_intercept=True, tol=1e-14, max_iter=1_000_000).fit(Y[:, others], Y[:, j])
+        model = Lasso(
+            alpha=penalty / len(Y), fit_intercept=True, tol=1e-14, max_iter=1_000_000
+        ).fit(Y[:, others], Y[:, j])
         theirs[others] = model.coef_
     return theirs
 
@@ -199,7 +229,9 @@ def test_centred_S_is_the_lasso_with_an_intercept(kind, strength, rng, xp):
     assert to_numpy(found.violation).max() <= 1e-6
     Yc = centred(Y)
     theirs = np.column_stack([lasso_with_intercept(Y, j, penalty[j]) for j in range(Y.shape[1])])
-    np.testing.assert_allclose(objective(Yc, S, penalty), objective(Yc, theirs, penalty), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(
+        objective(Yc, S, penalty), objective(Yc, theirs, penalty), rtol=1e-6, atol=1e-9
+    )
     np.testing.assert_allclose(Yc @ S, Yc @ theirs, atol=1e-4)  # unique where S is not
     if kind == "plain":
         np.testing.assert_allclose(S, theirs, atol=1e-6)
@@ -212,7 +244,12 @@ def test_no_centred_label_has_more_in_common_with_another_than_that_one_with_its
     C = correlation.gram(Y.astype(float), weights, centred=True)
     assert (abs(C) <= np.diag(C) * (1 + 1e-9) + 1e-12).all()
     twice = np.column_stack([Y, Y[:, :1]]).astype(float)
-    assert violation_of(twice, correlation.learn(twice, centred=True, weights=weights).S, weights=weights).max() <= 1e-5
+    assert (
+        violation_of(
+            twice, correlation.learn(twice, centred=True, weights=weights).S, weights=weights
+        ).max()
+        <= 1e-5
+    )
 
 
 @given(LABELS, st.randoms(use_true_random=False))
@@ -230,7 +267,11 @@ def test_centred_labels_permute(rng):
     Y = uneven(rng, 80, 6)
     order = rng.permutation(6)
     S = correlation.learn(Y, centred=True).S
-    np.testing.assert_allclose(correlation.learn(Y[rng.permutation(80)][:, order], centred=True).S, S[np.ix_(order, order)], atol=1e-9)
+    np.testing.assert_allclose(
+        correlation.learn(Y[rng.permutation(80)][:, order], centred=True).S,
+        S[np.ix_(order, order)],
+        atol=1e-9,
+    )
 
 
 def test_integer_weights_equal_repeated_rows_in_centred_fits(rng):
@@ -248,7 +289,9 @@ def test_an_opposite_label_has_the_opposite_signs(is_centred, rng):
     Y = np.column_stack([uneven(rng, 70, 5), np.ones(70)])
     signs = np.array([1, -1, 1, 1, -1, -1])
     S = correlation.learn(Y, centred=is_centred).S
-    np.testing.assert_allclose(correlation.learn(Y * signs, centred=is_centred).S, signs[:, None] * S * signs, atol=1e-9)
+    np.testing.assert_allclose(
+        correlation.learn(Y * signs, centred=is_centred).S, signs[:, None] * S * signs, atol=1e-9
+    )
 
 
 @pytest.mark.parametrize("value", [1.0, -1.0])
@@ -278,11 +321,15 @@ def test_equal_and_opposite_labels_share_evenly_in_centred_fits(rng):
     for j in (1, 2, 3):
         np.testing.assert_allclose([S[4, j], S[5, j]], [S[0, j], -S[0, j]], atol=1e-12)
         np.testing.assert_allclose([S[j, 4], S[j, 5]], [S[j, 0], -S[j, 0]], atol=1e-12)
-    np.testing.assert_allclose([S[4, 0], S[0, 4], S[5, 4], S[0, 5]], np.array([1, 1, -1, -1]) * S[4, 0], atol=1e-12)
+    np.testing.assert_allclose(
+        [S[4, 0], S[0, 4], S[5, 4], S[0, 5]], np.array([1, 1, -1, -1]) * S[4, 0], atol=1e-12
+    )
 
 
 def test_rare_centred_labels_of_very_different_frequency_are_solved(rng):
-    Y = np.where(rng.random((800, 150)) < 0.9 * rng.random(150) ** 6, 1.0, -1.0)  # some constant, some frequent
+    Y = np.where(
+        rng.random((800, 150)) < 0.9 * rng.random(150) ** 6, 1.0, -1.0
+    )  # some constant, some frequent
     found = correlation.learn(Y, centred=True)
     assert float(found.violation.max()) <= 1e-6
     assert found.n_iter < 200

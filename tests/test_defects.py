@@ -24,13 +24,17 @@ def test_leave_one_out_of_sums_never_returns_the_truth(scale, weighted):
     basis = spectral.label_basis(0.7 * np.eye(4) + 0.05)
     centred = rows - np.average(rows, axis=0, weights=weights)
     spectrum = spectral.decompose(centred @ centred.T, weights)
-    (exact,) = spectral.leave_one_out(spectrum, spectral.project(spectrum, labels), [basis], [(1.0, 0.1)])
+    (exact,) = spectral.leave_one_out(
+        spectrum, spectral.project(spectrum, labels), [basis], [(1.0, 0.1)]
+    )
     of = landmark.Features(Kernel("linear"), None, rows.mean(axis=0))
     block = landmark.Block(rows, labels, weights)
     summary = landmark.summarise(of, landmark.moments(of, [lambda: block], 4), block)
     (found,) = landmark.leave_one_out(summary, summary.targets, [basis], [(1.0, 0.1)])
     np.testing.assert_allclose(found, exact, atol=1e-6)
-    gone = np.ones(40, dtype=bool) if weights is None else weights <= 1  # of other rows a copy is left
+    gone = (
+        np.ones(40, dtype=bool) if weights is None else weights <= 1
+    )  # of other rows a copy is left
     assert np.median(abs(found - labels)[gone]) > 0.1
 
 
@@ -44,7 +48,9 @@ def test_nothing_is_learned_from_no_other_row(solver):
 
 def test_a_random_state_is_honoured_whatever_its_kind():
     def landmarks(state):
-        return CamelClassifier(solver="landmark", n_landmarks=5, random_state=state).fit(X, Y).X_fit_
+        return (
+            CamelClassifier(solver="landmark", n_landmarks=5, random_state=state).fit(X, Y).X_fit_
+        )
 
     one, other = landmarks(np.random.RandomState(1)), landmarks(np.random.RandomState(2))
     assert not np.array_equal(one, other)
@@ -86,7 +92,9 @@ def test_combined_models_of_constant_rows_have_weights_of_order_one():
 @pytest.mark.parametrize(("q", "sparsity"), [(1, 0.01), (2, 1.0)])
 def test_labels_that_no_prediction_reaches_have_the_score_0(solver, q, sparsity):
     kernel = "linear" if solver == "primal" else "rbf"
-    model = CamelClassifier(alpha=1, sparsity=sparsity, solver=solver, kernel=kernel).fit(X, Y[:, :q])
+    model = CamelClassifier(alpha=1, sparsity=sparsity, solver=solver, kernel=kernel).fit(
+        X, Y[:, :q]
+    )
     np.testing.assert_array_equal(model.decision_function(X), 0.0)
     assert not model.predict(X).any()
 
@@ -100,17 +108,24 @@ def test_a_search_counts_rows_with_weight(solver):
 
 def test_a_batch_without_weight_changes_nothing():
     model = CamelClassifier(solver="landmark", n_landmarks=9)
-    with pytest.raises(ValueError, match="All weights in sample_weight are zero, and no row came before"):
+    with pytest.raises(
+        ValueError, match="All weights in sample_weight are zero, and no row came before"
+    ):
         model.partial_fit(X, Y, sample_weight=np.zeros(60))
     before = model.partial_fit(X, Y).decision_function(X)
-    np.testing.assert_array_equal(model.partial_fit(X, Y, sample_weight=np.zeros(60)).decision_function(X), before)
+    np.testing.assert_array_equal(
+        model.partial_fit(X, Y, sample_weight=np.zeros(60)).decision_function(X), before
+    )
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "exponential", "linear"])
 def test_rows_that_overflow_are_refused_by_number(kernel):
     model = CamelClassifier(kernel=kernel).fit(X, Y)
     rows = np.vstack([X[:1], X[:1] * 1e308])
-    with pytest.raises(ValueError, match=r"Row 1 of X \(from 0\) has features so large that its scores are no numbers"):
+    with pytest.raises(
+        ValueError,
+        match=r"Row 1 of X \(from 0\) has features so large that its scores are no numbers",
+    ):
         model.decision_function(rows)
 
 
@@ -118,11 +133,15 @@ def test_rows_that_overflow_are_refused_by_number(kernel):
 def test_members_predict_what_their_parameters_give(solver):
     """Their intercepts held a share of the combination's, and 1.5 % of the decisions differed from a refit."""
     tried = [("none", "rbf", 1.0), ("standard", "laplacian", 0.5), ("unit", "linear", 1.0)]
-    model = CamelClassifierCV(representations=tried, combine=True, solver=solver, n_landmarks=20).fit(X, Y)
+    model = CamelClassifierCV(
+        representations=tried, combine=True, solver=solver, n_landmarks=20
+    ).fit(X, Y)
     total = np.zeros(Y.shape)
     for weight, member in zip(model.weights_, model.members_, strict=True):
         again = CamelClassifier(**member.get_params()).fit(X, Y)
-        np.testing.assert_allclose(member.decision_function(X), again.decision_function(X), atol=1e-8)
+        np.testing.assert_allclose(
+            member.decision_function(X), again.decision_function(X), atol=1e-8
+        )
         total += weight * member.decision_function(X)
     rest = model.decision_function(X) - total
     np.testing.assert_allclose(rest, rest[:1].repeat(60, axis=0), atol=1e-9)

@@ -32,13 +32,26 @@ def device(request, torch):
         lambda **o: CamelClassifier(threshold="macro_f1", **o),
         lambda **o: CamelClassifier(kernel="laplacian", scaling="standard", **o),
         lambda **o: CamelClassifier(0.1, solver="alternating", tol=1e-10, **o),
-        lambda **o: CamelClassifierCV(kernels=("rbf", "laplacian"), threshold="micro_f1", scoring="micro_f1", **o),
+        lambda **o: CamelClassifierCV(
+            kernels=("rbf", "laplacian"), threshold="micro_f1", scoring="micro_f1", **o
+        ),
         lambda **o: CamelClassifierCV(cv=3, **o),
         lambda **o: CamelClassifier(solver="landmark", n_landmarks=20, threshold="macro_f1", **o),
-        lambda **o: CamelClassifier(solver="landmark", n_landmarks=20, kernel="laplacian", scaling="standard", landmarks="kmeans", **o),
-        lambda **o: CamelClassifier(solver="landmark", n_landmarks=60, bandwidth=40.0, lambda2=0.01, **o),
+        lambda **o: CamelClassifier(
+            solver="landmark",
+            n_landmarks=20,
+            kernel="laplacian",
+            scaling="standard",
+            landmarks="kmeans",
+            **o,
+        ),
+        lambda **o: CamelClassifier(
+            solver="landmark", n_landmarks=60, bandwidth=40.0, lambda2=0.01, **o
+        ),
         lambda **o: CamelClassifier(solver="primal", kernel="linear", **o),
-        lambda **o: CamelClassifierCV(solver="landmark", n_landmarks=20, kernels=("rbf", "linear"), threshold="micro_f1", **o),
+        lambda **o: CamelClassifierCV(
+            solver="landmark", n_landmarks=20, kernels=("rbf", "linear"), threshold="micro_f1", **o
+        ),
         lambda **o: CamelClassifierCV(solver="primal", kernels=("linear",), cv=3, **o),
     ],
     ids=[
@@ -48,15 +61,24 @@ def device(request, torch):
 )
 def test_a_device_agrees_with_numpy(make, device):
     weights = np.arange(60) % 3 + 1.0
-    here, there = make().fit(X[:60], Y[:60], weights), make(device=device).fit(X[:60], Y[:60], weights)
+    here, there = (
+        make().fit(X[:60], Y[:60], weights),
+        make(device=device).fit(X[:60], Y[:60], weights),
+    )
     assert isinstance(there.dual_coef_, np.ndarray)
-    np.testing.assert_allclose(there.decision_function(X[60:]), here.decision_function(X[60:]), atol=1e-8)
+    np.testing.assert_allclose(
+        there.decision_function(X[60:]), here.decision_function(X[60:]), atol=1e-8
+    )
     np.testing.assert_array_equal(there.predict(X[60:]), here.predict(X[60:]))
     if hasattr(here, "predict_proba"):
-        np.testing.assert_allclose(there.predict_proba(X[60:]), here.predict_proba(X[60:]), atol=1e-7)
+        np.testing.assert_allclose(
+            there.predict_proba(X[60:]), here.predict_proba(X[60:]), atol=1e-7
+        )
     if hasattr(here, "cv_results_"):
         assert here.best_params_ == pytest.approx(there.best_params_)
-        np.testing.assert_allclose(there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], atol=1e-8)
+        np.testing.assert_allclose(
+            there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], atol=1e-8
+        )
 
 
 @pytest.mark.torch
@@ -66,7 +88,9 @@ def test_a_device_agrees_with_numpy(make, device):
 def test_searches_of_the_sequences_agree_with_numpy(kind, preset, rows, device):
     X = np.random.default_rng(0).random((rows, 30)) * (np.arange(30) > 2)  # with columns of zeros
     labels = Y[:rows]
-    here, there = (kind(cv=2, preset=preset, device=where).fit(X, labels) for where in (None, device))
+    here, there = (
+        kind(cv=2, preset=preset, device=where).fit(X, labels) for where in (None, device)
+    )
     for name in ("mean_test_score", "mean_test_hamming_loss", "mean_test_coverage"):
         np.testing.assert_allclose(there.cv_results_[name], here.cv_results_[name], atol=1e-8)
     assert there.best_params_ == here.best_params_
@@ -90,7 +114,9 @@ def test_tensors_in_tensors_out(torch, device):
         result = getattr(model, method)(rows[60:])
         assert isinstance(result, torch.Tensor)
         assert result.device == rows.device
-        np.testing.assert_allclose(result.cpu().numpy(), getattr(expected, method)(X[60:]), atol=1e-7)
+        np.testing.assert_allclose(
+            result.cpu().numpy(), getattr(expected, method)(X[60:]), atol=1e-7
+        )
     assert model.decision_function(rows[60:].to(torch.float32)).dtype == torch.float32
     assert isinstance(model.predict(X[60:]), np.ndarray)
 
@@ -105,7 +131,9 @@ def test_tensors_need_no_device_parameter(torch):
 def test_a_missing_gpu_is_named(torch):
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
-    with pytest.raises(ValueError, match="device='cuda' needs a CUDA GPU and torch sees none here; use device=None"):
+    with pytest.raises(
+        ValueError, match="device='cuda' needs a CUDA GPU and torch sees none here; use device=None"
+    ):
         CamelClassifier(device="cuda").fit(X, Y)
 
 
@@ -117,7 +145,10 @@ def test_an_unknown_device_is_named(torch):
 
 def test_missing_torch_is_named_with_its_cure(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ImportError, match=r"device='cuda' needs torch: pip install skcamel\[gpu\], or use device=None"):
+    with pytest.raises(
+        ImportError,
+        match=r"device='cuda' needs torch: pip install skcamel\[gpu\], or use device=None",
+    ):
         CamelClassifier(device="cuda").fit(X, Y)
 
 
@@ -125,7 +156,10 @@ def test_missing_torch_is_named_with_its_cure(monkeypatch):
 @pytest.mark.parametrize("preset", ["quick", "best"])
 def test_a_study_on_a_device_agrees_with_numpy(preset, device):
     here, there = (
-        CamelMethod(preset, per_metric=True, device=where).fit(X[:60], Y[:60], seed=0).outcomes(X[60:]) for where in (None, device)
+        CamelMethod(preset, per_metric=True, device=where)
+        .fit(X[:60], Y[:60], seed=0)
+        .outcomes(X[60:])
+        for where in (None, device)
     )
     for criterion, outcome in here.items():
         assert there[criterion].params == pytest.approx(outcome.params)

@@ -23,10 +23,22 @@ ROOT = Path(__file__).parents[1]
 if not (ROOT / "README.md").exists():
     pytest.skip("the documents are not there", allow_module_level=True)
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-FENCED = re.compile(r"^(?P<why><!-- not run: [^>]+ -->\n\n)?```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(
+    r"^(?P<why><!-- not run: [^>]+ -->\n\n)?```(?P<language>\w*)\n(?P<code>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 COMMAND = re.compile(r"^(?: {4})?(skcamel .+)$", re.MULTILINE)
-# Pages for people who begin: every command is run, on the tickets of the demo. Commands of the others are read by the parser.
-FIRST_PAGES = ("README.md", "index.md", "get_started.md", "studies.md", "reasons.md", "looking.md", "deploying.md")
+# Pages for people who begin: every command is run, on the tickets of the demo. Commands of the
+# others are read by the parser.
+FIRST_PAGES = (
+    "README.md",
+    "index.md",
+    "get_started.md",
+    "studies.md",
+    "reasons.md",
+    "looking.md",
+    "deploying.md",
+)
 named = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
@@ -39,10 +51,16 @@ def blocks(page, language="python"):
 
 def commands(page):
     """Commands of a page in indented or fenced code, without comments."""
-    text = page.read_text(encoding="utf-8").replace("\\\n", " ")  # a command may go on in the next line
-    fenced = "\n".join(found["code"] for found in FENCED.finditer(text) if found["language"] in ("", "bash"))
+    text = page.read_text(encoding="utf-8").replace(
+        "\\\n", " "
+    )  # a command may go on in the next line
+    fenced = "\n".join(
+        found["code"] for found in FENCED.finditer(text) if found["language"] in ("", "bash")
+    )
     indented = "\n".join(re.findall(r"^ {4}skcamel .+$", FENCED.sub("", text), re.MULTILINE))
-    return [shlex.split(line, comments=True)[1:] for line in COMMAND.findall(f"{fenced}\n{indented}")]
+    return [
+        shlex.split(line, comments=True)[1:] for line in COMMAND.findall(f"{fenced}\n{indented}")
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +74,13 @@ def folder(tmp_path, monkeypatch, tickets):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     tickets.write("tickets.csv", tickets.tickets(150, seed=1))
-    tickets.write("new_tickets.csv", [{key: cell for key, cell in row.items() if key != "tags"} for row in tickets.tickets(5, seed=2)])
+    tickets.write(
+        "new_tickets.csv",
+        [
+            {key: cell for key, cell in row.items() if key != "tags"}
+            for row in tickets.tickets(5, seed=2)
+        ],
+    )
     return tmp_path
 
 
@@ -67,19 +91,49 @@ def names(folder):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     Y = (X[:, :3] + 0.3 * rng.normal(size=(60, 3)) > 0).astype(int)
-    frame = pd.DataFrame({"plan": ["free", "team", "free"] * 20, "paid": ["$0", "$1,200", "$80"] * 20, "size": X[:, 0]})
+    frame = pd.DataFrame(
+        {
+            "plan": ["free", "team", "free"] * 20,
+            "paid": ["$0", "$1,200", "$80"] * 20,
+            "size": X[:, 0],
+        }
+    )
     for year in (2024, 2025):
         frame.assign(topic_a=Y[:, 0], topic_b=Y[:, 1]).to_parquet(f"{year}.parquet")
     gaps = np.where(rng.random(Y.shape) < 0.2, np.nan, Y)
     model = CamelClassifier(scaling="standard").fit(X, Y)
     save(model, "mine.skcamel")
     pipeline = make_pipeline(TablePreparer(), CamelClassifier()).fit(frame, Y)
-    imported = {"CamelClassifierCV": CamelClassifierCV, "TablePreparer": TablePreparer, "explain": explain}
-    common = {"X": X, "Y": Y, "X_new": X[:3], "X_test": X, "Y_test": Y, "Y_with_gaps": gaps, "model": model}
-    return imported | common | {"pipeline": pipeline, "frame": frame, "tags": Y, "new_frame": frame[:2], "new": frame[:2]}
+    imported = {
+        "CamelClassifierCV": CamelClassifierCV,
+        "TablePreparer": TablePreparer,
+        "explain": explain,
+    }
+    common = {
+        "X": X,
+        "Y": Y,
+        "X_new": X[:3],
+        "X_test": X,
+        "Y_test": Y,
+        "Y_with_gaps": gaps,
+        "model": model,
+    }
+    return (
+        imported
+        | common
+        | {
+            "pipeline": pipeline,
+            "frame": frame,
+            "tags": Y,
+            "new_frame": frame[:2],
+            "new": frame[:2],
+        }
+    )
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if any(blocks(page))], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(blocks(page))], ids=lambda page: page.name
+)
 def test_the_code_of_a_page_runs(page, names):
     for text, can_run in blocks(page):
         compiled = compile(text, page.name, "exec")
@@ -93,7 +147,9 @@ def test_few_blocks_cannot_run():
 
 @pytest.mark.parametrize("name", FIRST_PAGES)
 def test_the_commands_of_first_pages_work_when_pasted(name, folder):
-    testing = pytest.importorskip("click.testing", reason="click is not installed: pip install skcamel[cli]")
+    testing = pytest.importorskip(
+        "click.testing", reason="click is not installed: pip install skcamel[cli]"
+    )
     pytest.importorskip("python_calamine")
     pytest.importorskip("jinja2")
     from skcamel.cli.root import root
@@ -111,7 +167,9 @@ def test_the_commands_of_first_pages_work_when_pasted(name, folder):
     for words in given:
         if words[0] == "serve":  # runs until it is stopped: tests of the server do
             continue
-        run(["mine.arff" if word == "yeast" else word for word in words])  # a small set in place of a larger one
+        run(
+            ["mine.arff" if word == "yeast" else word for word in words]
+        )  # a small set in place of a larger one
 
 
 @named
@@ -131,7 +189,9 @@ def test_the_commands_of_a_page_have_these_options(page):
 
 @named
 def test_links_of_a_page_lead_to_files(page):
-    for target in re.findall(r"\]\((?!http|#|mailto)([^)\s#]+)", FENCED.sub("", page.read_text(encoding="utf-8"))):
+    for target in re.findall(
+        r"\]\((?!http|#|mailto)([^)\s#]+)", FENCED.sub("", page.read_text(encoding="utf-8"))
+    ):
         if not target.startswith("gallery/"):  # made by a build, which checks them
             assert (page.parent / target).exists(), target
         else:
@@ -173,20 +233,34 @@ def test_the_table_of_the_readme_shows_means_and_marks_the_best(monkeypatch):
             ("best", "mlknn", 0.9),
         ):
             for place, dataset in enumerate(("emotions", "flags")):
-                given = {"preset": preset, "fold": fold, "n_folds": 2, "average_precision": value + 0.1 * fold - 0.2 * place}
+                given = {
+                    "preset": preset,
+                    "fold": fold,
+                    "n_folds": 2,
+                    "average_precision": value + 0.1 * fold - 0.2 * place,
+                }
                 records.append(made_records.record(dataset, method, **given))
     lines = front_page.accuracy(records).splitlines()
     assert lines[0] == "| average precision | skcamel `best` | skcamel `quick` | extra trees |"
-    assert lines[2:4] == ["| emotions | **0.850** | 0.750 | 0.650 |", "| mean of 2 sets | **0.750** | 0.650 | 0.550 |"]
+    assert lines[2:4] == [
+        "| emotions | **0.850** | 0.750 | 0.650 |",
+        "| mean of 2 sets | **0.750** | 0.650 | 0.550 |",
+    ]
     assert front_page.accuracy([]) == ""
 
 
 def test_targets_and_extras_that_documents_name_exist():
     texts = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(
+        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    )
     assert set(re.findall(r"`make ([a-z-]+)`", texts)) <= targets
-    extras = {extra for listed in re.findall(r"(?:skcamel|\.)\[([a-z,]+)\]", texts) for extra in listed.split(",")}
+    extras = {
+        extra
+        for listed in re.findall(r"(?:skcamel|\.)\[([a-z,]+)\]", texts)
+        for extra in listed.split(",")
+    }
     assert extras <= set(project["project"]["optional-dependencies"])
 
 
@@ -196,10 +270,16 @@ def test_the_reference_lists_every_public_name():
     for module, body in re.findall(r"\.\. currentmodule:: (\S+)(.*?)```", text, re.DOTALL):
         listed |= {f"{module}.{name}" for name in re.findall(r"^   (\w+)$", body, re.MULTILINE)}
     listed |= set(re.findall(r"py:data:: (\S+)", text))
-    public = {f"skcamel.serve.{name}" for name in skcamel.serve.__all__}  # not imported with the rest: it needs an extra
+    public = {
+        f"skcamel.serve.{name}" for name in skcamel.serve.__all__
+    }  # not imported with the rest: it needs an extra
     for name in skcamel.__all__:
         value = getattr(skcamel, name)
-        public |= {f"skcamel.{name}.{inner}" for inner in value.__all__} if inspect.ismodule(value) else {f"skcamel.{name}"}
+        public |= (
+            {f"skcamel.{name}.{inner}" for inner in value.__all__}
+            if inspect.ismodule(value)
+            else {f"skcamel.{name}"}
+        )
     assert listed == public
 
 
@@ -208,6 +288,8 @@ def test_version_and_citation_agree():
     fields = dict(re.findall(r'^([a-z-]+): ?"?([^"\n]*)"?$', yaml, re.MULTILINE))
     assert fields["version"] == skcamel.__version__
     assert fields["cff-version"] == "1.2.0"
-    assert {"message", "title", "authors", "license", "date-released", "preferred-citation"} <= set(fields)
+    assert {"message", "title", "authors", "license", "date-released", "preferred-citation"} <= set(
+        fields
+    )
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", fields["date-released"])
     assert f"\n## {skcamel.__version__} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -10,9 +10,13 @@ from skcamel.camel.explanation import LabelPart
 
 @pytest.fixture(scope="module", params=[0.0, 0.5, 1.0])
 def explained(request):
-    X, Y = make_multilabel_classification(100, n_features=6, n_classes=5, n_labels=2, random_state=0)
+    X, Y = make_multilabel_classification(
+        100, n_features=6, n_classes=5, n_labels=2, random_state=0
+    )
     Y[:, 4] = 0  # an empty label makes G nearly singular
-    model = CamelClassifier(alpha=request.param, lambda2=0.01, threshold="label").fit(X[:70], Y[:70])
+    model = CamelClassifier(alpha=request.param, lambda2=0.01, threshold="label").fit(
+        X[:70], Y[:70]
+    )
     return model, X, model.explain(X[70:])
 
 
@@ -26,7 +30,9 @@ def test_parts_add_up_to_the_score(explained):
 
 def test_base_is_the_mean_training_score(explained):
     model, X, explanation = explained
-    np.testing.assert_allclose(explanation.base, model.decision_function(X[:70]).mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(
+        explanation.base, model.decision_function(X[:70]).mean(axis=0), atol=1e-9
+    )
     np.testing.assert_allclose(model.explain(X[:70]).parts.mean(axis=0), 0, atol=1e-9)
 
 
@@ -41,7 +47,9 @@ def test_a_push_is_the_share_of_the_other_labels_own_prediction(explained):
     for i in range(5):
         for j in range(5):
             share = 1 - alpha if i == j else alpha * S[i, j]
-            np.testing.assert_allclose(explanation.parts[:, i, j], share * deviation[:, i], atol=1e-10 * scale)
+            np.testing.assert_allclose(
+                explanation.parts[:, i, j], share * deviation[:, i], atol=1e-10 * scale
+            )
     np.testing.assert_allclose(explanation.own, (1 - alpha) * deviation, atol=1e-10 * scale)
 
 
@@ -55,7 +63,11 @@ def test_weights_move_the_average_row():
     X, Y = make_multilabel_classification(40, n_classes=3, random_state=0)
     weights = np.arange(40) % 3 + 1.0
     model = CamelClassifier().fit(X, Y, sample_weight=weights)
-    np.testing.assert_allclose(model.explain(X[:2]).base, np.average(model.decision_function(X), axis=0, weights=weights), atol=1e-9)
+    np.testing.assert_allclose(
+        model.explain(X[:2]).base,
+        np.average(model.decision_function(X), axis=0, weights=weights),
+        atol=1e-9,
+    )
 
 
 def test_top_frame_and_text_tell_the_same(explained):
@@ -66,9 +78,16 @@ def test_top_frame_and_text_tell_the_same(explained):
     assert list(frame.columns) == ["row", "label", "source", "push", "own", "score", "predicted"]
     assert len(frame) == np.count_nonzero(explanation.parts)
     first = frame[(frame.row == 3) & (frame.label == "label2")]
-    assert top[3]["label2"] == [LabelPart(line.source, line.push) for line in first.head(2).itertuples()]
-    assert frame.groupby(["row", "label"]).push.sum()[(3, "label2")] + explanation.base[1] == pytest.approx(explanation.scores[3, 1])
-    np.testing.assert_array_equal(frame.predicted, frame.score > model.thresholds_[[int(name[-1]) - 1 for name in frame.label]])
+    assert top[3]["label2"] == [
+        LabelPart(line.source, line.push) for line in first.head(2).itertuples()
+    ]
+    assert frame.groupby(["row", "label"]).push.sum()[(3, "label2")] + explanation.base[
+        1
+    ] == pytest.approx(explanation.scores[3, 1])
+    np.testing.assert_array_equal(
+        frame.predicted,
+        frame.score > model.thresholds_[[int(name[-1]) - 1 for name in frame.label]],
+    )
     text = str(explanation)
     assert text.startswith("row 0")
     assert text.endswith("… 27 more rows\nLabel correlation learned as in the paper.")
@@ -86,17 +105,23 @@ def test_texts_tell_pushes_that_the_data_contradict_last_and_mark_them():
     together = np.corrcoef(Y.T)
     for j in range(5):
         told = explanation.pushes(1, j, 9)
-        assert sorted(push.source for push in told) == [i for i in range(5) if i != j and explanation.parts[1, i, j]]
+        assert sorted(push.source for push in told) == [
+            i for i in range(5) if i != j and explanation.parts[1, i, j]
+        ]
         assert [push.contradicts for push in told] == sorted(push.contradicts for push in told)
         for push in told:
-            assert push.contradicts == (together[push.source, j] * model.label_correlation_[push.source, j] < 0)
+            assert push.contradicts == (
+                together[push.source, j] * model.label_correlation_[push.source, j] < 0
+            )
             assert push.amount == explanation.parts[1, push.source, j]
     lines = str(explanation).splitlines()
     first = next(line for line in lines if line.startswith("  label1: "))
     assert "label2 " in first.partition(" others ")[2].partition("(")[0]
     assert f"(seen {model.cooccurrence_[0, 1]:.0f}, expected " in first
     assert "; against what the data show)" in first
-    assert str(CamelClassifier(correlation="centred").fit(X, Y).explain(X[:1])).endswith("learned from centred labels.")
+    assert str(CamelClassifier(correlation="centred").fit(X, Y).explain(X[:1])).endswith(
+        "learned from centred labels."
+    )
 
 
 def test_rows_can_be_chosen(explained):

@@ -15,10 +15,13 @@ import skcamel
 from skcamel import files
 from skcamel.files import check_writable, sweep, whole_file
 
-posix_only = pytest.mark.skipif(sys.platform == "win32", reason="devices, pipes and signals of POSIX")
+posix_only = pytest.mark.skipif(
+    sys.platform == "win32", reason="devices, pipes and signals of POSIX"
+)
 LEFT = "0123456789abcdef.skcamel-tmp"
 ENDLESS = (
-    "import sys; from skcamel.files import whole_file\nwhile True:\n  with whole_file(sys.argv[1]) as f: f.write(b'x' * 10**6); f.flush()"
+    "import sys; from skcamel.files import whole_file\nwhile True:\n  with whole_file(sys.argv[1])"
+    " as f: f.write(b'x' * 10**6); f.flush()"
 )
 
 
@@ -30,7 +33,9 @@ def write(path, content):
 def running(code, *arguments):
     """A process of Python that finds this skcamel."""
     environment = os.environ | {"PYTHONPATH": str(Path(skcamel.__file__).parents[1])}
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], env=environment, stdout=subprocess.PIPE)  # noqa: S603
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)], env=environment, stdout=subprocess.PIPE
+    )
 
 
 def hidden(folder):
@@ -55,7 +60,13 @@ def test_what_killed_writers_left_is_gone_after_the_next_write(tmp_path):
 
 
 def test_only_own_leftovers_of_the_same_file_are_removed(tmp_path):
-    kept = [".model.bak", f".other.{LEFT}", f"model.{LEFT}", ".model.0123.skcamel-tmp", f".model.{LEFT}.bak"]
+    kept = [
+        ".model.bak",
+        f".other.{LEFT}",
+        f"model.{LEFT}",
+        ".model.0123.skcamel-tmp",
+        f".model.{LEFT}.bak",
+    ]
     for name in (*kept, f".model.{LEFT}"):
         (tmp_path / name).touch()
     write(tmp_path / "model", b"new")
@@ -113,13 +124,16 @@ def test_a_pipe_is_written_into(tmp_path):
 @posix_only
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_the_standard_output_is_written_into_whatever_it_is(name, tmp_path):
-    code = "import sys; from skcamel.files import whole_file\nwith whole_file(sys.argv[1]) as f: f.seek(4); f.write(b'new')"
+    code = (
+        "import sys; from skcamel.files import whole_file\nwith whole_file(sys.argv[1]) as f:"
+        " f.seek(4); f.write(b'new')"
+    )
     output, _ = running(code, name).communicate()
     assert output == b"\0\0\0\0new"
     (tmp_path / "log").write_bytes(b"old")
     with (tmp_path / "log").open("ab") as log:
         environment = os.environ | {"PYTHONPATH": str(Path(skcamel.__file__).parents[1])}
-        subprocess.run([sys.executable, "-c", code, name], env=environment, stdout=log, check=True)  # noqa: S603
+        subprocess.run([sys.executable, "-c", code, name], env=environment, stdout=log, check=True)
     assert (tmp_path / "log").read_bytes() == b"old\0\0\0\0new"
 
 

@@ -26,9 +26,17 @@ def with_value(array, value):
 BAD_DATA = [
     (with_value(X, np.nan), Y, "Input X contains NaN"),
     (with_value(X, np.inf), Y, "Input X contains infinity"),
-    (X, np.full((6, 2), np.nan), r"Y has shape \(6, 2\) and no known entry \(all are NaN\); give the labels that are known"),
+    (
+        X,
+        np.full((6, 2), np.nan),
+        r"Y has shape \(6, 2\) and no known entry \(all are NaN\); give the labels that are known",
+    ),
     (X, with_value(np.where(Y == 1, 2.0, Y), np.nan), "Y must hold only 0 and 1"),
-    (X, pd.DataFrame({"sea": [1, 2] * 3, "sun": [1, None] * 3}, dtype=object), "Y must hold only 0 and 1"),
+    (
+        X,
+        pd.DataFrame({"sea": [1, 2] * 3, "sun": [1, None] * 3}, dtype=object),
+        "Y must hold only 0 and 1",
+    ),
     (X, np.array([1.0, 2.0, np.nan] * 2), "Input y contains NaN"),
     (X, Y + 1, r"Y must hold only 0 and 1, or only -1 and \+1, one column per label; found 1, 2"),
     (X, with_value(Y, -1), "Y must hold only 0 and 1, or only -1"),
@@ -70,36 +78,65 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
         ({"bandwidth": 0}, "bandwidth must be a number > 0 or 'mean', got 0"),
         ({"bandwidth": "median"}, "bandwidth must be a number > 0 or 'mean', got 'median'"),
         ({"scaling": "robust"}, "scaling='robust' is not known; choose one of 'none'"),
-        ({"scaling": "standard", "kernel": "precomputed"}, "needs features, and kernel='precomputed' has none; use scaling='none'"),
+        (
+            {"scaling": "standard", "kernel": "precomputed"},
+            "needs features, and kernel='precomputed' has none; use scaling='none'",
+        ),
         ({"sparsity": 0}, "sparsity must be a number > 0"),
-        ({"correlation": "plain"}, "correlation='plain' is not known; choose one of 'paper', 'centred'"),
+        (
+            {"correlation": "plain"},
+            "correlation='plain' is not known; choose one of 'paper', 'centred'",
+        ),
         ({"correlation": None}, "correlation=None is not known; choose one of 'paper', 'centred'"),
-        ({"correlation": ["paper"]}, r"correlation=\['paper'\] is not known; choose one of 'paper', 'centred'"),
+        (
+            {"correlation": ["paper"]},
+            r"correlation=\['paper'\] is not known; choose one of 'paper', 'centred'",
+        ),
         ({"tol": 0}, "tol must be a number > 0"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1"),
         ({"max_iter": 1.5}, "max_iter must be an integer >= 1"),
         ({"threshold": True}, "threshold=True is not known"),
         ({"bandwidth": 1e-300}, "bandwidth must lie between"),
-        ({"solver": "newton"}, "solver='newton' is not known; choose one of 'auto', 'spectral', 'landmark', 'primal', 'alternating'"),
+        (
+            {"solver": "newton"},
+            (
+                "solver='newton' is not known; choose one of 'auto', 'spectral', 'landmark',"
+                " 'primal', 'alternating'"
+            ),
+        ),
         (
             {"solver": "alternating", "threshold": "label"},
             "needs leave-one-out scores.*use solver='spectral'",
         ),
         (
             {"threshold": "half"},
-            "threshold='half' is not known; choose 'zero', 'hamming_loss', 'macro_f1', 'micro_f1', a number, or one for each label",
+            (
+                "threshold='half' is not known; choose 'zero', 'hamming_loss', 'macro_f1',"
+                " 'micro_f1', a number, or one for each label"
+            ),
         ),
-        ({"threshold": "auto"}, "threshold='auto' is no longer there: threshold='micro_f1', 'macro_f1' or 'hamming_loss' is tuned"),
+        (
+            {"threshold": "auto"},
+            (
+                "threshold='auto' is no longer there: threshold='micro_f1', 'macro_f1' or"
+                " 'hamming_loss' is tuned"
+            ),
+        ),
         ({"threshold": [0.1, np.nan]}, "threshold=.* is not known"),
         ({"scores": "raw"}, "scores='raw' is not known; choose one of 'paper', 'log_odds'"),
-        ({"miss_cost": 0}, "miss_cost must be a number > 0 or a mapping from labels to such numbers, got 0"),
+        (
+            {"miss_cost": 0},
+            "miss_cost must be a number > 0 or a mapping from labels to such numbers, got 0",
+        ),
         ({"miss_cost": {"label1": -1}}, "miss_cost must be a number > 0 .*, got -1"),
         ({"miss_cost": {"sea": 2}}, "miss_cost names sea, and the labels are label1"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
-        CamelClassifier(**parameters).fit(X if parameters.get("kernel") != "precomputed" else X @ X.T, Y)
+        CamelClassifier(**parameters).fit(
+            X if parameters.get("kernel") != "precomputed" else X @ X.T, Y
+        )
 
 
 @pytest.mark.parametrize(
@@ -118,13 +155,18 @@ def test_bad_weights_are_refused(weights, message):
 
 
 def test_one_number_weights_all_rows():
-    one_number, one_each = (CamelClassifier().fit(X, Y, sample_weight=w) for w in (2.0, np.full(6, 2.0)))
+    one_number, one_each = (
+        CamelClassifier().fit(X, Y, sample_weight=w) for w in (2.0, np.full(6, 2.0))
+    )
     np.testing.assert_array_equal(one_number.dual_coef_, one_each.dual_coef_)
 
 
 def test_kernel_matrices_must_be_square_and_symmetric():
     model = CamelClassifier(kernel="precomputed")
-    with pytest.raises(ValueError, match=r"kernel='precomputed' got a matrix of shape \(6, 2\); fit needs the square"):
+    with pytest.raises(
+        ValueError,
+        match=r"kernel='precomputed' got a matrix of shape \(6, 2\); fit needs the square",
+    ):
         model.fit(X, Y)
     with pytest.raises(ValueError, match="not symmetric"):
         model.fit(np.arange(36.0).reshape(6, 6), Y)
@@ -143,7 +185,12 @@ def test_kernel_matrices_must_be_square_and_symmetric():
     ],
 )
 def test_features_too_large_for_a_kernel_are_refused(model):
-    with np.errstate(all="ignore"), pytest.raises(ValueError, match=r"kernel matrix holds NaN or infinity: features .* too large"):
+    with (
+        np.errstate(all="ignore"),
+        pytest.raises(
+            ValueError, match=r"kernel matrix holds NaN or infinity: features .* too large"
+        ),
+    ):
         model.fit(X * 1e200, Y)
 
 
@@ -163,7 +210,10 @@ def test_wrong_features_at_predict_are_refused():
 def test_too_many_rows_are_refused_before_anything_is_allocated():
     with pytest.raises(
         MemoryError,
-        match=r"1000000 rows.* needs about 372\d\d.\d GiB .* are free. Take at most 0 labels, solver='landmark', or",
+        match=(
+            r"1000000 rows.* needs about 372\d\d.\d GiB .* are free. Take at most 0 labels,"
+            r" solver='landmark', or"
+        ),
     ):
         check_memory(np.empty((1_000_000, 1)), 3, None)
     check_memory(np.empty((100, 1)), 3, None)
@@ -174,7 +224,10 @@ def test_too_many_labels_are_refused_with_the_number_that_would_fit(solver):
     rows, labels = np.ones((2, 1)), sparse.csr_array((2, 100_000), dtype=int)
     alive = Alive() if solver == "spectral" else BY_SUMS
     with memory.allowance(2**30):
-        with pytest.raises(MemoryError, match=r"A fit on 2 rows and 100000 labels.* needs about .* Take at most 2\d\d\d labels") as refused:
+        with pytest.raises(
+            MemoryError,
+            match=r"A fit on 2 rows and 100000 labels.* needs about .* Take at most 2\d\d\d labels",
+        ) as refused:
             CamelClassifier(solver=solver).fit(rows, labels)
         most = int(str(refused.value).split("Take at most ")[1].split()[0])
         check_memory(rows, most, None, alive)
@@ -186,7 +239,10 @@ def test_too_many_labels_are_refused_with_the_number_that_would_fit(solver):
 def test_sparse_labels_give_the_model_of_dense_ones(solver):
     rows = np.random.default_rng(0).normal(size=(40, 3))
     labels = (rows[:, :2] > 0).astype(int)
-    dense, other = (CamelClassifier(solver=solver, n_landmarks=20).fit(rows, Y) for Y in (labels, sparse.csr_array(labels)))
+    dense, other = (
+        CamelClassifier(solver=solver, n_landmarks=20).fit(rows, Y)
+        for Y in (labels, sparse.csr_array(labels))
+    )
     np.testing.assert_array_equal(dense.predict(rows), other.predict(rows))
     np.testing.assert_array_equal(dense.dual_coef_, other.dual_coef_)
 
@@ -204,8 +260,13 @@ def test_weights_that_are_no_counts_are_refused(weight):
 
 @pytest.mark.parametrize("separator", ["|", ";", ", ", "/", "\t"])
 def test_texts_that_look_like_label_sets_are_named(separator):
-    y = pd.Series([separator.join(part) for part in (["a", ""], ["a", "b"], ["b", "c"], ["a", "c"], ["c"])] * 2)
-    with pytest.warns(UserWarning, match=r"y is read as 5 classes.* look like sets of the 3 labels .*get_dummies"):
+    y = pd.Series(
+        [separator.join(part) for part in (["a", ""], ["a", "b"], ["b", "c"], ["a", "c"], ["c"])]
+        * 2
+    )
+    with pytest.warns(
+        UserWarning, match=r"y is read as 5 classes.* look like sets of the 3 labels .*get_dummies"
+    ):
         CamelClassifier().fit(np.arange(20.0).reshape(10, 2), y)
 
 
@@ -213,7 +274,9 @@ def test_classes_whose_names_have_separators_are_classes():
     CamelClassifier().fit(np.arange(12.0).reshape(6, 2), ["Doe, J.", "Roe, K.", "Poe, L."] * 2)
 
 
-@pytest.mark.parametrize("row", [["a", "b"], {"a", "b"}, {"a": 1}, ("a", "b")], ids=lambda row: type(row).__name__)
+@pytest.mark.parametrize(
+    "row", [["a", "b"], {"a", "b"}, {"a": 1}, ("a", "b")], ids=lambda row: type(row).__name__
+)
 def test_collections_as_rows_of_y_are_refused_with_the_cure(row):
     y = pd.Series([row, type(row)()] * 3)
     with pytest.raises(ValueError, match="MultiLabelBinarizer"):
@@ -226,7 +289,9 @@ def test_text_among_numbers_is_refused():
 
 
 @pytest.mark.parametrize(
-    "model", [CamelClassifier(), CamelClassifierCV(), BinaryRelevance(), LLSF()], ids=lambda model: type(model).__name__
+    "model",
+    [CamelClassifier(), CamelClassifierCV(), BinaryRelevance(), LLSF()],
+    ids=lambda model: type(model).__name__,
 )
 def test_labels_without_positive_or_negative_rows_are_named(model):
     y = pd.DataFrame({"sea": [0, 1, 0, 1], "moon": 0, "sun": 1})
@@ -258,7 +323,10 @@ def test_a_single_class_is_always_predicted_with_certainty(threshold, value):
         (BinaryRelevance(tol=float("inf")), "tol must be a number > 0, got inf"),
         (EnsembleOfClassifierChains(2.5), "n_estimators must be an integer"),
         (EnsembleOfClassifierChains(bootstrap="no"), "bootstrap must be True or False"),
-        (EnsembleOfClassifierChains(order=3), "order must hold each of the numbers 0 to 1 once, got 3"),
+        (
+            EnsembleOfClassifierChains(order=3),
+            "order must hold each of the numbers 0 to 1 once, got 3",
+        ),
         (EnsembleOfClassifierChains(order=[0, "x"]), "order must hold each of the numbers"),
         (EnsembleOfClassifierChains(order=[0.0, 1.0]), "order must hold each of the numbers"),
         (CamelClassifier(bandwidth=np.ones(2)), "bandwidth must be a number"),
@@ -279,11 +347,20 @@ def inner_product(A, B):
     return A @ B.T
 
 
-@pytest.mark.parametrize("model", [CamelClassifier(kernel="linear"), CamelClassifierCV(kernels=(inner_product,))], ids=["plain", "search"])
+@pytest.mark.parametrize(
+    "model",
+    [CamelClassifier(kernel="linear"), CamelClassifierCV(kernels=(inner_product,))],
+    ids=["plain", "search"],
+)
 def test_rounding_that_outweighs_the_penalty_is_told(model, rng):
     X = rng.normal(size=(40, 3))
     Y = (X[:, :2] > 0).astype(int)
-    with pytest.warns(RoundingWarning, match=r"its rounding exceeds lambda2=.*; |its rounding exceeds lambda2=.*scaling='standard'"):
+    with pytest.warns(
+        RoundingWarning,
+        match=(
+            r"its rounding exceeds lambda2=.*; |its rounding exceeds lambda2=.*scaling='standard'"
+        ),
+    ):
         model.fit(X * 1e9, Y)
     with pytest.warns(RoundingWarning):
         CamelClassifier(kernel="linear").fit(X, Y, sample_weight=np.full(40, 1e16))
@@ -305,14 +382,22 @@ def test_names_are_compared_for_the_own_thread_only():
     X = pd.DataFrame(np.eye(4), columns=list("abcd"))
     model = CamelClassifier().fit(X, np.eye(4, 2, dtype=int))
     with names_compared():
-        with ThreadPoolExecutor(1) as pool, pytest.warns(UserWarning, match="X does not have valid feature names"):
+        with (
+            ThreadPoolExecutor(1) as pool,
+            pytest.warns(UserWarning, match="X does not have valid feature names"),
+        ):
             pool.submit(model.predict, np.eye(4)).result()
         model.predict(np.eye(4))  # and here nobody warns, or this test would fail
-        with pytest.raises(ValueError, match="X has 3 features, but CamelClassifier is expecting 4 features as input"):
+        with pytest.raises(
+            ValueError,
+            match="X has 3 features, but CamelClassifier is expecting 4 features as input",
+        ):
             model.predict(np.eye(3))
 
 
 def test_rows_of_a_frame_and_of_an_array_get_the_same_last_digits(rng):
     X, Y = rng.normal(size=(60, 5)), rng.integers(0, 2, (60, 3))
     model = CamelClassifier(scaling="standard").fit(X, Y)
-    np.testing.assert_array_equal(model.decision_function(np.asfortranarray(X[:20])), model.decision_function(X[:20]))
+    np.testing.assert_array_equal(
+        model.decision_function(np.asfortranarray(X[:20])), model.decision_function(X[:20])
+    )

@@ -49,7 +49,9 @@ def test_quality_is_that_of_leave_one_out(hidden, weights):
     weakest = [row["f1"] for row in told.quality["weakest"]]
     assert weakest == sorted(model.label_estimates_["f1"])
     counted = np.ones(60) if weights is None else weights
-    assert told.data["known_labels"] == pytest.approx(1 - np.average(np.isnan(labels).mean(axis=1), weights=counted))
+    assert told.data["known_labels"] == pytest.approx(
+        1 - np.average(np.isnan(labels).mean(axis=1), weights=counted)
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,12 +59,20 @@ def test_quality_is_that_of_leave_one_out(hidden, weights):
     [
         (lambda: CamelClassifier().fit(X, Y), "yes", "yes"),
         (
-            lambda: CamelClassifierCV(**GRID, combine=True, representations=[("standard", "rbf", 1.0), ("none", "linear", 1.0)]).fit(X, Y),
+            lambda: CamelClassifierCV(
+                **GRID,
+                combine=True,
+                representations=[("standard", "rbf", 1.0), ("none", "linear", 1.0)],
+            ).fit(X, Y),
             "yes",
             "yes",
         ),
         (lambda: CamelClassifier(solver="landmark", n_landmarks=8).fit(X, Y), "in part", "no"),
-        (lambda: CamelClassifier(solver="landmark", n_landmarks=8, landmarks="kmeans").fit(X, Y), "no", "no"),
+        (
+            lambda: CamelClassifier(solver="landmark", n_landmarks=8, landmarks="kmeans").fit(X, Y),
+            "no",
+            "no",
+        ),
         (lambda: CamelClassifier(solver="primal", kernel="linear").fit(X, Y), "no", "no"),
         (lambda: CamelClassifier(kernel="precomputed").fit(X @ X.T, Y), "no", "no"),
     ],
@@ -74,13 +84,21 @@ def test_what_a_file_reveals_follows_from_what_it_holds(model, rows, labels):
     assert held["training rows"] == rows
     assert held.get("labels of training rows") == labels
     assert held["whether a given row was in the fit"] == rows
-    assert sum(part["bytes"] for part in told.size) == told.file["bytes"] == len(stored(model).getvalue())
+    assert (
+        sum(part["bytes"] for part in told.size)
+        == told.file["bytes"]
+        == len(stored(model).getvalue())
+    )
     assert told.to_dict() | {"file": None} == inspect(model).to_dict() | {"file": None}
 
 
 def test_ranks_and_tables_reveal_values_of_columns():
-    assert "scaling by rank: 300 values" in str(inspect(CamelClassifier(scaling="rank").fit(X + np.arange(60)[:, None] / 1e3, Y)))
-    model = LabelPipeline([("prepare", TablePreparer()), ("classify", CamelClassifier())]).fit(pd.DataFrame(TABLE), Y)
+    assert "scaling by rank: 300 values" in str(
+        inspect(CamelClassifier(scaling="rank").fit(X + np.arange(60)[:, None] / 1e3, Y))
+    )
+    model = LabelPipeline([("prepare", TablePreparer()), ("classify", CamelClassifier())]).fit(
+        pd.DataFrame(TABLE), Y
+    )
     told = inspect(model)
     assert told.model["steps"] == ["TablePreparer"]
     assert {column["name"]: column["kind"] for column in told.data["columns"]} == model[0].kinds_
@@ -101,7 +119,9 @@ def test_a_step_that_nobody_trusts_is_named_and_never_built(monkeypatch):
 
 def test_models_without_leave_one_out_scores_say_so_or_tell_their_search():
     assert inspect(CamelClassifier(0.1, solver="alternating").fit(X, Y)).quality["source"] is None
-    assert inspect(CamelClassifier().fit(X, np.arange(60) % 3)).quality["labels"] == []  # the largest score decides, not a cut
+    assert (
+        inspect(CamelClassifier().fit(X, np.arange(60) % 3)).quality["labels"] == []
+    )  # the largest score decides, not a cut
     model = CamelClassifierCV(**GRID, cv=2).fit(X, np.arange(60) % 3)
     assert list(inspect(model).quality["figures"]) == [model.scoring_]
 

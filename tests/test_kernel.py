@@ -27,14 +27,18 @@ def test_bandwidth_is_the_mean_distance_of_different_rows(name, rng, xp):
     X[3] = X[5]  # equal rows count, at distance 0
     fitted, K = next(kernel.fitted_many(name, xp(X)))
     assert fitted.bandwidth == pytest.approx(literal.mean_distance(name, X), rel=1e-12)
-    np.testing.assert_allclose(to_numpy(K), literal.matrix(name, X, X, fitted.bandwidth), atol=1e-12)
+    np.testing.assert_allclose(
+        to_numpy(K), literal.matrix(name, X, X, fitted.bandwidth), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", RADIAL)
 def test_weighted_bandwidth_equals_repetition(name, rng, xp):
     X, weights = rng.normal(size=(8, 3)), rng.integers(1, 4, size=8)
     weighted, _ = next(kernel.fitted_many(name, xp(X), weights=xp(weights.astype(float))))
-    assert weighted.bandwidth == pytest.approx(literal.mean_distance(name, np.repeat(X, weights, axis=0)), rel=1e-12)
+    assert weighted.bandwidth == pytest.approx(
+        literal.mean_distance(name, np.repeat(X, weights, axis=0)), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("X", [np.ones((1, 2)), np.ones((4, 2))])
@@ -45,7 +49,11 @@ def test_no_spread_means_bandwidth_1(X):
 @pytest.mark.parametrize("name", [*RADIAL, "linear"])
 @pytest.mark.parametrize("binary", [False, True])
 def test_sparse_rows_give_the_same_matrix(name, binary, rng):
-    X = rng.integers(0, 2, size=(20, 6)).astype(float) if binary else rng.normal(size=(20, 6)) * (rng.random((20, 6)) < 0.4)
+    X = (
+        rng.integers(0, 2, size=(20, 6)).astype(float)
+        if binary
+        else rng.normal(size=(20, 6)) * (rng.random((20, 6)) < 0.4)
+    )
     fitted, K = next(kernel.fitted_many(name, X))
     fitted_sparse, K_sparse = next(kernel.fitted_many(name, sparse.csr_array(X)))
     assert fitted_sparse.bandwidth == pytest.approx(fitted.bandwidth)
@@ -64,7 +72,9 @@ def test_equal_rows_are_at_distance_exactly_0_far_from_the_origin(name, rng):
 def test_one_distance_matrix_serves_all_bandwidths(rng):
     X = rng.normal(size=(12, 3))
     for fitted, K in kernel.fitted_many("laplacian", X, (0.5, 1.0, 2.0)):
-        np.testing.assert_allclose(K, literal.matrix("laplacian", X, X, fitted.bandwidth), atol=1e-12)
+        np.testing.assert_allclose(
+            K, literal.matrix("laplacian", X, X, fitted.bandwidth), atol=1e-12
+        )
 
 
 def test_blocks_do_not_change_the_result(rng, monkeypatch):
@@ -75,7 +85,9 @@ def test_blocks_do_not_change_the_result(rng, monkeypatch):
     blocks = next(kernel.fitted_many("rbf", X))
     assert blocks[0].bandwidth == pytest.approx(whole[0].bandwidth, rel=1e-14)
     np.testing.assert_allclose(blocks[1], whole[1], rtol=1e-13)
-    np.testing.assert_allclose(next(kernel.fitted_many("linear", sparse.csr_array(X)))[1], whole_sparse, rtol=1e-13)
+    np.testing.assert_allclose(
+        next(kernel.fitted_many("linear", sparse.csr_array(X)))[1], whole_sparse, rtol=1e-13
+    )
 
 
 def test_a_function_may_return_what_it_keeps(rng):
@@ -92,7 +104,9 @@ def test_blocks_of_any_size_have_the_kernel_of_their_rows(rng, xp):
     of = kernel.Against(kernel.Kernel("rbf", 1.7), xp(Z))
     for size in (4, 2, 7, 7, 1):
         X = rng.normal(size=(size, 3))
-        np.testing.assert_allclose(to_numpy(of(xp(X))), literal.matrix("rbf", X, Z, 1.7), atol=1e-12)
+        np.testing.assert_allclose(
+            to_numpy(of(xp(X))), literal.matrix("rbf", X, Z, 1.7), atol=1e-12
+        )
 
 
 def test_blocks_take_turns_in_one_piece_of_memory(rng):
@@ -111,7 +125,11 @@ def test_l1_distances_of_wide_sparse_rows_need_no_dense_rows(rng):
     used = np.union1d(rows[0].indices, rows[1].indices)
     for first, second in (rows, (rows[0], rows[0])):
         D = kernel.distances("laplacian", first, second)
-        np.testing.assert_allclose(D, abs(first[:, used].toarray()[:, None] - second[:, used].toarray()).sum(axis=2), atol=1e-12)
+        np.testing.assert_allclose(
+            D,
+            abs(first[:, used].toarray()[:, None] - second[:, used].toarray()).sum(axis=2),
+            atol=1e-12,
+        )
 
 
 FORMS = {
@@ -127,14 +145,20 @@ FORMS = {
 @pytest.mark.parametrize("form", FORMS)
 def test_few_and_many_new_rows_equal_the_loops(name, form, rng):
     rows, train = (FORMS[form](rng.normal(size=(n, 40))) for n in (2 * FEW, 30))
-    dense, dense_train = (part.toarray() if sparse.issparse(part) else part for part in (rows, train))
+    dense, dense_train = (
+        part.toarray() if sparse.issparse(part) else part for part in (rows, train)
+    )
     expected = literal.matrix(name, dense, dense_train, 5.0)
     for few in (rows, rows[:1], rows[: FEW - 1]):
-        np.testing.assert_allclose(kernel.Kernel(name, 5.0)(few, train), expected[: few.shape[0]], atol=1e-12)
+        np.testing.assert_allclose(
+            kernel.Kernel(name, 5.0)(few, train), expected[: few.shape[0]], atol=1e-12
+        )
 
 
 @pytest.mark.parametrize(
-    ("name", "form"), [("laplacian", form) for form in FORMS] + [("linear", form) for form in FORMS if form != "dense"]
+    ("name", "form"),
+    [("laplacian", form) for form in FORMS]
+    + [("linear", form) for form in FORMS if form != "dense"],
 )
 def test_a_row_has_the_same_bits_alone_and_among_others(name, form, rng):
     rows, train = (FORMS[form](rng.normal(size=(n, 40))) for n in (2 * FEW, 30))
@@ -155,7 +179,9 @@ def test_one_row_starts_no_threads(rng, monkeypatch):
     X1, X2 = rng.normal(size=(1, 4)), rng.normal(size=(20, 4))
     monkeypatch.setattr(kernel, "SOON_DONE", 0)
     monkeypatch.setattr(kernel, "allowed_threads", lambda: 3)
-    np.testing.assert_allclose(kernel.distances("laplacian", X1, X2), abs(X1 - X2).sum(axis=1)[None], rtol=1e-12)
+    np.testing.assert_allclose(
+        kernel.distances("laplacian", X1, X2), abs(X1 - X2).sum(axis=1)[None], rtol=1e-12
+    )
 
 
 def test_threads_are_counted_without_a_search_through_all_libraries(monkeypatch):
@@ -166,7 +192,9 @@ def test_threads_are_counted_without_a_search_through_all_libraries(monkeypatch)
 
 @pytest.mark.parametrize("share", [0.0, 2.0])
 def test_entries_and_columns_of_sparse_rows_have_one_distance(share, rng, monkeypatch):
-    X1, X2 = (sparse.random_array((n, 30), density=0.3, rng=rng, format="csr") for n in (2 * FEW, 25))
+    X1, X2 = (
+        sparse.random_array((n, 30), density=0.3, rng=rng, format="csr") for n in (2 * FEW, 25)
+    )
     monkeypatch.setattr(kernel, "THIN", share)
     expected = abs(X1.toarray()[:, None] - X2.toarray()).sum(axis=2)
     np.testing.assert_allclose(kernel.distances("laplacian", X1, X2), expected, atol=1e-12)
@@ -174,7 +202,9 @@ def test_entries_and_columns_of_sparse_rows_have_one_distance(share, rng, monkey
 
 @pytest.mark.parametrize("name", [*RADIAL, "linear"])
 def test_one_sparse_row_makes_no_training_rows_dense(name, rng):
-    row, train = (sparse.random_array((n, 100_000), density=1e-4, rng=rng, format="csr") for n in (1, 500))
+    row, train = (
+        sparse.random_array((n, 100_000), density=1e-4, rng=rng, format="csr") for n in (1, 500)
+    )
     tracemalloc.start()
     kernel.Kernel(name)(row, train)
     peak = tracemalloc.get_traced_memory()[1]

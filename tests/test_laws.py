@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from skcamel import CamelClassifierCV
 
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of labels that are constant, or that no row gets
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::UserWarning"
+)  # of labels that are constant, or that no row gets
 N, D, Q = 60, 4, 3
 NEW = np.random.default_rng(99).normal(size=(7, D))
 
@@ -22,12 +24,16 @@ def problem(seed):
 
 
 def fitted(preset, X, Y, weights=None, groups=None):
-    return CamelClassifierCV.from_preset(preset, lambda2s=(0.1, 1.0), alphas=(0.0, 0.5)).fit(X, Y, weights, groups)
+    return CamelClassifierCV.from_preset(preset, lambda2s=(0.1, 1.0), alphas=(0.0, 0.5)).fit(
+        X, Y, weights, groups
+    )
 
 
 def assert_same(one, other, new=NEW, of_other=NEW, labels=slice(None)):
     """Log-odds of new rows, thresholds and estimates of two models, the second with its labels in another order."""
-    np.testing.assert_allclose(other.decision_function(of_other), one.decision_function(new)[:, labels], atol=1e-6)
+    np.testing.assert_allclose(
+        other.decision_function(of_other), one.decision_function(new)[:, labels], atol=1e-6
+    )
     np.testing.assert_allclose(other.thresholds_, one.thresholds_[labels], atol=1e-6)
 
 

@@ -46,7 +46,16 @@ OF_CAMEL = (
 )
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # Of the numeric modules: the others know nothing of scikit-learn.
-WITH_SKLEARN = ("base", "classifier", "classifier_cv", "kernel", "label_errors", "outputs", "rows", "unknown")
+WITH_SKLEARN = (
+    "base",
+    "classifier",
+    "classifier_cv",
+    "kernel",
+    "label_errors",
+    "outputs",
+    "rows",
+    "unknown",
+)
 
 
 def imports(path):
@@ -73,7 +82,9 @@ def test_imports_point_to_earlier_stages_only(path):
             assert STAGE[parts[1]] <= STAGE[own], f"{own} imports {parts[1]}"
 
 
-@pytest.mark.parametrize("path", sorted((SOURCE / "camel").glob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted((SOURCE / "camel").glob("*.py")), ids=lambda path: path.stem
+)
 def test_imports_inside_camel_point_to_earlier_stages_only(path):
     stage = {name: rank for rank, names in enumerate(OF_CAMEL) for name in names} | {"__init__": -1}
     for node in ast.walk(ast.parse(path.read_text())):
@@ -87,7 +98,9 @@ def test_imports_inside_camel_point_to_earlier_stages_only(path):
 
 
 @pytest.mark.parametrize(
-    "path", [SOURCE / "arrays.py", SOURCE / "rows.py", *sorted((SOURCE / "camel").glob("*.py"))], ids=lambda path: path.stem
+    "path",
+    [SOURCE / "arrays.py", SOURCE / "rows.py", *sorted((SOURCE / "camel").glob("*.py"))],
+    ids=lambda path: path.stem,
 )
 def test_the_numeric_modules_know_nothing_of_scikit_learn(path):
     if path.stem not in WITH_SKLEARN:
@@ -97,7 +110,11 @@ def test_the_numeric_modules_know_nothing_of_scikit_learn(path):
 def test_reports_use_public_names_of_models_only():
     for path in (SOURCE / "report").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr.startswith("_")
+                and not node.attr.startswith("__")
+            ):
                 assert isinstance(node.value, ast.Name), path
                 assert node.value.id == "self", f"{path.name} uses {node.attr}"
 
@@ -108,7 +125,9 @@ def test_only_arrays_names_torch():
         assert "torch" not in names
         if path.name != "arrays.py":
             tree = ast.parse(path.read_text())
-            assert not any(isinstance(node, ast.Name) and node.id == "torch" for node in ast.walk(tree)), path
+            assert not any(
+                isinstance(node, ast.Name) and node.id == "torch" for node in ast.walk(tree)
+            ), path
 
 
 def test_rooms_are_few_and_the_architecture_names_each():
@@ -151,8 +170,13 @@ def test_public_names_are_pinned():
 
 
 def test_importing_the_package_loads_no_heavy_library():
-    code = "import sys, skcamel; print(sorted({'numpy', 'scipy', 'sklearn', 'torch'} & set(sys.modules)))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    code = (
+        "import sys, skcamel; print(sorted({'numpy', 'scipy', 'sklearn', 'torch'} &"
+        " set(sys.modules)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert result.stdout.strip() == "[]"
 
 

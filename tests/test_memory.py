@@ -48,27 +48,51 @@ def test_a_fit_keeps_within_five_matrices(model, data):
     assert peak_of(lambda: model.fit(*data)) <= Alive().kernels
 
 
-@pytest.mark.parametrize("model", [CamelClassifier(threshold="label"), CamelClassifierCV(), CamelClassifierCV(cv=2, threshold="label")])
+@pytest.mark.parametrize(
+    "model",
+    [
+        CamelClassifier(threshold="label"),
+        CamelClassifierCV(),
+        CamelClassifierCV(cv=2, threshold="label"),
+    ],
+)
 @pytest.mark.parametrize(("n", "d", "q"), [(300, 5, 80), (200, 900, 3)])
 def test_a_fit_needs_no_more_than_it_asks_for(model, n, d, q, monkeypatch):
     rng = np.random.default_rng(0)
     X, asked = rng.normal(size=(n, d)), []
     monkeypatch.setattr(memory, "require", lambda needed, *_, **__: asked.append(needed))
-    needed = peak_of(lambda: model.fit(X, (X[:, :1] + rng.normal(size=(n, q)) > 1).astype(int))) * 8 * N**2
+    needed = (
+        peak_of(lambda: model.fit(X, (X[:, :1] + rng.normal(size=(n, q)) > 1).astype(int)))
+        * 8
+        * N**2
+    )
     assert needed <= asked[0]
 
 
 @pytest.mark.parametrize(
-    ("preset", "n", "d", "q"), [("quick", 500, 9, 4), ("paper", 500, 9, 60), ("best", 500, 9, 4), ("best", 300, 600, 60)]
+    ("preset", "n", "d", "q"),
+    [("quick", 500, 9, 4), ("paper", 500, 9, 60), ("best", 500, 9, 4), ("best", 300, 600, 60)],
 )
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("per_metric", [False, True])
-def test_a_unit_of_a_study_needs_no_more_than_it_asks_for(preset, n, d, q, kind, per_metric, monkeypatch):
+def test_a_unit_of_a_study_needs_no_more_than_it_asks_for(
+    preset, n, d, q, kind, per_metric, monkeypatch
+):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
     Y, rows, asked = (X[:, :1] + rng.normal(size=(n, q)) > 1).astype(int), kind(X), []
     monkeypatch.setattr(memory, "require", lambda needed, *_, **__: asked.append(needed))
-    needed = peak_of(lambda: CamelMethod(preset, per_metric=per_metric).fit(rows, Y, seed=0).outcomes(rows[: n // 9])) * 8 * N**2
+    needed = (
+        peak_of(
+            lambda: (
+                CamelMethod(preset, per_metric=per_metric)
+                .fit(rows, Y, seed=0)
+                .outcomes(rows[: n // 9])
+            )
+        )
+        * 8
+        * N**2
+    )
     assert needed <= asked[0]
 
 
@@ -76,7 +100,12 @@ def test_a_unit_that_does_not_fit_is_refused_before_it_allocates():
     rows, Y = np.ones((3000, 2)), np.ones((3000, 2), dtype=int)
 
     def refused():
-        with memory.allowance(2**26), pytest.raises(MemoryError, match=r"A fit on 3000 rows .* needs about .*fewer at the same time"):
+        with (
+            memory.allowance(2**26),
+            pytest.raises(
+                MemoryError, match=r"A fit on 3000 rows .* needs about .*fewer at the same time"
+            ),
+        ):
             CamelMethod("best").fit(rows, Y, seed=0)
 
     assert peak_of(refused) < 0.1
@@ -89,10 +118,18 @@ def test_prediction_keeps_within_its_blocks(data, monkeypatch):
     monkeypatch.setattr("skcamel.camel.kernel.BLOCK_BYTES", 8 * N * 50)
     many = np.repeat(X, 20, axis=0)
     small = 8 * (many.size + 2 * many.shape[0] * Y.shape[1])  # the rows once more, and the scores
-    assert peak_of(lambda: model.decision_function(many)) * 8 * N**2 < small + 6 * 8 * N * 50 + 2**21
+    assert (
+        peak_of(lambda: model.decision_function(many)) * 8 * N**2 < small + 6 * 8 * N * 50 + 2**21
+    )
 
 
-@pytest.mark.parametrize("model", [CamelClassifier(solver="landmark", n_landmarks=30), CamelClassifier(solver="primal", kernel="linear")])
+@pytest.mark.parametrize(
+    "model",
+    [
+        CamelClassifier(solver="landmark", n_landmarks=30),
+        CamelClassifier(solver="primal", kernel="linear"),
+    ],
+)
 def test_rows_in_a_mapped_file_are_not_copied_whole(model, tmp_path, monkeypatch):
     monkeypatch.setattr("skcamel.camel.landmark.SAMPLE_ROWS", 2000)
     monkeypatch.setattr("skcamel.camel.stream.allowed_threads", lambda: 1)
@@ -108,16 +145,25 @@ def test_rows_in_a_mapped_file_are_not_copied_whole(model, tmp_path, monkeypatch
     np.testing.assert_array_equal(fitted.dual_coef_, clone(model).fit(np.array(X), Y).dual_coef_)
     streamed = clone(model)
     assert peak_of(lambda: streamed.partial_fit(mapped, Y)) * 8 * N**2 < X.nbytes
-    np.testing.assert_allclose(streamed.decision_function(X[:9]), fitted.decision_function(X[:9]), atol=1e-5)
+    np.testing.assert_allclose(
+        streamed.decision_function(X[:9]), fitted.decision_function(X[:9]), atol=1e-5
+    )
 
 
-@pytest.mark.parametrize(("m", "n", "d", "q"), [(30, 3000, 5, 4), (400, 3000, 40, 3), (100, 9000, 8, 60)])
+@pytest.mark.parametrize(
+    ("m", "n", "d", "q"), [(30, 3000, 5, 4), (400, 3000, 40, 3), (100, 9000, 8, 60)]
+)
 @pytest.mark.parametrize("how", ["uniform", "columns"])
 def test_sums_over_rows_need_no_more_than_they_ask_for(how, m, n, d, q, monkeypatch):
     rng = np.random.default_rng(0)
     X, asked = rng.normal(size=(n, d if how == "uniform" else m)), []
     Y = (X[:, :1] + rng.normal(size=(n, q)) > 1).astype(np.int8)
-    model = CamelClassifier(solver="landmark", n_landmarks=m, kernel="rbf" if how == "uniform" else "linear", threshold="label")
+    model = CamelClassifier(
+        solver="landmark",
+        n_landmarks=m,
+        kernel="rbf" if how == "uniform" else "linear",
+        threshold="label",
+    )
     monkeypatch.setattr(memory, "require", lambda needed, *_, **__: asked.append(needed))
     assert peak_of(lambda: model.fit(X, Y)) * 8 * N**2 <= max(asked)
 
@@ -128,7 +174,11 @@ def test_allowed_memory_changes_blocks_and_not_results(data):
     model = CamelClassifier(solver="landmark", n_landmarks=50)
     expected = clone(model).fit(X, Y).decision_function(X)
     with pytest.raises(
-        MemoryError, match=rf"A fit by 50 landmarks {least} \d+ MiB and max_memory allows 9 MiB. Take fewer landmarks"
+        MemoryError,
+        match=(
+            rf"A fit by 50 landmarks {least} \d+ MiB and max_memory allows 9 MiB. Take fewer"
+            r" landmarks"
+        ),
     ) as refused:
         clone(model).set_params(max_memory="9MiB").fit(X, Y)
     least = str(refused.value).rsplit("'", 2)[1]
@@ -145,7 +195,13 @@ def test_too_many_columns_are_refused_with_landmarks_as_the_cure():
     for allowed in (None, "2GiB"):
 
         def refused(allowed=allowed):
-            with memory.allowance(2**31), pytest.raises(MemoryError, match=r"A fit by 40000 columns needs about .* Take solver='landmark'"):
+            with (
+                memory.allowance(2**31),
+                pytest.raises(
+                    MemoryError,
+                    match=r"A fit by 40000 columns needs about .* Take solver='landmark'",
+                ),
+            ):
                 CamelClassifier(solver="primal", kernel="linear", max_memory=allowed).fit(X, Y)
 
         assert peak_of(refused) * 8 * N**2 < 2**25
@@ -155,9 +211,14 @@ def test_clusters_of_wide_sparse_rows_are_refused_before_they_are_made_dense():
     X = sparse.csr_array((np.ones(50), (np.arange(50), np.arange(50))), shape=(50, 40_000))
     with (
         memory.allowance(2**24),
-        pytest.raises(MemoryError, match=r"Clusters of 50 rows of 40000 columns needs about .*Take landmarks='uniform'"),
+        pytest.raises(
+            MemoryError,
+            match=r"Clusters of 50 rows of 40000 columns needs about .*Take landmarks='uniform'",
+        ),
     ):
-        CamelClassifier(solver="landmark", landmarks="kmeans", n_landmarks=5).fit(X, np.eye(50, 2, dtype=int))
+        CamelClassifier(solver="landmark", landmarks="kmeans", n_landmarks=5).fit(
+            X, np.eye(50, 2, dtype=int)
+        )
 
 
 @pytest.fixture
@@ -165,10 +226,14 @@ def system(tmp_path, monkeypatch):
     """A system of files: what ``/proc`` and ``/sys/fs/cgroup`` would say."""
     monkeypatch.setattr(memory, "PROC", tmp_path / "proc")
     monkeypatch.setattr(memory, "GROUPS", tmp_path / "groups")
-    monkeypatch.setattr("resource.getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    monkeypatch.setattr(
+        "resource.getrlimit", lambda _: (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+    )
 
     def write(**files):
-        for name, text in ({"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable: 8000 kB\n"} | files).items():
+        for name, text in (
+            {"proc/meminfo": "MemTotal: 9000 kB\nMemAvailable: 8000 kB\n"} | files
+        ).items():
             path = tmp_path / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -210,13 +275,20 @@ def test_a_group_above_that_of_this_process_limits_too(system):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v is a limit of Linux")
 def test_the_limits_of_the_process_itself_count():
-    code = "import resource\nfrom skcamel import memory\nresource.setrlimit(resource.RLIMIT_AS, (2**34, 2**34))\nprint(memory.available())"
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    code = (
+        "import resource\nfrom skcamel import memory\nresource.setrlimit(resource.RLIMIT_AS,"
+        " (2**34, 2**34))\nprint(memory.available())"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert 0 < int(answer.stdout) < 2**34
 
 
 def test_the_refusal_names_what_needs_the_memory_and_the_cure(monkeypatch):
     monkeypatch.setattr(memory, "available", lambda device: 3 * 2**20)
     memory.require(3 * 2**20, "This", "")
-    with pytest.raises(MemoryError, match=r"^This needs about 2.0 GiB of memory and 3 MiB are free. Do that.$"):
+    with pytest.raises(
+        MemoryError, match=r"^This needs about 2.0 GiB of memory and 3 MiB are free. Do that.$"
+    ):
         memory.require(2**31, "This", "Do that.")

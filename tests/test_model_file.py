@@ -29,24 +29,49 @@ SMALL = {"alphas": (0.0, 0.5), "lambda2s": (0.01, 0.1)}
 
 MODELS = {
     "plain": lambda: CamelClassifier().fit(X, Y),
-    "frames": lambda: CamelClassifier(scaling="standard").fit(
-        pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=["ä", "b\n", '"c', "d"])
+    "frames": (
+        lambda: CamelClassifier(scaling="standard").fit(
+            pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=["ä", "b\n", '"c', "d"])
+        )
     ),
-    "sparse": lambda: CamelClassifier(scaling="minmax", kernel="laplacian").fit(sparse.csr_array(X), Y),
+    "sparse": (
+        lambda: CamelClassifier(scaling="minmax", kernel="laplacian").fit(sparse.csr_array(X), Y)
+    ),
     "ranks": lambda: CamelClassifier(scaling="rank", kernel="linear").fit(X, Y),
     "thresholds": lambda: CamelClassifier(threshold="micro_f1", scores="log_odds").fit(X, Y),
-    "costs": lambda: CamelClassifier(threshold=[0.1, 0.2, 0.3, 0.4], miss_cost={"label2": 5}).fit(X, Y),
-    "combined": lambda: CamelClassifierCV(
-        **SMALL, scalings=("none", "standard"), combine=True, scores="log_odds", threshold=np.array([0.1, 0.2, 0.3, 0.4]), miss_cost=2.0
-    ).fit(X, Y),
+    "costs": (
+        lambda: CamelClassifier(threshold=[0.1, 0.2, 0.3, 0.4], miss_cost={"label2": 5}).fit(X, Y)
+    ),
+    "combined": (
+        lambda: CamelClassifierCV(
+            **SMALL,
+            scalings=("none", "standard"),
+            combine=True,
+            scores="log_odds",
+            threshold=np.array([0.1, 0.2, 0.3, 0.4]),
+            miss_cost=2.0,
+        ).fit(X, Y)
+    ),
     "far thresholds": lambda: CamelClassifier(threshold=1e100).fit(X, Y),
     "alternating": lambda: CamelClassifier(0.1, solver="alternating").fit(X, Y),
     "centred": lambda: CamelClassifier(correlation="centred").fit(X, Y),
-    "weights": lambda: CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=1 + np.arange(40) % 3),
+    "weights": (
+        lambda: CamelClassifier(kernel="precomputed").fit(
+            X @ X.T, Y, sample_weight=1 + np.arange(40) % 3
+        )
+    ),
     "strings": lambda: CamelClassifier().fit(X, np.array(["no", "yes"])[Y[:, 0]]),
     "multiclass": lambda: CamelClassifier().fit(X, np.arange(40) % 3),
-    "search": lambda: CamelClassifierCV(**SMALL, kernels=("linear", "rbf"), bandwidths=(0.5, 1.0)).fit(X, Y),
-    "folds": lambda: CamelClassifierCV(**SMALL, cv=3, random_state=1, scoring="coverage").fit(X, Y[:, :1]),
+    "search": (
+        lambda: CamelClassifierCV(**SMALL, kernels=("linear", "rbf"), bandwidths=(0.5, 1.0)).fit(
+            X, Y
+        )
+    ),
+    "folds": (
+        lambda: CamelClassifierCV(**SMALL, cv=3, random_state=1, scoring="coverage").fit(
+            X, Y[:, :1]
+        )
+    ),
 }
 
 
@@ -56,7 +81,13 @@ def test_predictions_on_new_rows_are_identical(kind, tmp_path):
     save(model, tmp_path / "model")
     assert os.listdir(tmp_path) == ["model"]  # the path as given
     again = load(str(tmp_path / "model"))
-    new = NEW @ X.T if kind == "weights" else pd.DataFrame(NEW, columns=list("abcde")) if kind == "frames" else NEW
+    new = (
+        NEW @ X.T
+        if kind == "weights"
+        else pd.DataFrame(NEW, columns=list("abcde"))
+        if kind == "frames"
+        else NEW
+    )
     assert again.label_sets(new) == model.label_sets(new)
     for method in ("decision_function", "predict", "predict_proba"):
         assert hasattr(again, method) == hasattr(model, method)
@@ -72,13 +103,20 @@ def test_predictions_on_new_rows_are_identical(kind, tmp_path):
     assert list(again.label_names_) == list(model.label_names_)
     if hasattr(model, "cv_results_"):
         assert again.best_params_ == model.best_params_
-        np.testing.assert_array_equal(again.cv_results_["mean_test_score"], model.cv_results_["mean_test_score"])
-    again.set_params(device=None).fit(X @ X.T if kind == "weights" else X, Y)  # and it can be fitted again
+        np.testing.assert_array_equal(
+            again.cv_results_["mean_test_score"], model.cv_results_["mean_test_score"]
+        )
+    again.set_params(device=None).fit(
+        X @ X.T if kind == "weights" else X, Y
+    )  # and it can be fitted again
 
 
 def test_a_splitter_is_left_out_with_a_warning(tmp_path):
     model = CamelClassifierCV(**SMALL, cv=KFold(2), callback=lambda progress: None).fit(X, Y)
-    with pytest.warns(UserWarning, match="cv=KFold.* is not stored with the model; its predictions do not depend on it"):
+    with pytest.warns(
+        UserWarning,
+        match="cv=KFold.* is not stored with the model; its predictions do not depend on it",
+    ):
         save(model, tmp_path / "model")
     again = load(tmp_path / "model")
     assert (again.cv, again.callback) == ("loo", None)
@@ -87,10 +125,26 @@ def test_a_splitter_is_left_out_with_a_warning(tmp_path):
 
 def test_what_cannot_be_written_without_pickle_is_refused_and_names_skops(tmp_path):
     path = tmp_path / "model"
-    with pytest.raises(TypeError, match=r"save cannot store _kernel=<function .*For models with functions .* use skops.io.dump"):
+    with pytest.raises(
+        TypeError,
+        match=(
+            r"save cannot store _kernel=<function .*For models with functions .* use skops.io.dump"
+        ),
+    ):
         save(CamelClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y), path)
-    for other in (LogisticRegression(), LLSF().fit(X, Y), BinaryRelevance().fit(X, Y), make_pipeline(StandardScaler(), LLSF()).fit(X, Y)):
-        with pytest.raises(TypeError, match=r"save takes a fitted CamelClassifier or CamelClassifierCV, .*, got \w+; for others use skops"):
+    for other in (
+        LogisticRegression(),
+        LLSF().fit(X, Y),
+        BinaryRelevance().fit(X, Y),
+        make_pipeline(StandardScaler(), LLSF()).fit(X, Y),
+    ):
+        with pytest.raises(
+            TypeError,
+            match=(
+                r"save takes a fitted CamelClassifier or CamelClassifierCV, .*, got \w+; for others"
+                r" use skops"
+            ),
+        ):
             save(other, path)
     with pytest.raises(ValueError, match="not fitted; call fit before save"):
         save(CamelClassifier(), path)
@@ -115,7 +169,9 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
 def test_a_new_file_has_the_usual_rights_an_old_one_keeps_its_own_and_a_link_stays_a_link(tmp_path):
     save(MODELS["plain"](), tmp_path / "model")
     (tmp_path / "other").touch()
-    assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == stat.S_IMODE((tmp_path / "other").stat().st_mode)
+    assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == stat.S_IMODE(
+        (tmp_path / "other").stat().st_mode
+    )
     (tmp_path / "v1").touch(mode=0o600)
     (tmp_path / "current").symlink_to(tmp_path / "v1")
     save(MODELS["plain"](), tmp_path / "current")
@@ -144,9 +200,13 @@ def test_a_damaged_file_loads_whole_or_not_at_all(data, stored, tmp_path_factory
     """Any cut and any flipped bytes: ModelFileError, or a model that predicts as the original."""
     path = tmp_path_factory.getbasetemp() / "damaged"
     damaged = bytearray(stored)
-    for position, value in data.draw(st.lists(st.tuples(st.integers(0, len(stored) - 1), st.integers(0, 255)), max_size=4)):
+    for position, value in data.draw(
+        st.lists(st.tuples(st.integers(0, len(stored) - 1), st.integers(0, 255)), max_size=4)
+    ):
         damaged[position] = value
-    path.write_bytes(damaged[: data.draw(st.one_of(st.just(len(stored)), st.integers(0, len(stored) - 1)))])
+    path.write_bytes(
+        damaged[: data.draw(st.one_of(st.just(len(stored)), st.integers(0, len(stored) - 1)))]
+    )
     try:
         model = load(path)
     except ModelFileError:
@@ -155,7 +215,9 @@ def test_a_damaged_file_loads_whole_or_not_at_all(data, stored, tmp_path_factory
         return
     assert "training rows" in str(inspect(path))
     path.write_bytes(stored)
-    np.testing.assert_array_equal(model.decision_function(NEW[:, :2]), load(path).decision_function(NEW[:, :2]))
+    np.testing.assert_array_equal(
+        model.decision_function(NEW[:, :2]), load(path).decision_function(NEW[:, :2])
+    )
 
 
 class Trap:
@@ -165,7 +227,9 @@ class Trap:
         return os.mkdir, ("executed",)
 
 
-@pytest.mark.parametrize("kind", ["pickle", "object array", "text", "empty", "other zip", "other npz", "compressed"])
+@pytest.mark.parametrize(
+    "kind", ["pickle", "object array", "text", "empty", "other zip", "other npz", "compressed"]
+)
 def test_a_foreign_file_is_refused_and_never_executed(kind, tmp_path, monkeypatch, stored):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "model"
@@ -211,24 +275,60 @@ def edited(stored, edit):
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda h, a: h.update(format=2), "model has the format 2, this skcamel reads 1; update skcamel"),
-        (lambda h, a: h.pop("format"), "has the format None, this skcamel reads 1; fit again with this version"),
-        (lambda h, a: h.update(format=0), "has the format 0, this skcamel reads 1; fit again with this version"),
-        (lambda h, a: h.update(format="skcamel-model", version=2), "has the format 'skcamel-model', this skcamel reads 1; fit again"),
-        (lambda h, a: h.update(model={"$Popen": {}}), "names 'Popen', which is no class of a model"),
+        (
+            lambda h, a: h.update(format=2),
+            "model has the format 2, this skcamel reads 1; update skcamel",
+        ),
+        (
+            lambda h, a: h.pop("format"),
+            "has the format None, this skcamel reads 1; fit again with this version",
+        ),
+        (
+            lambda h, a: h.update(format=0),
+            "has the format 0, this skcamel reads 1; fit again with this version",
+        ),
+        (
+            lambda h, a: h.update(format="skcamel-model", version=2),
+            "has the format 'skcamel-model', this skcamel reads 1; fit again",
+        ),
+        (
+            lambda h, a: h.update(model={"$Popen": {}}),
+            "names 'Popen', which is no class of a model",
+        ),
         (lambda h, a: state(h).pop("bandwidth_"), "bandwidth_ missing"),
         (lambda h, a: state(h).pop("_kernel"), "_kernel missing"),
-        (lambda h, a: state(h)["_kernel"]["$Kernel"].update(name="foo"), "_kernel name must be one of rbf.*, got 'foo'"),
-        (lambda h, a: state(h).update(_target="regression"), "do not belong together: 2 and 2 for the target 'regression'"),
-        (lambda h, a: state(h).update(n_iter_={"$tuple": []}), "n_iter_ must be a whole number of ordinary size, got a tuple"),
-        (lambda h, a: state(h).update(_kernel={"$Popen": {"args": "ls"}}), "not a whole skcamel model file"),
+        (
+            lambda h, a: state(h)["_kernel"]["$Kernel"].update(name="foo"),
+            "_kernel name must be one of rbf.*, got 'foo'",
+        ),
+        (
+            lambda h, a: state(h).update(_target="regression"),
+            "do not belong together: 2 and 2 for the target 'regression'",
+        ),
+        (
+            lambda h, a: state(h).update(n_iter_={"$tuple": []}),
+            "n_iter_ must be a whole number of ordinary size, got a tuple",
+        ),
+        (
+            lambda h, a: state(h).update(_kernel={"$Popen": {"args": "ls"}}),
+            "not a whole skcamel model file",
+        ),
         (lambda h, a: state(h).update(nonsense=1), "not a whole skcamel model file"),
         (lambda h, a: state(h).update(lambda2=-1), "lambda2 must be a number > 0, got -1"),
         (lambda h, a: state(h).pop("lambda2"), "lambda2 missing"),
-        (lambda h, a: state(h).update(correlation="plain"), "correlation='plain' is not known; choose one of 'paper', 'centred'"),
-        (lambda h, a: state(h).update(total_weight_=0), "total_weight_ must be at least 1e-50, got 0"),
+        (
+            lambda h, a: state(h).update(correlation="plain"),
+            "correlation='plain' is not known; choose one of 'paper', 'centred'",
+        ),
+        (
+            lambda h, a: state(h).update(total_weight_=0),
+            "total_weight_ must be at least 1e-50, got 0",
+        ),
         (lambda h, a: a.pop("a1"), "are not header, a0, a1"),
-        (lambda h, a: a.update({f"a{len(a) - 1}": np.zeros(3)}), "1 of its arrays belong to nothing"),
+        (
+            lambda h, a: a.update({f"a{len(a) - 1}": np.zeros(3)}),
+            "1 of its arrays belong to nothing",
+        ),
     ],
 )
 def test_an_edited_file_is_refused(edit, message, stored, tmp_path):
@@ -241,25 +341,48 @@ def test_an_edited_file_is_refused(edit, message, stored, tmp_path):
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_file_of_before_the_first_release_says_what_to_do(version, read, tmp_path):
     """Its header stood at the end in the very first form."""
-    header = {"format": "skcamel-model", "version": version, "written_by": "skcamel 0.1.0", "class": "CamelClassifier"}
-    arrays = {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), "a0": np.zeros(3)}
+    header = {
+        "format": "skcamel-model",
+        "version": version,
+        "written_by": "skcamel 0.1.0",
+        "class": "CamelClassifier",
+    }
+    arrays = {
+        "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
+        "a0": np.zeros(3),
+    }
     with (tmp_path / "model").open("wb") as file:
         np.savez(file, **(arrays if version == 2 else dict(reversed(arrays.items()))))
-    with pytest.raises(ModelFileError, match=r"model has the format 'skcamel-model', this skcamel reads 1; fit again with this version\."):
+    with pytest.raises(
+        ModelFileError,
+        match=(
+            r"model has the format 'skcamel-model', this skcamel reads 1; fit again with this"
+            r" version\."
+        ),
+    ):
         read(tmp_path / "model")
 
 
 def test_equal_models_give_equal_files(tmp_path):
     costs = {"label2": 5, "label1": 2}
-    one, other = (CamelClassifierCV(**SMALL, miss_cost=dict(items)).fit(X, Y) for items in (costs.items(), reversed(costs.items())))
-    for name, value in reversed(list(vars(other).items())):  # another order of attributes, and of what they hold
+    one, other = (
+        CamelClassifierCV(**SMALL, miss_cost=dict(items)).fit(X, Y)
+        for items in (costs.items(), reversed(costs.items()))
+    )
+    for name, value in reversed(
+        list(vars(other).items())
+    ):  # another order of attributes, and of what they hold
         delattr(other, name)
         setattr(other, name, dict(reversed(value.items())) if isinstance(value, dict) else value)
     save(one, tmp_path / "one")
     os.utime(tmp_path / "one", (0, 0))
     save(other, tmp_path / "other")
     save(load(tmp_path / "one"), tmp_path / "again")
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes() == (tmp_path / "again").read_bytes()
+    assert (
+        (tmp_path / "one").read_bytes()
+        == (tmp_path / "other").read_bytes()
+        == (tmp_path / "again").read_bytes()
+    )
 
 
 class OneWay(io.RawIOBase):
@@ -284,7 +407,9 @@ class OneWay(io.RawIOBase):
 def test_a_stream_need_not_be_seekable_and_may_take_few_bytes_at_a_time():
     model, stream = MODELS["plain"](), OneWay()
     save(model, stream)
-    np.testing.assert_array_equal(load(OneWay(stream.content.getvalue())).predict(NEW), model.predict(NEW))
+    np.testing.assert_array_equal(
+        load(OneWay(stream.content.getvalue())).predict(NEW), model.predict(NEW)
+    )
 
 
 def test_a_stream_is_left_open_behind_the_model():
@@ -301,17 +426,35 @@ def test_a_stream_is_left_open_behind_the_model():
 def test_errors_name_the_stream_or_what_is_none(tmp_path):
     model, stream = MODELS["plain"](), io.BytesIO()
     save(model, stream)
-    with pytest.raises(ModelFileError, match=r"The stream \(BytesIO\) holds nothing from where it stands to its end; go back .* seek\(0\)"):
+    with pytest.raises(
+        ModelFileError,
+        match=(
+            r"The stream \(BytesIO\) holds nothing from where it stands to its end; go back .*"
+            r" seek\(0\)"
+        ),
+    ):
         load(stream)
-    with pytest.raises(ModelFileError, match=r"The stream \(BytesIO\) is not a whole skcamel model file"):
+    with pytest.raises(
+        ModelFileError, match=r"The stream \(BytesIO\) is not a whole skcamel model file"
+    ):
         load(io.BytesIO(b"PK"))
     stream.close()
     for use, mode in ((load, "rb"), (lambda file: save(model, file), "wb")):
-        with pytest.raises(ValueError, match=r"The stream \(BytesIO\) is closed, or open for the other direction"):
+        with pytest.raises(
+            ValueError, match=r"The stream \(BytesIO\) is closed, or open for the other direction"
+        ):
             use(stream)
-        with pytest.raises(TypeError, match="A model file is a path or a binary file object, got NoneType"):
+        with pytest.raises(
+            TypeError, match="A model file is a path or a binary file object, got NoneType"
+        ):
             use(None)
-        with pytest.raises(TypeError, match=rf"The stream \(StringIO\) is open for text, a model is bytes; open it with mode '{mode}'"):
+        with pytest.raises(
+            TypeError,
+            match=(
+                r"The stream \(StringIO\) is open for text, a model is bytes; open it with mode"
+                rf" '{mode}'"
+            ),
+        ):
             use(io.StringIO())
     with (
         (tmp_path / "model").open("wb") as file,

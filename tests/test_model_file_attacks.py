@@ -25,9 +25,17 @@ MODELS = {
     "camel": CamelClassifier(scaling="standard").fit(X, Y),
     "ranks": CamelClassifier(scaling="rank").fit(X, Y),
     "sparse": CamelClassifier(kernel="laplacian").fit(sparse.csr_array(X * (X > 0)), Y),
-    "kernel": CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=1 + np.arange(20) % 3),
+    "kernel": (
+        CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=1 + np.arange(20) % 3)
+    ),
     "words": CamelClassifier().fit(X, np.array(["no", "yes"])[Y[:, 0]]),
-    "pipeline": make_pipeline("passthrough", make_pipeline(StandardScaler(), "passthrough"), make_pipeline(CamelClassifier())).fit(X, Y),
+    "pipeline": (
+        make_pipeline(
+            "passthrough",
+            make_pipeline(StandardScaler(), "passthrough"),
+            make_pipeline(CamelClassifier()),
+        ).fit(X, Y)
+    ),
 }
 
 
@@ -50,7 +58,9 @@ def edited(tmp_path):
         header = json.loads(text)
         edit(header, arrays)
         members = {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)} | arrays
-        (tmp_path / "model").write_bytes(model_files.zipped([(key, model_files.npy(array)) for key, array in members.items()]))
+        (tmp_path / "model").write_bytes(
+            model_files.zipped([(key, model_files.npy(array)) for key, array in members.items()])
+        )
         return tmp_path / "model"
 
     return write
@@ -124,7 +134,10 @@ REFUSED = {
     "complex coefficients": ("camel", replace("dual_coef_", by=lambda a: a.astype(complex))),
     "big-endian coefficients": ("camel", replace("dual_coef_", by=lambda a: a.astype(">f8"))),
     "structured coefficients": ("camel", replace("dual_coef_", by=lambda a: a.astype("f8,f8"))),
-    "coefficients whose products overflow": ("camel", replace("dual_coef_", by=first_set_to(1e308))),
+    "coefficients whose products overflow": (
+        "camel",
+        replace("dual_coef_", by=first_set_to(1e308)),
+    ),
     "an array without dimensions": ("camel", replace("intercept_", by=lambda a: np.array(1.0))),
     "a missing row": ("camel", replace("A_", by=lambda a: a[:-1])),
     "a bandwidth of 0": ("camel", setting("_kernel", "$Kernel", "bandwidth", to=0)),
@@ -137,7 +150,10 @@ REFUSED = {
     "a negative scale": ("camel", replace(*SCALE, "scale", by=first_set_to(-1.0))),
     "no ranks": ("ranks", setting(*SCALE, "ranks", to=None)),
     "knots out of order": ("ranks", replace(*RANKS, "knots", by=lambda a: a[::-1].copy())),
-    "a knot twice": ("ranks", replace(*RANKS, "knots", by=lambda a: np.repeat(a[::2], 2)[: len(a)])),
+    "a knot twice": (
+        "ranks",
+        replace(*RANKS, "knots", by=lambda a: np.repeat(a[::2], 2)[: len(a)]),
+    ),
     "a knot beyond ordinary size": ("ranks", replace(*RANKS, "knots", by=first_set_to(-1e300))),
     "falling levels": ("ranks", replace(*RANKS, "levels", by=first_set_to(1.0))),
     "a level above 1": ("ranks", replace(*RANKS, "levels", by=lambda a: a + 1)),
@@ -147,27 +163,57 @@ REFUSED = {
     "thresholds as text": ("camel", setting("thresholds_", to={"$text": ["a", "b", "c"]})),
     "a slope of 0": ("camel", replace("link_slopes_", by=first_set_to(0.0))),
     "a slope of a label too few": ("camel", replace("link_slopes_", by=lambda a: a[1:].copy())),
-    "slopes without offsets": ("camel", lambda header, arrays: arrays.pop(state(header).pop("link_offsets_")["$array"])),
-    "sets of too few confidences": ("camel", replace("set_thresholds_", "$SetThresholds", "yes", by=lambda a: a[1:].copy())),
-    "sets that shrink": ("camel", replace("set_thresholds_", "$SetThresholds", "yes", by=lambda a: a[::-1].copy())),
-    "estimates that are negative": ("camel", replace("label_estimates_", "$dict", "rows", by=first_set_to(-1.0))),
-    "estimates of no label": ("camel", replace("label_estimates_", "$dict", "f1", by=lambda a: a[:0].copy())),
+    "slopes without offsets": (
+        "camel",
+        lambda header, arrays: arrays.pop(state(header).pop("link_offsets_")["$array"]),
+    ),
+    "sets of too few confidences": (
+        "camel",
+        replace("set_thresholds_", "$SetThresholds", "yes", by=lambda a: a[1:].copy()),
+    ),
+    "sets that shrink": (
+        "camel",
+        replace("set_thresholds_", "$SetThresholds", "yes", by=lambda a: a[::-1].copy()),
+    ),
+    "estimates that are negative": (
+        "camel",
+        replace("label_estimates_", "$dict", "rows", by=first_set_to(-1.0)),
+    ),
+    "estimates of no label": (
+        "camel",
+        replace("label_estimates_", "$dict", "f1", by=lambda a: a[:0].copy()),
+    ),
     "costs that are negative": ("camel", parameter(miss_cost={"$dict": {"a": -1}})),
     "costs within costs": ("camel", parameter(miss_cost={"$dict": {"a": {"$dict": {"b": 1}}}})),
     "an unknown attribute": ("camel", setting("foo", to=1)),
     "a method as attribute": ("camel", setting("predict", to=1)),
     "too few names of labels": ("camel", setting("label_names_", to={"$objects": ["a"]})),
-    "names of labels that are numbers": ("camel", setting("label_names_", to={"$objects": [1, 2, 3]})),
-    "names of features of the wrong length": ("camel", setting("feature_names_in_", to={"$objects": ["a"]})),
+    "names of labels that are numbers": (
+        "camel",
+        setting("label_names_", to={"$objects": [1, 2, 3]}),
+    ),
+    "names of features of the wrong length": (
+        "camel",
+        setting("feature_names_in_", to={"$objects": ["a"]}),
+    ),
     "a number of features as text": ("camel", setting("n_features_in_", to="4")),
     "a number of features as truth value": ("camel", setting("n_features_in_", to=True)),
     "another number of features": ("camel", setting("n_features_in_", to=5)),
     "classes of another target": ("camel", setting("_target", to="binary")),
     "classes that repeat": ("words", setting("classes_", to={"$text": ["no", "no"]})),
     "no class of a binary target": ("words", setting("classes_", to={"$text": []})),
-    "figures of labels as truth values": ("camel", replace("label_estimates_", "$dict", "f1", by=lambda a: a > 0)),
-    "figures of labels that are no array": ("camel", setting("label_estimates_", "$dict", "f1", to=[0.5, 0.5, 0.5])),
-    "three classes of a binary target": ("words", setting("classes_", to={"$text": ["a", "b", "c"]})),
+    "figures of labels as truth values": (
+        "camel",
+        replace("label_estimates_", "$dict", "f1", by=lambda a: a > 0),
+    ),
+    "figures of labels that are no array": (
+        "camel",
+        setting("label_estimates_", "$dict", "f1", to=[0.5, 0.5, 0.5]),
+    ),
+    "three classes of a binary target": (
+        "words",
+        setting("classes_", to={"$text": ["a", "b", "c"]}),
+    ),
     "a huge number": ("camel", setting("n_iter_", to=10**1000)),
     "a parameter out of range": ("camel", parameter(alpha=7)),
     "a parameter of the wrong kind": ("camel", parameter(max_iter="a")),
@@ -206,7 +252,11 @@ def packed(members, method=zipfile.ZIP_STORED):
 
 def told(change):
     """An edit of what skops reads, in a sound archive."""
-    return foreign(lambda content: packed((members := unpacked(content)) | {"schema.json": change(members["schema.json"])}))
+    return foreign(
+        lambda content: packed(
+            (members := unpacked(content)) | {"schema.json": change(members["schema.json"])}
+        )
+    )
 
 
 def pipelines_within(levels):
@@ -224,11 +274,19 @@ REFUSED |= {
     name: ("pipeline", edit)
     for name, edit in {
         "an unknown class as step": steps(lambda own: own.__setitem__(0, ["a", {"$Popen": {}}])),
-        "an unknown class as last step": steps(lambda own: own.__setitem__(2, ["a", {"$Popen": {}}])),
-        "a model before the last step": steps(lambda own: own.__setitem__(0, ["a", bare_model(own)])),
+        "an unknown class as last step": steps(
+            lambda own: own.__setitem__(2, ["a", {"$Popen": {}}])
+        ),
+        "a model before the last step": steps(
+            lambda own: own.__setitem__(0, ["a", bare_model(own)])
+        ),
         "a last step that is a transformer": steps(lambda own: own.pop()),
-        "a last step of another library": steps(lambda own: own.__setitem__(2, ["a", own[1][1]["$Pipeline"][0][1]])),
-        "a last step that passes on": steps(lambda own: own[2][1]["$Pipeline"].append(["b", "passthrough"])),
+        "a last step of another library": steps(
+            lambda own: own.__setitem__(2, ["a", own[1][1]["$Pipeline"][0][1]])
+        ),
+        "a last step that passes on": steps(
+            lambda own: own[2][1]["$Pipeline"].append(["b", "passthrough"])
+        ),
         "a last step that is nothing": steps(lambda own: own.append(["b", None])),
         "a step that is text": steps(lambda own: own.__setitem__(0, ["a", "drop"])),
         "a step that is a number": steps(lambda own: own.__setitem__(0, ["a", 1])),
@@ -240,19 +298,33 @@ REFUSED |= {
         "a name with two dashes": steps(lambda own: own[0].__setitem__(0, "a__b")),
         "a name of a parameter": steps(lambda own: own[0].__setitem__(0, "memory")),
         "a name that is a number": steps(lambda own: own[0].__setitem__(0, 1)),
-        "many nested Pipelines": steps(lambda own: own.__setitem__(0, ["a", pipelines_within(100)])),
-        "very many nested Pipelines": steps(lambda own: own.__setitem__(0, ["a", pipelines_within(300)])),
-        "a model that is not sound": steps(lambda own: bare_model(own)["$CamelClassifier"].update(n_iter_=-1)),
+        "many nested Pipelines": steps(
+            lambda own: own.__setitem__(0, ["a", pipelines_within(100)])
+        ),
+        "very many nested Pipelines": steps(
+            lambda own: own.__setitem__(0, ["a", pipelines_within(300)])
+        ),
+        "a model that is not sound": steps(
+            lambda own: bare_model(own)["$CamelClassifier"].update(n_iter_=-1)
+        ),
         "no archive of skops": foreign(lambda content: b"abc"),
         "an empty archive of skops": foreign(lambda content: packed({})),
         "a step cut short": foreign(lambda content: content[:-30]),
-        "a compressed step": foreign(lambda content: packed(unpacked(content), zipfile.ZIP_DEFLATED)),
-        "a step without its arrays": foreign(lambda content: packed({"schema.json": unpacked(content)["schema.json"]})),
+        "a compressed step": foreign(
+            lambda content: packed(unpacked(content), zipfile.ZIP_DEFLATED)
+        ),
+        "a step without its arrays": foreign(
+            lambda content: packed({"schema.json": unpacked(content)["schema.json"]})
+        ),
         "a step that is no JSON": told(lambda text: text[:-5]),
         "a step that is deep JSON": told(lambda text: b"[" * 10**5),
-        "a step of an unknown type": told(lambda text: text.replace(b"StandardScaler", b"StandardScalpel")),
+        "a step of an unknown type": told(
+            lambda text: text.replace(b"StandardScaler", b"StandardScalpel")
+        ),
         "a step that is a function of the system": told(
-            lambda text: text.replace(b"StandardScaler", b"system").replace(b"sklearn.preprocessing._data", b"os")
+            lambda text: text.replace(b"StandardScaler", b"system").replace(
+                b"sklearn.preprocessing._data", b"os"
+            )
         ),
         "a step that transforms nothing": told(
             lambda text: text.replace(b"StandardScaler", b"LogisticRegression").replace(
@@ -279,7 +351,20 @@ def test_a_model_of_a_gpu_loads_where_there_is_none(edited):
     assert load(edited("camel", parameter(device="cuda"))).device == "cuda"
 
 
-@pytest.mark.parametrize("text", [b"[" * 10**5, b'{"a":' * 10**5, b'{"format": NaN}', b"1" * 10**5, b"\xff", b"null", b'""', b"[]", b"{}"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" * 10**5,
+        b'{"a":' * 10**5,
+        b'{"format": NaN}',
+        b"1" * 10**5,
+        b"\xff",
+        b"null",
+        b'""',
+        b"[]",
+        b"{}",
+    ],
+)
 def test_a_header_of_any_json_is_refused(text, tmp_path):
     header = model_files.npy(np.frombuffer(text, dtype=np.uint8))
     (tmp_path / "model").write_bytes(model_files.zipped([("header", header)]))
@@ -317,7 +402,10 @@ def test_members_within_members_take_no_memory(tmp_path):
     header["arrays"] = {name: ["|u1", [10**6]] for name in names}
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
-        archive.writestr("header.npy", model_files.npy(np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)))
+        archive.writestr(
+            "header.npy",
+            model_files.npy(np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)),
+        )
         target.seek(archive.start_dir)
         target.write(content)
         archive.start_dir = target.tell()
@@ -330,7 +418,16 @@ def test_members_within_members_take_no_memory(tmp_path):
     assert limited(tmp_path / "model") < 10**6
 
 
-@pytest.mark.parametrize("shape", [b"(999999999999,)", b"(4294967296, 4294967296)", b"(99999999, 99999999, 99999999)", b"(-1,)", b"(1e9,)"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        b"(999999999999,)",
+        b"(4294967296, 4294967296)",
+        b"(99999999, 99999999, 99999999)",
+        b"(-1,)",
+        b"(1e9,)",
+    ],
+)
 def test_arrays_that_declare_more_than_they_hold_take_no_memory(shape, tmp_path):
     content = model_files.npy(np.zeros(10))
     head = content[10:128].replace(b"(10,)", shape)
@@ -349,12 +446,17 @@ def test_members_in_another_order_or_beside_the_model_are_refused(tmp_path):
         [*members, ("a99", np.zeros(3))],
         [*members, ("notes", np.zeros(3))],
     ):
-        (tmp_path / "model").write_bytes(model_files.zipped([(name, model_files.npy(array)) for name, array in changed]))
+        (tmp_path / "model").write_bytes(
+            model_files.zipped([(name, model_files.npy(array)) for name, array in changed])
+        )
         with pytest.raises(ModelFileError, match="in this order"):
             load(tmp_path / "model")
 
 
-@pytest.mark.parametrize("change", [lambda c: c + b"x", lambda c: b"x" + c, lambda c: c + c, lambda c: c[:-1], lambda c: c[:-22]])
+@pytest.mark.parametrize(
+    "change",
+    [lambda c: c + b"x", lambda c: b"x" + c, lambda c: c + c, lambda c: c[:-1], lambda c: c[:-22]],
+)
 def test_bytes_before_or_behind_the_archive_are_refused(change, tmp_path):
     save(MODELS["camel"], tmp_path / "model")
     (tmp_path / "model").write_bytes(change((tmp_path / "model").read_bytes()))
@@ -365,7 +467,9 @@ def test_bytes_before_or_behind_the_archive_are_refused(change, tmp_path):
 def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path):
     model = CamelClassifier().fit(X, Y)
     model.dual_coef_[0, 0] = np.nan
-    with pytest.raises(ValueError, match="This CamelClassifier cannot be saved: dual_coef_ must hold numbers"):
+    with pytest.raises(
+        ValueError, match="This CamelClassifier cannot be saved: dual_coef_ must hold numbers"
+    ):
         save(model, tmp_path / "model")
     model = CamelClassifier().fit(X, Y)
     model.label_names_[0] = "\udc80"

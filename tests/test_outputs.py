@@ -36,7 +36,13 @@ def made(scores, cuts):
     return Outputs(scores, cuts, names, np.arange(scores.shape[1]), "matrix")
 
 
-@given(st.integers(1, 5).flatmap(lambda q: st.tuples(arrays(float, (3, q), elements=few_values), arrays(float, q, elements=few_values))))
+@given(
+    st.integers(1, 5).flatmap(
+        lambda q: st.tuples(
+            arrays(float, (3, q), elements=few_values), arrays(float, q, elements=few_values)
+        )
+    )
+)
 def test_decisions_sets_ranks_and_top_are_the_literal_ones(drawn):
     scores, cuts = drawn
     found, q = made(scores, cuts), scores.shape[1]
@@ -76,7 +82,10 @@ def test_every_method_answers_from_the_outputs(model):
     assert hasattr(model, "predict_proba") == hasattr(found, "probabilities")
     if hasattr(found, "probabilities"):
         np.testing.assert_array_equal(model.predict_proba(X[60:]), found.probabilities)
-        np.testing.assert_array_equal(pickle.loads(pickle.dumps(found)).probabilities, found.probabilities)  # noqa: S301 (our own)
+        np.testing.assert_array_equal(
+            pickle.loads(pickle.dumps(found)).probabilities,  # noqa: S301
+            found.probabilities,
+        )
     assert model.score(X[60:], 2 * Y[60:] - 1) == (found.decisions == Y[60:]).all(axis=1).mean()
 
 
@@ -108,4 +117,6 @@ def test_a_page_evaluates_the_kernel_of_all_rows_once(evaluations, tmp_path):
     model, data = pages.model(5, 60), pages.new_rows(5, 1200)
     evaluations.clear()
     build_model_report(model, data, tmp_path / "page.html")
-    assert evaluations.count(1200) == 1  # scores; their parts, by label and by column, are of 500 rows
+    assert (
+        evaluations.count(1200) == 1
+    )  # scores; their parts, by label and by column, are of 500 rows

@@ -10,7 +10,8 @@ from skcamel.metrics import evaluate, macro_f1
 
 pytestmark = pytest.mark.data
 
-# An independent implementation's means in the same protocol, and the standard deviations that the paper prints for CAMEL.
+# An independent implementation's means in the same protocol, and the standard deviations that the
+# paper prints for CAMEL.
 EXPECTED = {
     "emotions": {
         "one_error": (0.285, 0.052),
@@ -57,9 +58,16 @@ def test_tuned_cuts_do_not_lose_where_positives_are_few(name):
     X, Y = data.X, data.Y
     gains = []
     for train, test in KFold(5, shuffle=True, random_state=0).split(X):
-        zero, tuned = (CamelClassifier(0.5, lambda2=0.01, threshold=mode).fit(X[train], Y[train]) for mode in ("zero", "label"))
+        zero, tuned = (
+            CamelClassifier(0.5, lambda2=0.01, threshold=mode).fit(X[train], Y[train])
+            for mode in ("zero", "label")
+        )
         gains.append(
-            [macro_f1(Y[test], tuned.predict(X[test]), absent=a) - macro_f1(Y[test], zero.predict(X[test]), absent=a) for a in (0.0, 1.0)]
+            [
+                macro_f1(Y[test], tuned.predict(X[test]), absent=a)
+                - macro_f1(Y[test], zero.predict(X[test]), absent=a)
+                for a in (0.0, 1.0)
+            ]
         )
     absent_0, absent_1 = np.mean(gains, axis=0)
     assert absent_0 > 0

@@ -27,10 +27,20 @@ WEIGHTS["whole"][-1] = 1
 LANDMARKS = RNG.normal(size=(15, D))
 KINDS = {
     "rbf": {"landmarks": LANDMARKS, "bandwidth": 2.0, "threshold": "label"},
-    "laplacian": {"landmarks": LANDMARKS, "bandwidth": 3.0, "kernel": "laplacian", "threshold": "common"},
+    "laplacian": {
+        "landmarks": LANDMARKS,
+        "bandwidth": 3.0,
+        "kernel": "laplacian",
+        "threshold": "common",
+    },
     "function": {"landmarks": LANDMARKS, "kernel": lambda A, B: (A @ B.T + 1) ** 2},
     "wide rbf": {"landmarks": LANDMARKS, "bandwidth": 50.0, "lambda2": 1e-3},  # whitens its blocks
-    "primal": {"solver": "primal", "kernel": "linear", "threshold": "label", "correlation": "centred"},
+    "primal": {
+        "solver": "primal",
+        "kernel": "linear",
+        "threshold": "label",
+        "correlation": "centred",
+    },
 }
 
 
@@ -43,19 +53,25 @@ def in_batches(model, order, size, weights=None, rows=X, labels=Y, **more):
         part = order[i : i + size]
         w = None if weights is None else weights[part]
         if w is None or w.any():
-            model.partial_fit(rows[part], labels[part], sample_weight=w, solve=i + size >= len(order), **more)
+            model.partial_fit(
+                rows[part], labels[part], sample_weight=w, solve=i + size >= len(order), **more
+            )
     return model
 
 
 def assert_same(model, other, atol=1e-9):
-    np.testing.assert_allclose(model.decision_function(NEW), other.decision_function(NEW), atol=atol)
+    np.testing.assert_allclose(
+        model.decision_function(NEW), other.decision_function(NEW), atol=atol
+    )
     np.testing.assert_allclose(model.thresholds_, other.thresholds_, atol=atol)
     np.testing.assert_allclose(model.label_correlation_, other.label_correlation_, atol=atol)
     np.testing.assert_allclose(model.cooccurrence_, other.cooccurrence_, atol=atol)
     assert model.total_weight_ == pytest.approx(other.total_weight_, rel=1e-14)
     assert model.solver_ == other.solver_
     if model._target != "multiclass":
-        np.testing.assert_allclose(model.predict_proba(NEW), other.predict_proba(NEW), atol=10 * atol)
+        np.testing.assert_allclose(
+            model.predict_proba(NEW), other.predict_proba(NEW), atol=10 * atol
+        )
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -63,13 +79,17 @@ def assert_same(model, other, atol=1e-9):
 @pytest.mark.parametrize(("size", "as_sparse"), [(1, False), (7, True), (7, False), (N, False)])
 def test_any_order_and_any_batches_give_the_model_of_one_fit(size, as_sparse, kind, weights):
     w, as_sparse = WEIGHTS[weights], as_sparse and kind != "function"
-    order = np.append(np.random.default_rng(size).permutation(N - 1), N - 1)  # the last has weight, and so its batch solves
+    order = np.append(
+        np.random.default_rng(size).permutation(N - 1), N - 1
+    )  # the last has weight, and so its batch solves
     found = in_batches(made(kind), order, size, w, sparse.csr_array(X) if as_sparse else X)
     expected = made(kind).fit(X, Y, w)
     assert_same(found, expected, atol=1e-7 if kind == "wide rbf" else 1e-9)
     if kind in ("rbf", "laplacian"):
         np.testing.assert_allclose(found.dual_coef_, expected.dual_coef_, atol=1e-9)
-        middle = found._scaling.shift if kind == "rbf" else 0.0  # the first batch sets the origin of rows
+        middle = (
+            found._scaling.shift if kind == "rbf" else 0.0
+        )  # the first batch sets the origin of rows
         if not as_sparse:
             np.testing.assert_allclose(found.X_fit_ + middle, LANDMARKS)
 
@@ -78,7 +98,10 @@ def test_whole_weights_equal_copies():
     w = WEIGHTS["whole"]
     copies = np.repeat(np.arange(N), w.astype(int))
     for kind in ("rbf", "primal"):
-        weighted, repeated = in_batches(made(kind), np.arange(N), 11, w), in_batches(made(kind), copies, 11)
+        weighted, repeated = (
+            in_batches(made(kind), np.arange(N), 11, w),
+            in_batches(made(kind), copies, 11),
+        )
         assert_same(weighted, repeated)
         np.testing.assert_array_equal(weighted.cooccurrence_, repeated.cooccurrence_)
 
@@ -89,8 +112,12 @@ def test_blocks_of_a_wide_kernel_are_whitened():
 
 
 def test_scaling_bandwidth_and_landmarks_come_from_the_first_batch():
-    model = CamelClassifier(solver="landmark", n_landmarks=10, scaling="standard").partial_fit(X[:40], Y[:40], solve=False)
-    first = CamelClassifier(solver="landmark", n_landmarks=10, scaling="standard").fit(X[:40], Y[:40])
+    model = CamelClassifier(solver="landmark", n_landmarks=10, scaling="standard").partial_fit(
+        X[:40], Y[:40], solve=False
+    )
+    first = CamelClassifier(solver="landmark", n_landmarks=10, scaling="standard").fit(
+        X[:40], Y[:40]
+    )
     model.partial_fit(5 * X[40:] + 3, Y[40:])
     assert model.bandwidth_ == pytest.approx(first.bandwidth_)
     np.testing.assert_allclose(model.X_fit_, first.X_fit_)
@@ -99,7 +126,10 @@ def test_scaling_bandwidth_and_landmarks_come_from_the_first_batch():
 KEPT = {
     "float32": (lambda X: X.astype(np.float32), np.asarray),
     "sparse": (sparse.csr_array, sparse.csr_array),
-    "frames": (lambda X: pd.DataFrame(X, columns=list("abcd")), lambda Y: pd.DataFrame(Y, columns=["sea", "sun", "sky"])),
+    "frames": (
+        lambda X: pd.DataFrame(X, columns=list("abcd")),
+        lambda Y: pd.DataFrame(Y, columns=["sea", "sun", "sky"]),
+    ),
     "signs": (np.asarray, lambda Y: 2 * Y - 1),
 }
 
@@ -108,7 +138,9 @@ KEPT = {
 @pytest.mark.parametrize("kind", KEPT)
 def test_batches_may_be_whatever_fit_takes(kind):
     rows, labels = KEPT[kind]
-    model = made().partial_fit(rows(X[:25]), labels(Y[:25])).partial_fit(rows(X[25:]), labels(Y[25:]))
+    model = (
+        made().partial_fit(rows(X[:25]), labels(Y[:25])).partial_fit(rows(X[25:]), labels(Y[25:]))
+    )
     expected = made().fit(rows(X), labels(Y))
     assert_same(model, expected)
     assert model.label_names_.tolist() == expected.label_names_.tolist()
@@ -122,14 +154,19 @@ def test_batches_may_be_tensors(device):
         model = made(kind, device=device)
         for i in range(0, N, 20):
             model.partial_fit(
-                torch.tensor(X[i : i + 20]), torch.tensor(Y[i : i + 20]), sample_weight=torch.tensor(WEIGHTS["any"][i : i + 20])
+                torch.tensor(X[i : i + 20]),
+                torch.tensor(Y[i : i + 20]),
+                sample_weight=torch.tensor(WEIGHTS["any"][i : i + 20]),
             )
         assert_same(model, made(kind).fit(X, Y, WEIGHTS["any"]), atol=1e-8)
 
 
 def test_sparse_and_dense_batches_may_follow_each_other():
     for first, second in ((sparse.csr_array, np.asarray), (np.asarray, sparse.csr_array)):
-        assert_same(made().partial_fit(first(X[:30]), Y[:30]).partial_fit(second(X[30:]), Y[30:]), made().fit(X, Y))
+        assert_same(
+            made().partial_fit(first(X[:30]), Y[:30]).partial_fit(second(X[30:]), Y[30:]),
+            made().fit(X, Y),
+        )
 
 
 BAD = X[30:].copy()
@@ -138,10 +175,21 @@ NAMED = pd.DataFrame(Y, columns=["sea", "sun", "sky"])
 REFUSED = {
     "width": (X[:, :3], Y, "X has 3 features, but CamelClassifier is expecting 4"),
     "labels": (X, Y[:, :2], r"y has 2 labels \(matrix\); earlier batches had 3"),
-    "names": (X, NAMED, "The columns of y are sea, sun and sky; those of earlier batches were label1, label2 and label3"),
+    "names": (
+        X,
+        NAMED,
+        (
+            "The columns of y are sea, sun and sky; those of earlier batches were label1, label2"
+            " and label3"
+        ),
+    ),
     "NaN": (BAD, Y[30:], "Input X contains NaN. The first is in row 7, column 2"),
     "infinity": (np.where(X > 1, np.inf, X), Y, "Input X contains infinity"),
-    "unknown": (X, np.where(X.argmax(axis=1)[:, None] == Y, np.nan, Y), "partial_fit takes complete labels"),
+    "unknown": (
+        X,
+        np.where(X.argmax(axis=1)[:, None] == Y, np.nan, Y),
+        "partial_fit takes complete labels",
+    ),
     "rows": (X, Y[:3], "Y has 3 rows but X has 60"),
     "classes": (X, Y[:, 0], r"y has .* earlier batches had 3 \(matrix\)"),
     "numbers": (X, 3 * Y, "Y must hold only 0 and 1"),
@@ -215,24 +263,41 @@ def test_a_failed_first_batch_leaves_no_trace():
 
 def test_classes_may_come_one_after_the_other_if_the_first_call_names_all():
     y = np.array(["low", "mid", "top"])[Y.sum(axis=1).clip(0, 2)]
-    model = made(threshold="zero").partial_fit(X[y == "low"], y[y == "low"], classes=["top", "mid", "low"])
+    model = made(threshold="zero").partial_fit(
+        X[y == "low"], y[y == "low"], classes=["top", "mid", "low"]
+    )
     model.partial_fit(X[y == "top"], y[y == "top"]).partial_fit(X[y == "mid"], y[y == "mid"])
     expected = made(threshold="zero").fit(X, y)
     assert_same(model, expected)
     np.testing.assert_array_equal(model.predict(NEW), expected.predict(NEW))
     assert model.classes_.tolist() == ["low", "mid", "top"]
     for unseen in (np.array(["low", "new"]), np.array([1, 2])):
-        with pytest.raises(ValueError, match=r"which was not named before; there are low, mid and top\. Name all in the first call"):
+        with pytest.raises(
+            ValueError,
+            match=(
+                r"which was not named before; there are low, mid and top\. Name all in the first"
+                r" call"
+            ),
+        ):
             model.partial_fit(X[:2], unseen)
-    assert_same(model.partial_fit(X[:1], y[:1]), made(threshold="zero").fit(np.vstack([X, X[:1]]), np.append(y, y[0])))
+    assert_same(
+        model.partial_fit(X[:1], y[:1]),
+        made(threshold="zero").fit(np.vstack([X, X[:1]]), np.append(y, y[0])),
+    )
 
 
 def test_two_classes_and_one_so_far():
     y = np.where(Y[:, 0] == 1, "yes", "no")
-    model = made().partial_fit(X[y == "yes"], y[y == "yes"], classes=["no", "yes"]).partial_fit(X[y == "no"], y[y == "no"])
+    model = (
+        made()
+        .partial_fit(X[y == "yes"], y[y == "yes"], classes=["no", "yes"])
+        .partial_fit(X[y == "no"], y[y == "no"])
+    )
     assert_same(model, made().fit(X, y))
     lone = made().partial_fit(X[y == "yes"], y[y == "yes"])
-    with pytest.raises(ValueError, match="y holds the class 'no', which was not named before; there are yes"):
+    with pytest.raises(
+        ValueError, match="y holds the class 'no', which was not named before; there are yes"
+    ):
         lone.partial_fit(X, y)
 
 
@@ -260,20 +325,35 @@ def test_the_first_batch_after_a_fit_starts_anew():
 
 
 @pytest.mark.parametrize(
-    "changed", [{"kernel": "laplacian"}, {"bandwidth": 1.0}, {"landmarks": X[:5]}, {"scaling": "unit"}, {"random_state": 3}]
+    "changed",
+    [
+        {"kernel": "laplacian"},
+        {"bandwidth": 1.0},
+        {"landmarks": X[:5]},
+        {"scaling": "unit"},
+        {"random_state": 3},
+    ],
 )
 def test_what_the_first_batch_fixed_cannot_change(changed):
     model = made().partial_fit(X[:30], Y[:30])
     (name,) = changed
     before = getattr(model, name)
-    with pytest.raises(ValueError, match=f"{name} has changed since the first batch, which fixed it; set it back, or take a clone"):
+    with pytest.raises(
+        ValueError,
+        match=(
+            f"{name} has changed since the first batch, which fixed it; set it back, or take a"
+            " clone"
+        ),
+    ):
         model.set_params(**changed).partial_fit(X[30:], Y[30:])
     assert_same(model.set_params(**{name: before}).partial_fit(X[30:], Y[30:]), made().fit(X, Y))
 
 
 def test_what_only_the_solution_depends_on_may_change():
     model = made().partial_fit(X[:30], Y[:30])
-    model.set_params(lambda2=1.0, alpha=0.2, threshold="common", max_memory="1GiB").partial_fit(X[30:], Y[30:])
+    model.set_params(lambda2=1.0, alpha=0.2, threshold="common", max_memory="1GiB").partial_fit(
+        X[30:], Y[30:]
+    )
     assert_same(model, made(lambda2=1.0, alpha=0.2, threshold="common").fit(X, Y))
     with pytest.raises(MemoryError, match="max_memory allows 1"):
         model.set_params(max_memory="1MiB").partial_fit(X, Y)
@@ -288,11 +368,17 @@ def test_sums_go_with_pickles_and_copies_but_not_with_clones_and_files(tmp_path)
     save(model, tmp_path / "m.skcamel")
     loaded = load(tmp_path / "m.skcamel")
     np.testing.assert_array_equal(loaded.decision_function(NEW), scores)
-    np.testing.assert_array_equal(copy.deepcopy(loaded).predict_proba(NEW), model.predict_proba(NEW))
+    np.testing.assert_array_equal(
+        copy.deepcopy(loaded).predict_proba(NEW), model.predict_proba(NEW)
+    )
     assert loaded.partial_fit(X[30:], Y[30:]).total_weight_ == 30  # anew
-    assert_same(copy.deepcopy(model).partial_fit(X[30:], Y[30:]), expected)  # a save takes nothing away
+    assert_same(
+        copy.deepcopy(model).partial_fit(X[30:], Y[30:]), expected
+    )  # a save takes nothing away
     save(made("primal").partial_fit(X, Y), tmp_path / "primal.skcamel")
-    np.testing.assert_array_equal(load(tmp_path / "primal.skcamel").predict(NEW), made("primal").fit(X, Y).predict(NEW))
+    np.testing.assert_array_equal(
+        load(tmp_path / "primal.skcamel").predict(NEW), made("primal").fit(X, Y).predict(NEW)
+    )
 
 
 def test_a_copy_and_its_origin_go_their_own_ways():
@@ -306,7 +392,11 @@ def test_only_solvers_by_sums_have_it():
     assert hasattr(CamelClassifier(), "partial_fit")
     assert CamelClassifier().partial_fit(X, Y).solver_ == "landmark"
     assert CamelClassifier(kernel="linear").partial_fit(X, Y).solver_ == "primal"
-    for model in (CamelClassifier(solver="spectral"), CamelClassifier(kernel="precomputed"), CamelClassifierCV()):
+    for model in (
+        CamelClassifier(solver="spectral"),
+        CamelClassifier(kernel="precomputed"),
+        CamelClassifierCV(),
+    ):
         assert not hasattr(model, "partial_fit")
 
 
@@ -315,6 +405,13 @@ def test_frames_must_keep_their_columns():
     model = made().partial_fit(rows, NAMED)
     with pytest.raises(ValueError, match="feature names should match"):
         model.partial_fit(rows[list("bacd")], NAMED)
-    with pytest.raises(ValueError, match="The columns of y are sun, sea and sky; those of earlier batches were sea, sun and sky"):
+    with pytest.raises(
+        ValueError,
+        match=(
+            "The columns of y are sun, sea and sky; those of earlier batches were sea, sun and sky"
+        ),
+    ):
         model.partial_fit(rows, NAMED[["sun", "sea", "sky"]])
-    assert model.partial_fit(rows, Y).total_weight_ == 2 * N  # labels without names are taken by position
+    assert (
+        model.partial_fit(rows, Y).total_weight_ == 2 * N
+    )  # labels without names are taken by position

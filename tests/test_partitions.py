@@ -35,7 +35,11 @@ def in_this_thread():
 def cluster(n_workers, *, processes=False):
     with (
         distributed.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=processes, dashboard_address=":0", silence_logs=50
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=processes,
+            dashboard_address=":0",
+            silence_logs=50,
         ) as local,
         distributed.Client(local) as client,
         dask.config.set(scheduler=client),
@@ -55,8 +59,14 @@ def assert_same(model, other, atol=1e-9):
     np.testing.assert_allclose(model.cooccurrence_, other.cooccurrence_)
 
 
-@pytest.mark.parametrize("options", [LANDMARK, PRIMAL, {"n_landmarks": 40, "kernel": "laplacian"}], ids=["landmark", "primal", "auto"])
-@pytest.mark.parametrize("chunks", [200, 7, 900, UNEVEN], ids=["even", "many", "one", "uneven, some empty"])
+@pytest.mark.parametrize(
+    "options",
+    [LANDMARK, PRIMAL, {"n_landmarks": 40, "kernel": "laplacian"}],
+    ids=["landmark", "primal", "auto"],
+)
+@pytest.mark.parametrize(
+    "chunks", [200, 7, 900, UNEVEN], ids=["even", "many", "one", "uneven, some empty"]
+)
 def test_partitions_give_the_fit_of_all_rows(options, chunks):
     here = CamelClassifier(**(options | {"solver": options.get("solver", "landmark")})).fit(X, Y)
     assert_same(CamelClassifier(**options).fit(lazy(X, chunks), lazy(Y, chunks)), here)
@@ -69,16 +79,23 @@ def test_weights_come_in_partitions_too():
 
 def test_columns_may_be_split():
     split = da.from_array(X, chunks=(200, 2))
-    assert_same(CamelClassifier(**LANDMARK).fit(split, lazy(Y)), CamelClassifier(**LANDMARK).fit(X, Y))
+    assert_same(
+        CamelClassifier(**LANDMARK).fit(split, lazy(Y)), CamelClassifier(**LANDMARK).fit(X, Y)
+    )
 
 
 def sparsely(array):
-    return lazy(array).map_blocks(sparse.csr_array, dtype=array.dtype, meta=sparse.csr_array((0, array.shape[1])))
+    return lazy(array).map_blocks(
+        sparse.csr_array, dtype=array.dtype, meta=sparse.csr_array((0, array.shape[1]))
+    )
 
 
 def test_partitions_may_be_sparse():
     rows = sparse.random_array((900, 5), density=0.4, rng=1, format="csr")
-    assert_same(CamelClassifier(**PRIMAL).fit(sparsely(rows.toarray()), lazy(Y)), CamelClassifier(**PRIMAL).fit(rows, Y))
+    assert_same(
+        CamelClassifier(**PRIMAL).fit(sparsely(rows.toarray()), lazy(Y)),
+        CamelClassifier(**PRIMAL).fit(rows, Y),
+    )
 
 
 def test_labels_may_be_sparse_in_some_partitions():
@@ -98,11 +115,19 @@ def test_partitions_of_unknown_size_are_as_good():
 
 
 def test_a_search_and_a_combination_take_partitions():
-    for options in ({"preset": "quick"}, {"preset": "best", "alphas": (0.0, 0.5), "lambda2s": (0.1, 1.0)}):
-        here, there = (CamelClassifierCV.from_preset(**options, solver="landmark", n_landmarks=30) for _ in range(2))
+    for options in (
+        {"preset": "quick"},
+        {"preset": "best", "alphas": (0.0, 0.5), "lambda2s": (0.1, 1.0)},
+    ):
+        here, there = (
+            CamelClassifierCV.from_preset(**options, solver="landmark", n_landmarks=30)
+            for _ in range(2)
+        )
         here.fit(X, Y)
         there.fit(lazy(X), lazy(Y))
-        for (weight, member), (other_weight, other) in zip(here.weighted_members(), there.weighted_members(), strict=True):
+        for (weight, member), (other_weight, other) in zip(
+            here.weighted_members(), there.weighted_members(), strict=True
+        ):
             assert weight == pytest.approx(other_weight)
             assert member.bandwidth_ == pytest.approx(other.bandwidth_)
         assert here.estimate_ == pytest.approx(there.estimate_)
@@ -135,14 +160,18 @@ def test_answers_are_lazy_and_those_of_all_rows(ask):
 def test_the_first_labels_and_other_confidences_are_lazy_too():
     model = CamelClassifier().fit(X[:100], Y[:100])  # of any solver
     np.testing.assert_array_equal(model.top_k(lazy(X), 2).compute(), model.top_k(X, 2))
-    np.testing.assert_array_equal(model.predict_sets(lazy(X), confidence=0.7).compute(), model.predict_sets(X, 0.7))
+    np.testing.assert_array_equal(
+        model.predict_sets(lazy(X), confidence=0.7).compute(), model.predict_sets(X, 0.7)
+    )
 
 
 def test_classes_of_a_1d_y_are_answered_for_partitions():
     model = CamelClassifier().fit(X[:100], np.where(Y[:100, 0], "yes", "no") == "yes")
     assert model.predict(lazy(X)).compute().tolist() == model.predict(X).astype(int).tolist()
     assert model.predict_proba(lazy(X)).shape == (900, 2)
-    words = CamelClassifier().fit(X[:100], np.array(["no", "maybe", "yes"])[Y[:100].sum(axis=1).clip(0, 2)])
+    words = CamelClassifier().fit(
+        X[:100], np.array(["no", "maybe", "yes"])[Y[:100].sum(axis=1).clip(0, 2)]
+    )
     answers = words.predict(lazy(X, UNEVEN))
     assert answers.shape == (900,)
     np.testing.assert_array_equal(answers.compute(), words.predict(X))
@@ -160,7 +189,9 @@ def test_results_do_not_depend_on_the_number_of_workers():
 
 def test_a_worker_killed_while_it_computes_costs_nothing_but_time(tmp_path):
     marker, give_up = tmp_path / "worker", Event()
-    rows = lazy(X, 90).map_blocks(doomed.first_time_wait, marker=str(marker), dtype=float, meta=X[:0])
+    rows = lazy(X, 90).map_blocks(
+        doomed.first_time_wait, marker=str(marker), dtype=float, meta=X[:0]
+    )
     killer = Thread(target=doomed.kill_when_told, args=(marker, give_up))
     killer.start()
     try:
@@ -176,15 +207,27 @@ def test_a_worker_killed_while_it_computes_costs_nothing_but_time(tmp_path):
 
 def test_more_partitions_than_one_chain_add_up():
     chunks = 900 // (3 * CHAIN + 2)
-    assert_same(CamelClassifier(**LANDMARK).fit(lazy(X, chunks), lazy(Y, chunks)), CamelClassifier(**LANDMARK).fit(X, Y))
+    assert_same(
+        CamelClassifier(**LANDMARK).fit(lazy(X, chunks), lazy(Y, chunks)),
+        CamelClassifier(**LANDMARK).fit(X, Y),
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda x, y: (da.where(da.arange(900, chunks=200)[:, None] == 207, np.nan, x), y), r"Partition 1: .*NaN.*row 7, column 0"),
-        (lambda x, y: (x, da.where(da.arange(900, chunks=200)[:, None] == 207, np.nan, y)), "Partition 1: .*complete labels"),
-        (lambda x, y: (x, da.where(da.arange(900, chunks=200)[:, None] == 207, 3, y)), "Partition 1: Y must hold only 0 and 1"),
+        (
+            lambda x, y: (da.where(da.arange(900, chunks=200)[:, None] == 207, np.nan, x), y),
+            r"Partition 1: .*NaN.*row 7, column 0",
+        ),
+        (
+            lambda x, y: (x, da.where(da.arange(900, chunks=200)[:, None] == 207, np.nan, y)),
+            "Partition 1: .*complete labels",
+        ),
+        (
+            lambda x, y: (x, da.where(da.arange(900, chunks=200)[:, None] == 207, 3, y)),
+            "Partition 1: Y must hold only 0 and 1",
+        ),
         (lambda x, y: (x, y[:-200]), "5, 4 partitions"),
         (lambda x, y: (x[:0], y[:0]), "no rows"),
         (lambda x, y: (x, y[:, 0]), "1-d y of a Dask"),
@@ -211,5 +254,7 @@ def test_arrays_beside_collections_and_other_methods_are_refused():
         lambda: CamelClassifierCV(cv=3).fit(lazy(X), lazy(Y)),
         lambda: CamelClassifier(kernel="precomputed").fit(lazy(X), lazy(Y)),
     ):
-        with pytest.raises(ValueError, match=r"Dask collections|Candidates for Dask|A kernel matrix|arrays"):
+        with pytest.raises(
+            ValueError, match=r"Dask collections|Candidates for Dask|A kernel matrix|arrays"
+        ):
             refused()

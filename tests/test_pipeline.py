@@ -31,10 +31,16 @@ FRAME = pd.DataFrame(
         "size": RNG.normal(size=N),
     }
 )
-LABELS = pd.DataFrame({"warm": FRAME["age"] > 0, "old": FRAME["town"] == "York", "wet": FRAME["said"] != "rain"}).astype(int)
+LABELS = pd.DataFrame(
+    {"warm": FRAME["age"] > 0, "old": FRAME["town"] == "York", "wet": FRAME["said"] != "rain"}
+).astype(int)
 NUMBERS = FRAME[["age", "size"]]
 MIXED = ColumnTransformer(
-    [("number", StandardScaler(), ["age", "size"]), ("place", OneHotEncoder(), ["town"]), ("text", TfidfVectorizer(), "said")]
+    [
+        ("number", StandardScaler(), ["age", "size"]),
+        ("place", OneHotEncoder(), ["town"]),
+        ("text", TfidfVectorizer(), "said"),
+    ]
 )
 
 
@@ -43,16 +49,22 @@ def fitted(*steps, X=FRAME):
 
 
 # Both are unknown to skops, the second of scikit-learn before 1.7.
-TRUSTED = [
-    "tiny_steps.Columns",
-    "sklearn.compose._column_transformer._RemainderColsList",
-]
+TRUSTED = ["tiny_steps.Columns", "sklearn.compose._column_transformer._RemainderColsList"]
 PIPELINES = {
     "own": lambda: fitted(Columns(), CamelClassifier(scaling="standard"), X=FRAME[["age", "town"]]),
     "foreign": lambda: fitted(MIXED, CamelClassifier()),
-    "several": lambda: fitted(MIXED, "passthrough", VarianceThreshold(), CamelClassifierCV(alphas=(0.2,), lambda2s=(0.1,))),
-    "none": lambda: Pipeline([("first", None), ("model", CamelClassifier())]).fit(NUMBERS.to_numpy(), LABELS),
-    "inner": lambda: fitted(make_pipeline(MIXED, VarianceThreshold()), make_pipeline(StandardScaler(with_mean=False), CamelClassifier())),
+    "several": lambda: fitted(
+        MIXED, "passthrough", VarianceThreshold(), CamelClassifierCV(alphas=(0.2,), lambda2s=(0.1,))
+    ),
+    "none": (
+        lambda: Pipeline([("first", None), ("model", CamelClassifier())]).fit(
+            NUMBERS.to_numpy(), LABELS
+        )
+    ),
+    "inner": lambda: fitted(
+        make_pipeline(MIXED, VarianceThreshold()),
+        make_pipeline(StandardScaler(with_mean=False), CamelClassifier()),
+    ),
     "ours": lambda: LabelPipeline(fitted(MIXED, CamelClassifier()).steps),
     "search": lambda: fitted(MIXED, CamelClassifierCV(alphas=(0.0, 0.5), lambda2s=(0.1,))),
 }
@@ -60,7 +72,9 @@ each_pipeline = pytest.mark.parametrize("kind", PIPELINES)
 
 
 def rows_for(kind):
-    return FRAME[["age", "town"]] if kind == "own" else NUMBERS.to_numpy() if kind == "none" else FRAME
+    return (
+        FRAME[["age", "town"]] if kind == "own" else NUMBERS.to_numpy() if kind == "none" else FRAME
+    )
 
 
 @each_pipeline
@@ -73,10 +87,16 @@ def test_functions_answer_as_the_methods_of_the_last_step_on_the_rows_it_sees(ki
     for bare in (skcamel.outputs(last, rows).scores, skcamel.outputs(model, X).scores):
         np.testing.assert_array_equal(bare, model.decision_function(X))
     if hasattr(last, "explain"):
-        np.testing.assert_allclose(skcamel.explain(model, X).scores, model.decision_function(X), atol=1e-9)
-        np.testing.assert_array_equal(skcamel.explain(last, rows).parts, skcamel.explain(model, X).parts)
+        np.testing.assert_allclose(
+            skcamel.explain(model, X).scores, model.decision_function(X), atol=1e-9
+        )
+        np.testing.assert_array_equal(
+            skcamel.explain(last, rows).parts, skcamel.explain(model, X).parts
+        )
     else:
-        with pytest.raises(TypeError, match=f"A {type(last).__name__} has no collaboration to explain"):
+        with pytest.raises(
+            TypeError, match=f"A {type(last).__name__} has no collaboration to explain"
+        ):
             skcamel.explain(model, X)
 
 
@@ -100,12 +120,21 @@ def test_features_are_explained_by_their_sources(monkeypatch):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (make_pipeline(StandardScaler(), LogisticRegression()), "This Pipeline ends in a LogisticRegression; give an estimator of skcamel"),
-        (make_pipeline(StandardScaler(), make_pipeline(StandardScaler())), "This Pipeline ends in a StandardScaler"),
+        (
+            make_pipeline(StandardScaler(), LogisticRegression()),
+            "This Pipeline ends in a LogisticRegression; give an estimator of skcamel",
+        ),
+        (
+            make_pipeline(StandardScaler(), make_pipeline(StandardScaler())),
+            "This Pipeline ends in a StandardScaler",
+        ),
         (make_pipeline(CamelClassifier(), "passthrough"), "This Pipeline ends in 'passthrough'"),
         (LogisticRegression(), "This is a LogisticRegression; give"),
         (None, "This is None; give"),
-        (GridSearchCV(CamelClassifier(), {"alpha": [0.5]}, cv=2).fit(NUMBERS, LABELS), "This is a GridSearchCV; give its best_estimator_"),
+        (
+            GridSearchCV(CamelClassifier(), {"alpha": [0.5]}, cv=2).fit(NUMBERS, LABELS),
+            "This is a GridSearchCV; give its best_estimator_",
+        ),
     ],
 )
 def test_what_ends_in_something_else_is_refused(model, message):
@@ -117,13 +146,24 @@ def test_what_ends_in_something_else_is_refused(model, message):
 def test_columns_are_named_by_their_sources():
     own = rows_for("own")
     assert source_names(PIPELINES["own"]()) == ["age", "town", "town", "town"]
-    assert source_names(fitted(Columns(), StandardScaler(), CamelClassifier(), X=own)) == ["age", "town", "town", "town"]
-    assert source_names(fitted(Columns(), StandardScaler(), PCA(2), CamelClassifier(), X=own)) == ["pca0", "pca1"]
+    assert source_names(fitted(Columns(), StandardScaler(), CamelClassifier(), X=own)) == [
+        "age",
+        "town",
+        "town",
+        "town",
+    ]
+    assert source_names(fitted(Columns(), StandardScaler(), PCA(2), CamelClassifier(), X=own)) == [
+        "pca0",
+        "pca1",
+    ]
     some = fitted(Columns(), VarianceThreshold(0.21), CamelClassifier(), X=own)
     kept = some[1].get_support()
     assert 1 < kept.sum() < 4
     assert source_names(some) == np.array(["age", "town", "town", "town"])[kept].tolist()
-    as_frames = Columns().set_output(transform="pandas"), StandardScaler().set_output(transform="pandas")
+    as_frames = (
+        Columns().set_output(transform="pandas"),
+        StandardScaler().set_output(transform="pandas"),
+    )
     framed = fitted(*as_frames, VarianceThreshold(), CamelClassifier(), X=own)
     assert list(framed[1].feature_names_in_) == ["age", "town=Bath", "town=Ely", "town=York"]
     assert source_names(framed) == ["age", "town", "town", "town"]
@@ -140,8 +180,13 @@ def test_columns_are_named_by_their_sources():
 def test_columns_of_bare_estimators_and_of_steps_without_names():
     assert source_names(CamelClassifier().fit(NUMBERS, LABELS)) == ["age", "size"]
     assert source_names(CamelClassifier().fit(NUMBERS.to_numpy(), LABELS)) is None
-    assert source_names(fitted(FunctionTransformer(np.asarray), CamelClassifier(), X=NUMBERS)) is None
-    assert source_names(fitted(FunctionTransformer(), CamelClassifier(), X=NUMBERS)) == ["age", "size"]
+    assert (
+        source_names(fitted(FunctionTransformer(np.asarray), CamelClassifier(), X=NUMBERS)) is None
+    )
+    assert source_names(fitted(FunctionTransformer(), CamelClassifier(), X=NUMBERS)) == [
+        "age",
+        "size",
+    ]
 
 
 def stored(model):
@@ -170,28 +215,44 @@ def test_a_step_of_ours_keeps_the_frames_that_it_gives():
     model = fitted(TablePreparer().set_output(transform="pandas"), CamelClassifier(), X=own)
     again = load(stored(model))
     assert isinstance(again[0].transform(own), pd.DataFrame)
-    np.testing.assert_array_equal(again.predict(own), model.predict(own))  # a warning of names would be an error
+    np.testing.assert_array_equal(
+        again.predict(own), model.predict(own)
+    )  # a warning of names would be an error
 
 
 def test_types_that_nobody_trusts_are_refused_by_name():
     model = fitted(Foreign(), CamelClassifier(), X=NUMBERS)
-    with pytest.raises(ModelFileError, match=r"holds types that are not trusted; .* load\(path, trusted=\['tiny_steps.Foreign'\]\)"):
+    with pytest.raises(
+        ModelFileError,
+        match=(
+            r"holds types that are not trusted; .* load\(path, trusted=\['tiny_steps.Foreign'\]\)"
+        ),
+    ):
         load(stored(model), trusted=["tiny_steps.Columns"])
     again = load(stored(model), trusted=["tiny_steps.Foreign"])
     np.testing.assert_array_equal(again.predict(NUMBERS), model.predict(NUMBERS))
-    with pytest.raises(TypeError, match=r"trusted='tiny_steps.Foreign' is one text; give a sequence"):
+    with pytest.raises(
+        TypeError, match=r"trusted='tiny_steps.Foreign' is one text; give a sequence"
+    ):
         load(stored(model), trusted="tiny_steps.Foreign")
 
 
 def test_without_skops_the_extra_is_named(monkeypatch):
-    model, bare = fitted(StandardScaler(), CamelClassifier(), X=NUMBERS), fitted("passthrough", CamelClassifier(), X=NUMBERS)
+    model, bare = (
+        fitted(StandardScaler(), CamelClassifier(), X=NUMBERS),
+        fitted("passthrough", CamelClassifier(), X=NUMBERS),
+    )
     file = stored(model)
     for name in ("skops", "skops.io"):
         monkeypatch.setitem(sys.modules, name, None)
     np.testing.assert_array_equal(load(stored(bare)).predict(NUMBERS), bare.predict(NUMBERS))
-    with pytest.raises(ImportError, match=r"To load Pipelines .*pip install 'skcamel\[pipelines\]'"):
+    with pytest.raises(
+        ImportError, match=r"To load Pipelines .*pip install 'skcamel\[pipelines\]'"
+    ):
         load(file)
-    with pytest.raises(ImportError, match=r"To save Pipelines .*pip install 'skcamel\[pipelines\]'"):
+    with pytest.raises(
+        ImportError, match=r"To save Pipelines .*pip install 'skcamel\[pipelines\]'"
+    ):
         stored(model)
 
 
@@ -208,15 +269,39 @@ def scaled(**options):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (lambda: make_pipeline(StandardScaler(), LogisticRegression()), "This Pipeline ends in a LogisticRegression"),
-        (lambda: make_pipeline(StandardScaler(), CamelClassifier()), "This Pipeline is not fitted; call fit before save"),
-        (lambda: scaled(verbose=True), r"verbose=True of a Pipeline is not stored; save it after pipeline.set_params\(verbose=False\)"),
-        (lambda: scaled(memory="cache"), r"memory='cache' of a Pipeline is not stored; .*set_params\(memory=None\)"),
+        (
+            lambda: make_pipeline(StandardScaler(), LogisticRegression()),
+            "This Pipeline ends in a LogisticRegression",
+        ),
+        (
+            lambda: make_pipeline(StandardScaler(), CamelClassifier()),
+            "This Pipeline is not fitted; call fit before save",
+        ),
+        (
+            lambda: scaled(verbose=True),
+            (
+                r"verbose=True of a Pipeline is not stored; save it after"
+                r" pipeline.set_params\(verbose=False\)"
+            ),
+        ),
+        (
+            lambda: scaled(memory="cache"),
+            r"memory='cache' of a Pipeline is not stored; .*set_params\(memory=None\)",
+        ),
         (lambda: scaled(transform_input=["a"]), r"transform_input=.* of a Pipeline is not stored"),
-        (lambda: fitted(FunctionTransformer(lambda X: X), CamelClassifier(), X=NUMBERS), "skops cannot .*that can be imported can"),
+        (
+            lambda: fitted(FunctionTransformer(lambda X: X), CamelClassifier(), X=NUMBERS),
+            "skops cannot .*that can be imported can",
+        ),
         (lambda: with_a_generator(), "save cannot store the step 'foreign': skops cannot write it"),
-        (lambda: nest(CamelClassifier(), 12).fit(NUMBERS, LABELS), "cannot be saved: its Pipelines are nested more than 10 deep"),
-        (lambda: type("Mine", (Pipeline,), {})([("a", CamelClassifier())]).fit(NUMBERS, LABELS), "save takes .*, got Mine"),
+        (
+            lambda: nest(CamelClassifier(), 12).fit(NUMBERS, LABELS),
+            "cannot be saved: its Pipelines are nested more than 10 deep",
+        ),
+        (
+            lambda: type("Mine", (Pipeline,), {})([("a", CamelClassifier())]).fit(NUMBERS, LABELS),
+            "save takes .*, got Mine",
+        ),
     ],
 )
 def test_what_cannot_be_saved_is_told(model, message):

@@ -11,7 +11,9 @@ from skcamel.camel import explanation
 from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.explanation import Evidence, ranked_pushes
 
-LABELS = arrays(np.int8, st.tuples(st.integers(2, 20), st.integers(1, 6)), elements=st.sampled_from([-1, 1]))
+LABELS = arrays(
+    np.int8, st.tuples(st.integers(2, 20), st.integers(1, 6)), elements=st.sampled_from([-1, 1])
+)
 
 
 def literal(S, Y, weights):
@@ -21,7 +23,9 @@ def literal(S, Y, weights):
         for j in range(len(S)):
             if S[i, j]:
                 seen = sum(w for w, y in zip(weights, Y, strict=True) if y[i] > 0 and y[j] > 0)
-                one, other = (sum(w for w, y in zip(weights, Y, strict=True) if y[k] > 0) for k in (i, j))
+                one, other = (
+                    sum(w for w, y in zip(weights, Y, strict=True) if y[k] > 0) for k in (i, j)
+                )
                 excess = seen * sum(weights) - one * other
                 told.append((i, j, S[i, j], seen, one * other / sum(weights), excess * S[i, j] < 0))
     return sorted(told, key=lambda push: (push[5], -abs(push[2])))
@@ -54,23 +58,41 @@ def test_pushes_on_one_label_are_those_of_its_column(rng):
     S = rng.normal(size=(4, 4))
     shown = Evidence.of(S, *cooccurrence(Y, None))
     for j in range(4):
-        assert ranked_pushes(S[:, j], 3, shown, j) == [push for push in ranked_pushes(S, 16, shown) if push.target == j][:3]
+        assert (
+            ranked_pushes(S[:, j], 3, shown, j)
+            == [push for push in ranked_pushes(S, 16, shown) if push.target == j][:3]
+        )
 
 
-@pytest.mark.parametrize("make", [CamelClassifier, lambda **given: CamelClassifierCV(alphas=(0.5,), lambda2s=(0.1,), **given)])
+@pytest.mark.parametrize(
+    "make",
+    [CamelClassifier, lambda **given: CamelClassifierCV(alphas=(0.5,), lambda2s=(0.1,), **given)],
+)
 def test_models_keep_what_was_seen_and_integer_weights_equal_repeated_rows(make, rng):
     X, Y = rng.normal(size=(30, 3)), rng.integers(2, size=(30, 4))
     weights = rng.integers(0, 3, size=30)
     weighted = make(correlation="centred").fit(X, Y, sample_weight=weights)
-    repeated = make(correlation="centred").fit(np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0))
+    repeated = make(correlation="centred").fit(
+        np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0)
+    )
     np.testing.assert_array_equal(weighted.cooccurrence_, repeated.cooccurrence_)
-    np.testing.assert_array_equal(repeated.cooccurrence_, np.repeat(Y, weights, axis=0).T @ np.repeat(Y, weights, axis=0))
+    np.testing.assert_array_equal(
+        repeated.cooccurrence_, np.repeat(Y, weights, axis=0).T @ np.repeat(Y, weights, axis=0)
+    )
     assert weighted.total_weight_ == repeated.total_weight_ == weights.sum()
     np.testing.assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("number", "text"), [(0.0, "0"), (3.0, "3"), (12345.0, "12,345"), (1234.5, "1,234"), (2.345, "2.3"), (0.0512, "0.051")]
+    ("number", "text"),
+    [
+        (0.0, "0"),
+        (3.0, "3"),
+        (12345.0, "12,345"),
+        (1234.5, "1,234"),
+        (2.345, "2.3"),
+        (0.0512, "0.051"),
+    ],
 )
 def test_counts_are_short(number, text):
     assert explanation.short_number(number) == text

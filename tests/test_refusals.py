@@ -25,26 +25,77 @@ def export_with_a_function(_):
 
 
 REFUSALS = [  # what is tried, and what its error says to do
-    (lambda _: CamelClassifier(solver="alternating", threshold="micro_f1").fit(X, Y), "use solver='spectral'"),
-    (lambda _: CamelClassifier(solver="alternating", miss_cost=2).fit(X, Y), "use solver='spectral'"),
-    (lambda _: CamelClassifier(miss_cost=2).fit(X, Y[:, 0]), "give a matrix with one column per label"),
-    (lambda _: CamelClassifier(solver="alternating").fit(X, Y).predict_proba, "use solver='spectral'"),
-    (lambda _: CamelClassifier(solver="alternating").fit(X, Y).predict_sets(X), "use solver='spectral'"),
-    (lambda _: CamelClassifier().fit(X, np.arange(12) % 3).predict_sets(X), "use decision_function"),
-    (lambda _: find_label_errors(X, Y, CamelClassifier(solver="alternating")), "use solver='spectral'"),
-    (lambda _: CamelClassifierCV(solver="alternating").fit(X, Y), "use CamelClassifier, or solver='auto'"),
+    (
+        lambda _: CamelClassifier(solver="alternating", threshold="micro_f1").fit(X, Y),
+        "use solver='spectral'",
+    ),
+    (
+        lambda _: CamelClassifier(solver="alternating", miss_cost=2).fit(X, Y),
+        "use solver='spectral'",
+    ),
+    (
+        lambda _: CamelClassifier(miss_cost=2).fit(X, Y[:, 0]),
+        "give a matrix with one column per label",
+    ),
+    (
+        lambda _: CamelClassifier(solver="alternating").fit(X, Y).predict_proba,
+        "use solver='spectral'",
+    ),
+    (
+        lambda _: CamelClassifier(solver="alternating").fit(X, Y).predict_sets(X),
+        "use solver='spectral'",
+    ),
+    (
+        lambda _: CamelClassifier().fit(X, np.arange(12) % 3).predict_sets(X),
+        "use decision_function",
+    ),
+    (
+        lambda _: find_label_errors(X, Y, CamelClassifier(solver="alternating")),
+        "use solver='spectral'",
+    ),
+    (
+        lambda _: CamelClassifierCV(solver="alternating").fit(X, Y),
+        "use CamelClassifier, or solver='auto'",
+    ),
     (lambda _: CamelClassifier(solver="alternating").fit(X, GAPS), "use solver='spectral'"),
-    (lambda _: CamelClassifier(solver="alternating").partial_fit(X, Y), "use solver='landmark' or 'primal'"),
-    (lambda _: CamelClassifier(solver="spectral").partial_fit(X, Y), "use solver='landmark' or 'primal'"),
+    (
+        lambda _: CamelClassifier(solver="alternating").partial_fit(X, Y),
+        "use solver='landmark' or 'primal'",
+    ),
+    (
+        lambda _: CamelClassifier(solver="spectral").partial_fit(X, Y),
+        "use solver='landmark' or 'primal'",
+    ),
     (lambda _: CamelClassifierCV(solver="landmark").fit(X, GAPS), "use .*solver='spectral'"),
-    (lambda _: CamelClassifier(kernel="linear", solver="primal").fit(X, GAPS), "use .*solver='spectral'"),
+    (
+        lambda _: CamelClassifier(kernel="linear", solver="primal").fit(X, GAPS),
+        "use .*solver='spectral'",
+    ),
     (lambda _: CamelClassifier().partial_fit(X, GAPS), "use .*solver='spectral'"),
-    (lambda _: CamelClassifier(kernel="precomputed", solver="landmark").fit(X @ X.T, Y), "use .*solver='spectral'"),
-    (lambda _: CamelClassifierCV(kernels=["precomputed"], solver="primal").fit(X @ X.T, Y), "use .*solver='spectral'"),
-    (lambda _: CamelClassifier(kernel="precomputed").partial_fit(X @ X.T, Y), "use .*solver='spectral'"),
-    (lambda _: CamelClassifier(solver="primal").fit(X, Y), "use kernel='linear', or solver='landmark'"),
-    (lambda _: CamelClassifier(solver="spectral").fit(*lazily()), "use solver='landmark' or 'primal'"),
-    (lambda _: CamelClassifier(solver="alternating").fit(*lazily()), "use solver='landmark' or 'primal'"),
+    (
+        lambda _: CamelClassifier(kernel="precomputed", solver="landmark").fit(X @ X.T, Y),
+        "use .*solver='spectral'",
+    ),
+    (
+        lambda _: CamelClassifierCV(kernels=["precomputed"], solver="primal").fit(X @ X.T, Y),
+        "use .*solver='spectral'",
+    ),
+    (
+        lambda _: CamelClassifier(kernel="precomputed").partial_fit(X @ X.T, Y),
+        "use .*solver='spectral'",
+    ),
+    (
+        lambda _: CamelClassifier(solver="primal").fit(X, Y),
+        "use kernel='linear', or solver='landmark'",
+    ),
+    (
+        lambda _: CamelClassifier(solver="spectral").fit(*lazily()),
+        "use solver='landmark' or 'primal'",
+    ),
+    (
+        lambda _: CamelClassifier(solver="alternating").fit(*lazily()),
+        "use solver='landmark' or 'primal'",
+    ),
     (lambda _: CamelClassifier(kernel="precomputed").fit(*lazily()), "use .*solver='spectral'"),
     (lambda _: CamelClassifierCV(cv=3).fit(*lazily()), "use cv='loo'"),
     (lambda _: CamelClassifier().fit(lazily()[0], lazily()[1][:, 0]), "give a label matrix"),
@@ -52,10 +103,19 @@ REFUSALS = [  # what is tried, and what its error says to do
     (lambda _: CamelClassifier().fit(X, Y).explain(lazily()[0]), r"use X.compute\(\)"),
     (lambda _: CamelClassifier().fit(X, np.arange(12) % 3).predict_proba, "use decision_function"),
     (lambda _: CamelClassifierCV(combine=True, cv=3).fit(X, Y), "use cv='loo'"),
-    (lambda _: CamelClassifier(kernel="precomputed", scaling="unit").fit(X @ X.T, Y), "use scaling='none'"),
-    (lambda _: CamelClassifier(kernel="precomputed").fit(sparse.csr_array(X @ X.T), Y), "give it as an array"),
+    (
+        lambda _: CamelClassifier(kernel="precomputed", scaling="unit").fit(X @ X.T, Y),
+        "use scaling='none'",
+    ),
+    (
+        lambda _: CamelClassifier(kernel="precomputed").fit(sparse.csr_array(X @ X.T), Y),
+        "give it as an array",
+    ),
     (lambda _: CamelClassifier(scaling="rank").fit(sparse.csr_array(X), Y), r"or X.toarray\(\)"),
-    (lambda _: CamelClassifier(kernel="exponential").fit(X, Y).explain(X, features=True), "Explain without features=True"),
+    (
+        lambda _: CamelClassifier(kernel="exponential").fit(X, Y).explain(X, features=True),
+        "Explain without features=True",
+    ),
     (save_with_a_function, "use skops.io.dump"),
     (export_with_a_function, "use one with a name"),
 ]
@@ -70,9 +130,9 @@ def test_what_does_not_go_together_is_refused_with_what_to_do(tried, hint, tmp_p
 
 
 def test_much_goes_together():
-    CamelClassifierCV(combine=True, scores="log_odds", threshold="micro_f1", miss_cost={"label1": 5}).fit(
-        sparse.csr_array(X), Y, sample_weight=np.ones(12)
-    ).predict_proba(X)
+    CamelClassifierCV(
+        combine=True, scores="log_odds", threshold="micro_f1", miss_cost={"label1": 5}
+    ).fit(sparse.csr_array(X), Y, sample_weight=np.ones(12)).predict_proba(X)
 
 
 def made(solver, **parameters):
@@ -83,27 +143,37 @@ def made(solver, **parameters):
 
 def searched(solver, _):
     kernel = "linear" if solver == "primal" else "rbf"
-    return CamelClassifierCV(alphas=(0.0, 0.5), lambda2s=(0.1, 1.0), kernels=(kernel,), solver=solver).fit(X, Y).predict(X)
+    return (
+        CamelClassifierCV(alphas=(0.0, 0.5), lambda2s=(0.1, 1.0), kernels=(kernel,), solver=solver)
+        .fit(X, Y)
+        .predict(X)
+    )
 
 
 def explained_by_column(solver, _):
     model = made(solver).fit(X, Y)
     told = model.explain(X, features=True)
-    np.testing.assert_allclose(told.feature_base + told.features.sum(axis=1), model.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(
+        told.feature_base + told.features.sum(axis=1), model.decision_function(X), atol=1e-9
+    )
     return told.features
 
 
 def explained(solver, _):
     model = made(solver).fit(X, Y)
     told = model.explain(X)
-    np.testing.assert_allclose(told.base + told.parts.sum(axis=1), model.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(
+        told.base + told.parts.sum(axis=1), model.decision_function(X), atol=1e-9
+    )
     return told.parts
 
 
 def stored(solver, path):
     model = made(solver).fit(X, Y)
     save(model, path / "m.skcamel")
-    np.testing.assert_array_equal(load(path / "m.skcamel").decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(
+        load(path / "m.skcamel").decision_function(X), model.decision_function(X)
+    )
     return load(path / "m.skcamel").predict(X)
 
 
@@ -113,7 +183,11 @@ def weighted(solver, _):
     how = {"landmarks": X[::2], "bandwidth": 3.0} if solver == "landmark" else {}
     one = made(solver, **how).fit(X, Y, sample_weight=times).decision_function(X)
     np.testing.assert_allclose(
-        one, made(solver, **how).fit(X.repeat(times, axis=0), Y.repeat(times, axis=0)).decision_function(X), atol=1e-6
+        one,
+        made(solver, **how)
+        .fit(X.repeat(times, axis=0), Y.repeat(times, axis=0))
+        .decision_function(X),
+        atol=1e-6,
     )
     return one
 
@@ -142,20 +216,26 @@ def sparse_rows(solver, _):
 
 
 def lazily():
-    da = pytest.importorskip("dask.array", reason="dask is not installed: pip install skcamel[distributed]")
+    da = pytest.importorskip(
+        "dask.array", reason="dask is not installed: pip install skcamel[distributed]"
+    )
     return da.from_array(X, chunks=(5, 2)), da.from_array(Y, chunks=(5, 2))
 
 
 USES = {
     "predict": lambda solver, _: made(solver).fit(X, Y).predict(X),
     "decision_function": lambda solver, _: made(solver).fit(X, Y).decision_function(X),
-    "label_sets": lambda solver, _: np.array([len(row) for row in made(solver).fit(X, Y).label_sets(X)]),
+    "label_sets": lambda solver, _: np.array(
+        [len(row) for row in made(solver).fit(X, Y).label_sets(X)]
+    ),
     "top_k": lambda solver, _: made(solver).fit(X, Y).top_k(X, 1),
     "predict_proba": lambda solver, _: made(solver).fit(X, Y).predict_proba(X),
     "predict_sets": lambda solver, _: made(solver).fit(X, Y).predict_sets(X),
     "explain": explained,
     "explain by column": explained_by_column,
-    "partial_fit": lambda solver, _: made(solver).partial_fit(X[:8], Y[:8]).partial_fit(X[8:], Y[8:]).predict(X),
+    "partial_fit": lambda solver, _: (
+        made(solver).partial_fit(X[:8], Y[:8]).partial_fit(X[8:], Y[8:]).predict(X)
+    ),
     "CamelClassifierCV": searched,
     "find_label_errors": lambda solver, _: find_label_errors(X, Y, made(solver)).scores,
     "unknown labels": lambda solver, _: made(solver).fit(X, GAPS).predict(X),

@@ -8,12 +8,28 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skcamel import CamelClassifier, CamelClassifierCV, rows
-from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.baselines import (
+    JFSC,
+    JFSCCV,
+    LLSF,
+    LLSFCV,
+    BinaryRelevance,
+    EnsembleOfClassifierChains,
+    RAkEL,
+)
 from skcamel.camel import kernel, scaling
 
 KERNELS = ("rbf", "laplacian", "exponential", "linear")
-CAMELS = {f"{k}-{s}": CamelClassifier(kernel=k, scaling=s) for k in KERNELS for s in scaling.FOR_SPARSE}
-SEARCH = CamelClassifierCV(alphas=(0.2, 0.6), lambda2s=(0.1, 1.0), kernels=KERNELS, scalings=scaling.FOR_SPARSE, bandwidths=(0.5, 1.0))
+CAMELS = {
+    f"{k}-{s}": CamelClassifier(kernel=k, scaling=s) for k in KERNELS for s in scaling.FOR_SPARSE
+}
+SEARCH = CamelClassifierCV(
+    alphas=(0.2, 0.6),
+    lambda2s=(0.1, 1.0),
+    kernels=KERNELS,
+    scalings=scaling.FOR_SPARSE,
+    bandwidths=(0.5, 1.0),
+)
 OTHERS = {
     "search": SEARCH,
     "folds": clone(SEARCH).set_params(cv=3),
@@ -29,7 +45,11 @@ OTHERS = {
     "jfsccv": JFSCCV(cv=2, alphas=(0.1,), betas=(0.1,), gammas=(0.1,), etas=(0.1,)),
 }
 MODELS = CAMELS | OTHERS
-SHIFTLESS = [name for name in MODELS if "unit" not in name and name not in ("search", "folds", "llsf", "jfsc", "llsfcv", "jfsccv")]
+SHIFTLESS = [
+    name
+    for name in MODELS
+    if "unit" not in name and name not in ("search", "folds", "llsf", "jfsc", "llsfcv", "jfsccv")
+]
 
 
 FEW = settings(max_examples=8)
@@ -38,7 +58,8 @@ FEW = settings(max_examples=8)
 def made(seed, name="", d=6):
     """Rows, labels that overlap, and new rows; about 6 in 10 entries are zero.
 
-    Logistic models get more rows: where labels can be separated, weights have no optimum to agree on.
+    Logistic models get more rows: where labels can be separated, weights have no optimum to agree
+    on.
     """
     n = 200 if name in ("br", "ecc", "rakel") else 40
     rng = np.random.default_rng(seed)
@@ -57,8 +78,12 @@ def shuffled(X, rng, *, repeat):
     X = sparse.coo_array(X)
     row, column, data = X.row, X.col, X.data
     if repeat:
-        part = np.where(rng.random(len(data)) < 0.5, 0.25 * data, 0.0)  # halves of binary numbers add up exactly
-        row, column, data = (np.concatenate(pair) for pair in ((row, row), (column, column), (data - part, part)))
+        part = np.where(
+            rng.random(len(data)) < 0.5, 0.25 * data, 0.0
+        )  # halves of binary numbers add up exactly
+        row, column, data = (
+            np.concatenate(pair) for pair in ((row, row), (column, column), (data - part, part))
+        )
     order = rng.permutation(len(data))
     row, column, data = row[order], column[order], data[order]
     by_row = np.argsort(row, kind="stable")
@@ -76,7 +101,9 @@ def test_sparse_rows_in_any_order_with_repeats_are_the_dense_rows(name, seed):
     thin, thin_new = shuffled(X, rng, repeat=True), shuffled(new, rng, repeat=True)
     before = thin.data.copy(), thin.indices.copy()
     np.testing.assert_allclose(scores(MODELS[name], thin, Y, thin_new), expected, atol=1e-8)
-    np.testing.assert_allclose(scores(MODELS[name], sparse.csc_array(X), Y, sparse.coo_array(new)), expected, atol=1e-8)
+    np.testing.assert_allclose(
+        scores(MODELS[name], sparse.csc_array(X), Y, sparse.coo_array(new)), expected, atol=1e-8
+    )
     assert (thin.data == before[0]).all()  # the caller's matrix is not touched
     assert (thin.indices == before[1]).all()
 
@@ -86,7 +113,9 @@ def test_flags_of_an_older_matrix_are_not_believed(name, rng):
     X, Y, new = made(3, name)
     thin = shuffled(X, rng, repeat=True)
     thin.has_canonical_format = thin.has_sorted_indices = True
-    np.testing.assert_allclose(scores(MODELS[name], thin, Y, new), scores(MODELS[name], X, Y, new), atol=1e-8)
+    np.testing.assert_allclose(
+        scores(MODELS[name], thin, Y, new), scores(MODELS[name], X, Y, new), atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("name", SHIFTLESS)
@@ -105,8 +134,12 @@ def test_an_offset_of_the_columns_changes_nothing(name, form, seed):
 @pytest.mark.parametrize("value", [0.1, 1e8, -1e13, 1e200])
 def test_a_constant_column_does_no_harm(name, form, value):
     X, Y, new = made(5, name)
-    wider, wider_new = (form(np.column_stack([rows, np.full(len(rows), value)])) for rows in (X, new))
-    np.testing.assert_allclose(scores(MODELS[name], wider, Y, wider_new), scores(MODELS[name], X, Y, new), atol=1e-8)
+    wider, wider_new = (
+        form(np.column_stack([rows, np.full(len(rows), value)])) for rows in (X, new)
+    )
+    np.testing.assert_allclose(
+        scores(MODELS[name], wider, Y, wider_new), scores(MODELS[name], X, Y, new), atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -116,7 +149,11 @@ def test_units_of_the_features_change_nothing_where_they_are_scaled(name, factor
     X, Y, new = made(6)
     if MODELS[name].scaling == "none":
         pytest.skip("without scaling the unit of the features counts")
-    np.testing.assert_allclose(scores(MODELS[name], form(X * factor), Y, form(new * factor)), scores(MODELS[name], X, Y, new), atol=1e-8)
+    np.testing.assert_allclose(
+        scores(MODELS[name], form(X * factor), Y, form(new * factor)),
+        scores(MODELS[name], X, Y, new),
+        atol=1e-8,
+    )
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -125,11 +162,20 @@ def test_units_of_the_features_change_nothing_where_they_are_scaled(name, factor
 def test_offset_unit_and_a_constant_column_change_nothing_where_ranks_count(name, seed):
     X, Y, new = made(seed)
     model = CamelClassifier(kernel=name, scaling="rank")
-    moved, moved_new = (np.column_stack([1e160 * rows * [1, 1, 1, 1, 1, 1e-300], np.full(len(rows), 1e13)]) for rows in (X, new))
-    np.testing.assert_allclose(scores(model, moved, Y, moved_new), scores(model, X, Y, new), atol=1e-8)
+    moved, moved_new = (
+        np.column_stack([1e160 * rows * [1, 1, 1, 1, 1, 1e-300], np.full(len(rows), 1e13)])
+        for rows in (X, new)
+    )
+    np.testing.assert_allclose(
+        scores(model, moved, Y, moved_new), scores(model, X, Y, new), atol=1e-8
+    )
     offset = np.array([0, 0, 1e6, -1e4, 0, 1.0])
-    np.testing.assert_allclose(scores(model, X + offset, Y, new + offset), scores(model, X, Y, new), atol=1e-8)
-    np.testing.assert_allclose(scores(model, X, Y, sparse.coo_array(new)), scores(model, X, Y, new), atol=1e-8)
+    np.testing.assert_allclose(
+        scores(model, X + offset, Y, new + offset), scores(model, X, Y, new), atol=1e-8
+    )
+    np.testing.assert_allclose(
+        scores(model, X, Y, sparse.coo_array(new)), scores(model, X, Y, new), atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -145,7 +191,9 @@ def test_one_row_is_answered_as_among_others(name, form):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_rows_that_differ_in_length_alone_have_no_distance(name, form, rng):
     X = np.outer(rng.uniform(0.1, 9, size=20), [1.0, 3.0, 0.0, 7.0])
-    model = CamelClassifier(kernel=name, scaling="unit").fit(form(X), np.arange(20)[:, None] % [2, 3] == 0)
+    model = CamelClassifier(kernel=name, scaling="unit").fit(
+        form(X), np.arange(20)[:, None] % [2, 3] == 0
+    )
     assert model.bandwidth_ == 1
 
 
@@ -154,21 +202,31 @@ def test_the_linear_kernel_keeps_the_papers_intercept(rng):
     offset = np.array([0, 5, 0, 0, -30, 0])
     X, new = X + offset, new + offset
     model = CamelClassifier(kernel="linear").fit(X, Y)
-    np.testing.assert_allclose(new @ X.T @ model.dual_coef_ + model.intercept_, model.decision_function(new), atol=1e-10)
-    np.testing.assert_allclose((new @ X.T @ model.A_ / 0.1 + model.b_) @ model.collaboration_, model.decision_function(new), atol=1e-10)
+    np.testing.assert_allclose(
+        new @ X.T @ model.dual_coef_ + model.intercept_, model.decision_function(new), atol=1e-10
+    )
+    np.testing.assert_allclose(
+        (new @ X.T @ model.A_ / 0.1 + model.b_) @ model.collaboration_,
+        model.decision_function(new),
+        atol=1e-10,
+    )
 
 
 @pytest.mark.parametrize("name", ["rbf", "exponential"])
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("bandwidth", [1e-4, 1.0, "mean"])
-def test_rows_close_to_each_other_and_far_from_the_middle_keep_their_distance(name, form, bandwidth, rng):
+def test_rows_close_to_each_other_and_far_from_the_middle_keep_their_distance(
+    name, form, bandwidth, rng
+):
     X = np.repeat(1e7 * np.eye(3), 8, axis=0) + 1e-4 * rng.normal(size=(24, 3)).round(3)
     Y = rng.integers(2, size=(24, 2))
     model = CamelClassifier(kernel=name, bandwidth=bandwidth, lambda2=0.5).fit(form(X), Y)
     K = model._kernel(model.X_fit_, model.X_fit_)
     exact = X.astype(np.longdouble)
     D = np.sqrt(((exact[:, None] - exact) ** 2).sum(axis=2)) / model.bandwidth_
-    np.testing.assert_allclose(K, np.exp(-(D**2) / 2 if name == "rbf" else -D).astype(float), atol=1e-8)
+    np.testing.assert_allclose(
+        K, np.exp(-(D**2) / 2 if name == "rbf" else -D).astype(float), atol=1e-8
+    )
 
 
 def test_an_invalid_sparse_matrix_is_refused():
@@ -201,5 +259,8 @@ def test_moments_are_those_of_exact_arithmetic(seed, far, weighted):
 @given(seed=st.integers(0, 10_000))
 def test_a_shift_of_sparse_rows_is_that_of_the_array(seed):
     rng = np.random.default_rng(seed)
-    X, shift = rng.normal(size=(7, 5)) * (rng.random((7, 5)) < 0.5), rng.normal(size=5) * (rng.random(5) < 0.5)
+    X, shift = (
+        rng.normal(size=(7, 5)) * (rng.random((7, 5)) < 0.5),
+        rng.normal(size=5) * (rng.random(5) < 0.5),
+    )
     np.testing.assert_array_equal(rows.shifted(sparse.csr_array(X), shift).toarray(), X - shift)

@@ -21,15 +21,21 @@ def X(rng):
 
 
 def test_they_equal_scikit_learns(X):
-    np.testing.assert_allclose(scaling.fitted("standard", X)(X), StandardScaler().fit_transform(X), atol=1e-12)
-    np.testing.assert_allclose(scaling.fitted("minmax", X)(X), MinMaxScaler().fit_transform(X), atol=1e-12)
+    np.testing.assert_allclose(
+        scaling.fitted("standard", X)(X), StandardScaler().fit_transform(X), atol=1e-12
+    )
+    np.testing.assert_allclose(
+        scaling.fitted("minmax", X)(X), MinMaxScaler().fit_transform(X), atol=1e-12
+    )
     np.testing.assert_allclose(scaling.fitted("unit", X)(X), normalize(X), atol=1e-12)
     assert scaling.fitted("none", X)(X) is X
 
 
 def test_new_rows_are_scaled_by_the_training_rows(X):
     new = X + 1
-    np.testing.assert_allclose(scaling.fitted("standard", X)(new), StandardScaler().fit(X).transform(new), atol=1e-12)
+    np.testing.assert_allclose(
+        scaling.fitted("standard", X)(new), StandardScaler().fit(X).transform(new), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", ["standard", "minmax", "unit"])
@@ -40,14 +46,19 @@ def test_sparse_rows_stay_sparse_and_give_the_same_kernel(name, kernel_name, X):
     scaled = thin(sparse.csr_array(X))
     assert sparse.issparse(scaled)
     np.testing.assert_allclose(
-        next(kernel.fitted_many(kernel_name, scaled))[1], next(kernel.fitted_many(kernel_name, dense(X)))[1], atol=1e-10
+        next(kernel.fitted_many(kernel_name, scaled))[1],
+        next(kernel.fitted_many(kernel_name, dense(X)))[1],
+        atol=1e-10,
     )
 
 
 @pytest.mark.parametrize("name", ["standard", "minmax", "rank"])
 def test_weights_equal_repetition(name, X, rng):
     weights = rng.integers(1, 4, size=len(X))
-    weighted, repeated = scaling.fitted(name, X, weights.astype(float)), scaling.fitted(name, np.repeat(X, weights, axis=0))
+    weighted, repeated = (
+        scaling.fitted(name, X, weights.astype(float)),
+        scaling.fitted(name, np.repeat(X, weights, axis=0)),
+    )
     np.testing.assert_allclose(weighted(X), repeated(X), atol=1e-12)
 
 
@@ -60,7 +71,9 @@ def test_sparse_and_dense_new_rows_are_understood_by_both(X):
     for name in ("standard", "minmax", "unit"):
         dense = scaling.fitted(name, X)
         scaled = dense(sparse.csr_array(X))
-        np.testing.assert_allclose(scaled.toarray() if sparse.issparse(scaled) else scaled, dense(X), atol=1e-12)
+        np.testing.assert_allclose(
+            scaled.toarray() if sparse.issparse(scaled) else scaled, dense(X), atol=1e-12
+        )
         thin = scaling.fitted(name, sparse.csr_array(X))
         np.testing.assert_allclose(thin(X), thin(sparse.csr_array(X)).toarray(), atol=1e-12)
 
@@ -91,7 +104,9 @@ def test_ranks_are_those_of_scipy_and_new_values_lie_between_their_neighbours(se
 
 
 @given(seed=st.integers(0, 10_000))
-def test_ranks_of_the_training_rows_ignore_any_increasing_map_of_a_column_and_the_order_of_rows(seed):
+def test_ranks_of_the_training_rows_ignore_any_increasing_map_of_a_column_and_the_order_of_rows(
+    seed,
+):
     X = tied(seed)
     order = np.random.default_rng(seed).permutation(len(X))
     expected = scaling.fitted("rank", X)(X)
@@ -100,7 +115,10 @@ def test_ranks_of_the_training_rows_ignore_any_increasing_map_of_a_column_and_th
     np.testing.assert_array_equal(scaling.fitted("rank", X[order])(X), expected)
 
 
-@given(values=st.lists(st.floats(-1.7e308, 1.7e308), min_size=1, max_size=6), new=st.floats(-1.7e308, 1.7e308))
+@given(
+    values=st.lists(st.floats(-1.7e308, 1.7e308), min_size=1, max_size=6),
+    new=st.floats(-1.7e308, 1.7e308),
+)
 def test_ranks_are_finite_and_in_order_whatever_the_size_of_the_values(values, new):
     X = np.array(values)[:, None]
     at = np.sort([*values, new])[:, None]
@@ -118,7 +136,10 @@ def test_a_constant_column_has_one_rank():
 def test_sparse_training_rows_have_no_ranks(X):
     Y = np.arange(12)[:, None] % [2, 3] == 0
     for model in (CamelClassifier(scaling="rank"), CamelClassifierCV(scalings=("rank",))):
-        with pytest.raises(ValueError, match=r"scaling='rank' would fill every zero of sparse rows; use 'standard'.*toarray"):
+        with pytest.raises(
+            ValueError,
+            match=r"scaling='rank' would fill every zero of sparse rows; use 'standard'.*toarray",
+        ):
             model.fit(sparse.csr_array(X), Y)
 
 

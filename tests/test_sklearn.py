@@ -21,7 +21,12 @@ def small_grid(**options):
 
 
 @parametrize_with_checks(
-    [CamelClassifier(), CamelClassifier(0.1, solver="alternating"), small_grid(), small_grid(cv=2, scoring="micro_f1")]
+    [
+        CamelClassifier(),
+        CamelClassifier(0.1, solver="alternating"),
+        small_grid(),
+        small_grid(cv=2, scoring="micro_f1"),
+    ]
 )
 def test_estimator_check(estimator, check):
     check(estimator)
@@ -44,19 +49,37 @@ def test_a_precomputed_kernel_is_pairwise_and_cross_validates():
     estimator = CamelClassifier(kernel="precomputed")
     assert get_tags(estimator).input_tags.pairwise
     of_matrix = cross_validate(estimator, K, Y, scoring=get_scorer("coverage"), cv=3)["test_score"]
-    of_rows = cross_validate(CamelClassifier(kernel="linear"), X, Y, scoring=get_scorer("coverage"), cv=3)["test_score"]
+    of_rows = cross_validate(
+        CamelClassifier(kernel="linear"), X, Y, scoring=get_scorer("coverage"), cv=3
+    )["test_score"]
     np.testing.assert_allclose(of_matrix, of_rows)
 
 
 def test_it_works_in_pipelines_and_searches():
     X, Y = make_multilabel_classification(60, random_state=0)
     pipeline = make_pipeline(StandardScaler(), CamelClassifier())
-    search = GridSearchCV(pipeline, {"camelclassifier__alpha": [0.0, 0.5]}, scoring=get_scorer("average_precision"), cv=3).fit(X, Y)
+    search = GridSearchCV(
+        pipeline,
+        {"camelclassifier__alpha": [0.0, 0.5]},
+        scoring=get_scorer("average_precision"),
+        cv=3,
+    ).fit(X, Y)
     assert search.best_score_ > 0.5
-    inside = CamelClassifier(alpha=search.best_params_["camelclassifier__alpha"], scaling="standard").fit(X, Y)
+    inside = CamelClassifier(
+        alpha=search.best_params_["camelclassifier__alpha"], scaling="standard"
+    ).fit(X, Y)
     np.testing.assert_allclose(search.decision_function(X), inside.decision_function(X), atol=1e-10)
 
 
 def test_clone_keeps_every_parameter():
-    estimator = CamelClassifier(0.2, 2.0, 0.3, kernel="laplacian", bandwidth=2.0, scaling="minmax", threshold="label", sparsity=0.1)
+    estimator = CamelClassifier(
+        0.2,
+        2.0,
+        0.3,
+        kernel="laplacian",
+        bandwidth=2.0,
+        scaling="minmax",
+        threshold="label",
+        sparsity=0.1,
+    )
     assert clone(estimator).get_params() == estimator.get_params()

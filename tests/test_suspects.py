@@ -47,7 +47,9 @@ def test_scores_are_those_of_refits_without_the_row():
     X, Y = made()
     G = correlation.collaboration(correlation.learn(signed(Y)).S, 0.4)
     wanted = leave_one_out_scores(rbf(X, 1.5), signed(Y), G, 1.0, 0.3)
-    np.testing.assert_allclose(matrix(find_label_errors(X, Y, FIXED), Y.shape), signed(Y) * wanted, atol=1e-9)
+    np.testing.assert_allclose(
+        matrix(find_label_errors(X, Y, FIXED), Y.shape), signed(Y) * wanted, atol=1e-9
+    )
 
 
 def test_without_collaboration_scores_and_parts_are_those_of_fits_without_the_row():
@@ -59,7 +61,9 @@ def test_without_collaboration_scores_and_parts_are_those_of_fits_without_the_ro
         told = model.fit(X[rest], Y[rest]).explain(X[i : i + 1])
         here = found.rows == i
         labels = found.labels[here]
-        np.testing.assert_allclose(found.scores[here], (signed(Y[i]) * told.scores[0])[labels], atol=1e-9)
+        np.testing.assert_allclose(
+            found.scores[here], (signed(Y[i]) * told.scores[0])[labels], atol=1e-9
+        )
         np.testing.assert_allclose(found.own[here], told.own[0, labels], atol=1e-9)
         np.testing.assert_allclose(found.base[here], told.base[labels], atol=1e-9)
 
@@ -68,19 +72,27 @@ def test_parts_add_up_and_are_those_of_the_collaboration():
     X, Y = made(q=4)
     found = find_label_errors(X, Y, FIXED)
     pushes = np.array([sum(push.amount for push in found.pushes(e, 10)) for e in range(len(found))])
-    np.testing.assert_allclose(found.base + found.own + pushes, found.scores * np.where(found.given, 1, -1), atol=1e-9)
-    assert all(push.source != found.labels[e] for e in range(len(found)) for push in found.pushes(e))
+    np.testing.assert_allclose(
+        found.base + found.own + pushes, found.scores * np.where(found.given, 1, -1), atol=1e-9
+    )
+    assert all(
+        push.source != found.labels[e] for e in range(len(found)) for push in found.pushes(e)
+    )
     S = correlation.learn(signed(Y)).S
     np.testing.assert_allclose(found.collaboration, 0.6 * np.eye(4) + 0.4 * S, atol=1e-12)
 
 
 def test_a_singular_collaboration_has_parts_too():
     X, Y = made()
-    Y = np.column_stack([Y[:, 0], 1 - Y[:, 0]])  # with α = ½ and S = -1 outside the diagonal, G is near singular
+    Y = np.column_stack(
+        [Y[:, 0], 1 - Y[:, 0]]
+    )  # with α = ½ and S = -1 outside the diagonal, G is near singular
     found = find_label_errors(X, Y, CamelClassifier(alpha=0.5))
     assert np.isfinite(found.own).all()
     pushes = np.array([sum(push.amount for push in found.pushes(e)) for e in range(len(found))])
-    np.testing.assert_allclose(found.base + found.own + pushes, found.scores * np.where(found.given, 1, -1), atol=1e-6)
+    np.testing.assert_allclose(
+        found.base + found.own + pushes, found.scores * np.where(found.given, 1, -1), atol=1e-6
+    )
 
 
 def test_the_candidate_of_least_squared_error_decides():
@@ -94,7 +106,9 @@ def test_the_candidate_of_least_squared_error_decides():
         for lambda2 in SMALL.lambda2s
     ]
     best = min(tried, key=lambda F: ((F - signed(Y)) ** 2).sum())
-    np.testing.assert_allclose(matrix(find_label_errors(X, Y, SMALL), Y.shape), signed(Y) * best, atol=1e-7)
+    np.testing.assert_allclose(
+        matrix(find_label_errors(X, Y, SMALL), Y.shape), signed(Y) * best, atol=1e-7
+    )
 
 
 def test_chances_are_those_of_a_link_for_each_label_and_set_the_order():
@@ -103,7 +117,9 @@ def test_chances_are_those_of_a_link_for_each_label_and_set_the_order():
     found = find_label_errors(X, Y, FIXED)
     F = signed(Y) * matrix(found, Y.shape)
     z = fit_link(Y > 0, F).log_odds(F)
-    np.testing.assert_allclose(matrix(found, Y.shape, "chance"), 1 / (1 + np.exp(-signed(Y) * z)), atol=1e-9)
+    np.testing.assert_allclose(
+        matrix(found, Y.shape, "chance"), 1 / (1 + np.exp(-signed(Y) * z)), atol=1e-9
+    )
     assert (np.diff(found.chance) >= 0).all()
 
 
@@ -111,8 +127,13 @@ def test_copies_of_a_row_vouch_for_each_other_unless_they_belong_together():
     X, Y = made(n=60)
     X, Y = np.vstack([X, X[:6]]), np.vstack([Y, Y[:6]])
     Y[[0, 60], 0] ^= 1
-    apart, together = (find_label_errors(X, Y, FIXED, groups=groups) for groups in (None, np.r_[:60, :6]))
-    places = [list(zip(found.rows, found.labels, strict=True)).index((0, 0)) for found in (together, apart)]
+    apart, together = (
+        find_label_errors(X, Y, FIXED, groups=groups) for groups in (None, np.r_[:60, :6])
+    )
+    places = [
+        list(zip(found.rows, found.labels, strict=True)).index((0, 0))
+        for found in (together, apart)
+    ]
     assert places[0] < places[1]
 
 
@@ -133,9 +154,16 @@ def test_the_order_of_rows_labels_and_columns_does_not_matter(seed):
     X, Y = made(n=25)
     rng = np.random.default_rng(seed)
     rows, labels, columns = rng.permutation(25), rng.permutation(3), rng.permutation(4)
-    one, other = find_label_errors(X, Y, SMALL), find_label_errors(X[np.ix_(rows, columns)], Y[np.ix_(rows, labels)], SMALL)
+    one, other = (
+        find_label_errors(X, Y, SMALL),
+        find_label_errors(X[np.ix_(rows, columns)], Y[np.ix_(rows, labels)], SMALL),
+    )
     for name in ("scores", "given", "chance", "own", "base"):
-        np.testing.assert_allclose(matrix(other, Y.shape, name), matrix(one, Y.shape, name)[np.ix_(rows, labels)], atol=1e-7)
+        np.testing.assert_allclose(
+            matrix(other, Y.shape, name),
+            matrix(one, Y.shape, name)[np.ix_(rows, labels)],
+            atol=1e-7,
+        )
 
 
 def test_rows_that_occur_twice_have_equal_scores_by_a_refit_with_the_other_one():
@@ -144,7 +172,9 @@ def test_rows_that_occur_twice_have_equal_scores_by_a_refit_with_the_other_one()
     agreement = matrix(find_label_errors(X, Y, FIXED), Y.shape)
     np.testing.assert_allclose(agreement[:5], agreement[15:], atol=1e-9)
     G = correlation.collaboration(correlation.learn(signed(Y)).S, 0.4)
-    np.testing.assert_allclose(agreement, signed(Y) * leave_one_out_scores(rbf(X, 1.5), signed(Y), G, 1.0, 0.3), atol=1e-8)
+    np.testing.assert_allclose(
+        agreement, signed(Y) * leave_one_out_scores(rbf(X, 1.5), signed(Y), G, 1.0, 0.3), atol=1e-8
+    )
 
 
 def test_forms_of_the_input_agree():
@@ -155,32 +185,52 @@ def test_forms_of_the_input_agree():
         (X, signed(Y)),
         (pd.DataFrame(X, columns=list("abcd")), pd.DataFrame(Y, columns=["sea", "sun", "ice"])),
     ):
-        np.testing.assert_allclose(matrix(find_label_errors(rows, labels, FIXED), Y.shape), wanted, atol=1e-9)
+        np.testing.assert_allclose(
+            matrix(find_label_errors(rows, labels, FIXED), Y.shape), wanted, atol=1e-9
+        )
 
 
 def test_linear_and_precomputed_kernels():
     X, Y = made()
     K = X @ X.T
     linear, given = CamelClassifier(kernel="linear"), CamelClassifier(kernel="precomputed")
-    np.testing.assert_allclose(matrix(find_label_errors(X, Y, linear), Y.shape), matrix(find_label_errors(K, Y, given), Y.shape), atol=1e-8)
+    np.testing.assert_allclose(
+        matrix(find_label_errors(X, Y, linear), Y.shape),
+        matrix(find_label_errors(K, Y, given), Y.shape),
+        atol=1e-8,
+    )
 
 
 def test_a_pipeline_prepares_all_rows_first():
     X, Y = made()
     scaled = StandardScaler().fit_transform(X)
-    for model in (make_pipeline(StandardScaler(), FIXED), make_pipeline(StandardScaler(), make_pipeline("passthrough", FIXED))):
+    for model in (
+        make_pipeline(StandardScaler(), FIXED),
+        make_pipeline(StandardScaler(), make_pipeline("passthrough", FIXED)),
+    ):
         found = find_label_errors(X, Y, model)
-        np.testing.assert_allclose(matrix(found, Y.shape), matrix(find_label_errors(scaled, Y, FIXED), Y.shape), atol=1e-9)
+        np.testing.assert_allclose(
+            matrix(found, Y.shape), matrix(find_label_errors(scaled, Y, FIXED), Y.shape), atol=1e-9
+        )
         assert not hasattr(model[0], "mean_")
 
 
 def test_a_table_with_words_and_its_index():
     rng = np.random.default_rng(0)
     town = rng.choice(["Bath", "York"], 60)
-    table = pd.DataFrame({"town": town, "size": rng.normal(size=60)}, index=[f"case {k}" for k in range(60)])
-    Y = pd.DataFrame({"old": (town == "York").astype(int), "large": (table["size"] > 0).astype(int)})
+    table = pd.DataFrame(
+        {"town": town, "size": rng.normal(size=60)}, index=[f"case {k}" for k in range(60)]
+    )
+    Y = pd.DataFrame(
+        {"old": (town == "York").astype(int), "large": (table["size"] > 0).astype(int)}
+    )
     Y.iloc[17, 0] = 1 - Y.iloc[17, 0]
-    found = find_label_errors(table, Y, make_pipeline(TablePreparer(), CamelClassifierCV.from_preset("quick", prepared=True)), limit=5)
+    found = find_label_errors(
+        table,
+        Y,
+        make_pipeline(TablePreparer(), CamelClassifierCV.from_preset("quick", prepared=True)),
+        limit=5,
+    )
     frame = found.to_frame()
     assert list(frame.columns) == ["row", "label", "given", "suggested", "score", "chance", "why"]
     assert frame.iloc[0][["row", "label", "given"]].tolist() == ["case 17", "old", Y.iloc[17, 0]]
@@ -230,7 +280,11 @@ def bad_inputs():
     yield "lambda2 must be", ValueError, (X, Y, CamelClassifier(lambda2=-1))
 
 
-@pytest.mark.parametrize(("message", "kind", "arguments"), bad_inputs(), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("message", "kind", "arguments"),
+    bad_inputs(),
+    ids=lambda value: value if isinstance(value, str) else "",
+)
 def test_bad_input(message, kind, arguments):
     with pytest.raises(kind, match=message):
         find_label_errors(*arguments)

@@ -6,18 +6,36 @@ from hypothesis import strategies as st
 
 from skcamel.text import original_cell, plain_cell
 
-TEXTS = st.text(st.sampled_from("'=+-@＝\t\r\n \u00a0\ufeff\x00a1.e"), max_size=6) | st.text(max_size=6)
+TEXTS = st.text(st.sampled_from("'=+-@＝\t\r\n \u00a0\ufeff\x00a1.e"), max_size=6) | st.text(
+    max_size=6
+)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["=cmd|' /C calc'!A0", "+1+1", "-2+3|cmd", "@SUM(A1)", "\tx", "\rx", "\nx", "\n=1", " =1", "\u00a0\ufeff=1", "\x00=1", "＝1", "'=1"],
+    [
+        "=cmd|' /C calc'!A0",
+        "+1+1",
+        "-2+3|cmd",
+        "@SUM(A1)",
+        "\tx",
+        "\rx",
+        "\nx",
+        "\n=1",
+        " =1",
+        "\u00a0\ufeff=1",
+        "\x00=1",
+        "＝1",
+        "'=1",
+    ],
 )
 def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text):
     assert plain_cell(text) == f"'{text}"
 
 
-@pytest.mark.parametrize("text", ["", "sea", "a=b", "it's", "'tis", "-1", "+0.5", "-.5e-3", "1e+300", "A-1", "x@y"])
+@pytest.mark.parametrize(
+    "text", ["", "sea", "a=b", "it's", "'tis", "-1", "+0.5", "-.5e-3", "1e+300", "A-1", "x@y"]
+)
 def test_other_text_and_numerals_stay(text):
     assert plain_cell(text) == text
     assert original_cell(text) == text

@@ -51,7 +51,11 @@ def literal_metrics(Y, scores, cuts):
         hits, size = hits + 2 * (y & p).sum(), size + y.sum() + p.sum()
         if known[:, j].any():
             f1.append(2 * (y & p).sum() / (y.sum() + p.sum()) if (y | p).any() else 1.0)
-    return means | {"hamming_loss": np.mean((Y > 0)[known] != decided[known]), "macro_f1": np.mean(f1), "micro_f1": hits / size}
+    return means | {
+        "hamming_loss": np.mean((Y > 0)[known] != decided[known]),
+        "macro_f1": np.mean(f1),
+        "micro_f1": hits / size,
+    }
 
 
 @pytest.mark.parametrize("correlation_kind", ["paper", "centred"])
@@ -65,12 +69,17 @@ def test_a_fit_is_the_literal_solution_for_the_known_entries(correlation_kind):
 
 def test_hidden_labels_are_found_better_than_by_taking_them_for_absent():
     X, Y, hidden = make(400, share=0.5)
-    model, naive = (CamelClassifier(scaling="standard").fit(X[:300], labels) for labels in (hidden[:300], np.nan_to_num(hidden[:300])))
+    model, naive = (
+        CamelClassifier(scaling="standard").fit(X[:300], labels)
+        for labels in (hidden[:300], np.nan_to_num(hidden[:300]))
+    )
     wrong, naively = (np.mean(own.predict(X[300:]) != Y[300:]) for own in (model, naive))
     assert wrong < naively - 0.05
 
 
-@pytest.mark.parametrize("model", [CamelClassifier(), CamelClassifierCV(**GRID), CamelClassifierCV(**GRID, cv=3)])
+@pytest.mark.parametrize(
+    "model", [CamelClassifier(), CamelClassifierCV(**GRID), CamelClassifierCV(**GRID, cv=3)]
+)
 def test_every_way_to_write_unknown_is_understood(model):
     X, _, Y = make()
     expected = model.fit(X, Y).decision_function(X)
@@ -86,11 +95,20 @@ def test_the_order_of_rows_labels_and_columns_does_not_matter(seed, share, alpha
     X, _, Y = make(20, 3, share, seed)
     rng = np.random.default_rng(seed)
     rows, labels, columns = rng.permutation(20), rng.permutation(3), rng.permutation(3)
-    model, other = (CamelClassifier(alpha).fit(x, y) for x, y in ((X, Y), (X[np.ix_(rows, columns)], Y[np.ix_(rows, labels)])))
+    model, other = (
+        CamelClassifier(alpha).fit(x, y)
+        for x, y in ((X, Y), (X[np.ix_(rows, columns)], Y[np.ix_(rows, labels)]))
+    )
     turned = X[:, columns]
-    np.testing.assert_allclose(other.decision_function(turned), model.decision_function(X)[:, labels], atol=1e-6)
-    np.testing.assert_allclose(other.predict_proba(turned), model.predict_proba(X)[:, labels], atol=0.01)  # by approximate leave-one-out
-    by_column, others = (own.explain(x, features=True).features for own, x in ((model, X), (other, turned)))
+    np.testing.assert_allclose(
+        other.decision_function(turned), model.decision_function(X)[:, labels], atol=1e-6
+    )
+    np.testing.assert_allclose(
+        other.predict_proba(turned), model.predict_proba(X)[:, labels], atol=0.01
+    )  # by approximate leave-one-out
+    by_column, others = (
+        own.explain(x, features=True).features for own, x in ((model, X), (other, turned))
+    )
     np.testing.assert_allclose(others, by_column[:, columns][:, :, labels], atol=1e-6)
 
 
@@ -103,7 +121,9 @@ def test_integer_weights_are_repeated_rows(seed, share):
     weighted = CamelClassifier(0.4).fit(X, Y, sample_weight=weights)
     repeated = CamelClassifier(0.4).fit(X[index], Y[index])
     np.testing.assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-6)
-    np.testing.assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-6)
+    np.testing.assert_allclose(
+        weighted.decision_function(X), repeated.decision_function(X), atol=1e-6
+    )
 
 
 def test_few_unknown_entries_change_little_and_none_change_nothing():
@@ -111,7 +131,9 @@ def test_few_unknown_entries_change_little_and_none_change_nothing():
     complete = CamelClassifier().fit(X, Y)
     one = Y.copy()
     one[7, 2] = np.nan
-    np.testing.assert_allclose(CamelClassifier().fit(X, one).decision_function(X), complete.decision_function(X), atol=0.15)
+    np.testing.assert_allclose(
+        CamelClassifier().fit(X, one).decision_function(X), complete.decision_function(X), atol=0.15
+    )
     assert not hasattr(complete, "known_together_")
     assert complete.n_iter_ == 1
     again = CamelClassifier().fit(X, one).fit(X, Y)
@@ -122,16 +144,25 @@ def test_few_unknown_entries_change_little_and_none_change_nothing():
 def test_rows_without_any_known_label_only_move_the_average_row():
     X, _, Y = make()
     rng = np.random.default_rng(1)
-    more, nothing = np.vstack([X, rng.normal(size=(15, 3))]), np.vstack([Y, np.full((15, 4), np.nan)])
-    with_them, without = (CamelClassifier(bandwidth=1.5).fit(*part) for part in ((more, nothing), (X, Y)))
+    more, nothing = (
+        np.vstack([X, rng.normal(size=(15, 3))]),
+        np.vstack([Y, np.full((15, 4), np.nan)]),
+    )
+    with_them, without = (
+        CamelClassifier(bandwidth=1.5).fit(*part) for part in ((more, nothing), (X, Y))
+    )
     np.testing.assert_allclose(with_them.label_correlation_, without.label_correlation_, atol=1e-9)
-    np.testing.assert_allclose(with_them.decision_function(X), without.decision_function(X), atol=1e-8)
+    np.testing.assert_allclose(
+        with_them.decision_function(X), without.decision_function(X), atol=1e-8
+    )
     np.testing.assert_array_equal(with_them.cooccurrence_, without.cooccurrence_)
     assert abs(with_them.base_scores_ - without.base_scores_).max() > 1e-3
 
 
 @pytest.mark.parametrize("threshold", ["zero", "micro_f1", "macro_f1", "hamming_loss"])
-@pytest.mark.parametrize("make_model", [CamelClassifier, lambda **o: CamelClassifierCV(**GRID, **o)])
+@pytest.mark.parametrize(
+    "make_model", [CamelClassifier, lambda **o: CamelClassifierCV(**GRID, **o)]
+)
 def test_a_label_that_nobody_knows_scores_0_and_is_not_predicted(threshold, make_model):
     X, _, Y = make()
     Y[:, 1] = np.nan
@@ -147,10 +178,16 @@ def test_a_label_that_nobody_knows_scores_0_and_is_not_predicted(threshold, make
 def test_a_fold_whose_test_rows_know_nothing_has_no_say():
     X, _, Y = make(60)
     Y[40:] = np.nan
-    folds = [(np.arange(20, 60), np.arange(20)), (np.r_[0:20, 40:60], np.arange(20, 40)), (np.arange(40), np.arange(40, 60))]
+    folds = [
+        (np.arange(20, 60), np.arange(20)),
+        (np.r_[0:20, 40:60], np.arange(20, 40)),
+        (np.arange(40), np.arange(40, 60)),
+    ]
     three, two = (CamelClassifierCV(**GRID, cv=folds[:k]).fit(X, Y) for k in (3, 2))
     assert np.isnan(three.cv_results_["split2_test_score"]).all()
-    np.testing.assert_array_equal(three.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(
+        three.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
+    )
     assert three.best_params_ == two.best_params_
 
 
@@ -159,10 +196,16 @@ def test_score_is_the_share_of_rows_whose_known_labels_are_right(model):
     X, Y, hidden = make(40)
     hidden[5] = np.nan
     P, weights = model.fit(X, Y).predict(X), np.arange(40.0)
-    judged = [(all(p == y for p, y in zip(P[i], hidden[i], strict=True) if y == y), weights[i]) for i in range(40) if i != 5]
+    judged = [
+        (all(p == y for p, y in zip(P[i], hidden[i], strict=True) if y == y), weights[i])
+        for i in range(40)
+        if i != 5
+    ]
     assert model.score(X, hidden) == pytest.approx(np.mean([right for right, _ in judged]))
     right, weight = np.array(judged).T
-    assert model.score(X, 2 * hidden - 1, sample_weight=weights) == pytest.approx(right @ weight / weight.sum())
+    assert model.score(X, 2 * hidden - 1, sample_weight=weights) == pytest.approx(
+        right @ weight / weight.sum()
+    )
     with pytest.raises(ValueError, match="y has 3 labels but the model 4"):
         model.score(X, hidden[:, :3])
     with pytest.raises(ValueError, match="no known entry"):
@@ -200,7 +243,9 @@ def test_the_gram_matrix_of_known_entries_is_a_gram_matrix(seed, share, centred)
     np.testing.assert_array_equal(C, C.T)
     found = correlation.learn(2 * Y - 1, centred=centred)
     assert found.violation.max() <= 1e-6
-    rows = np.where(np.isnan(Y).any(axis=1, keepdims=True), np.nan, Y)  # whole rows unknown: the complete rest, which has no noise
+    rows = np.where(
+        np.isnan(Y).any(axis=1, keepdims=True), np.nan, Y
+    )  # whole rows unknown: the complete rest, which has no noise
     whole = ~np.isnan(rows).any(axis=1)
     np.testing.assert_allclose(
         correlation.gram(2 * rows - 1, centred=centred) / len(Y),
@@ -235,16 +280,30 @@ def test_weights_of_a_combination_are_least_squares_on_known_entries(rng):
     Y, known = 2 * Y - 1, ~np.isnan(hidden)
     members = [Y + rng.normal(size=Y.shape) * s for s in (1.5, 2.0)]
     found = combine(Data(np.empty((80, 0)), np.where(known, Y, np.nan), None), members)
-    means = (np.where(known, Y, 0).sum(axis=0) - np.where(known, Y, 0)) / (known.sum(axis=0) - known)
+    means = (np.where(known, Y, 0).sum(axis=0) - np.where(known, Y, 0)) / (
+        known.sum(axis=0) - known
+    )
     rows = np.stack([(F - means)[known] for F in members], axis=1)
-    np.testing.assert_allclose(found.weights, np.linalg.lstsq(rows, (Y - means)[known], rcond=None)[0], rtol=1e-6)
+    np.testing.assert_allclose(
+        found.weights, np.linalg.lstsq(rows, (Y - means)[known], rcond=None)[0], rtol=1e-6
+    )
 
 
-@pytest.mark.parametrize("options", [{}, {"cv": 3}, {"cv": 3, "threshold": "label"}, {"threshold": "macro_f1", "scoring": "macro_f1"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"cv": 3},
+        {"cv": 3, "threshold": "label"},
+        {"threshold": "macro_f1", "scoring": "macro_f1"},
+    ],
+)
 def test_a_search_refits_its_choice_exactly(options):
     X, _, Y = make(80)
     found = CamelClassifierCV(**GRID, **options).fit(X, Y)
-    model = CamelClassifier(found.alpha_, found.lambda1_, found.lambda2_, scaling="standard").fit(X, Y)
+    model = CamelClassifier(found.alpha_, found.lambda1_, found.lambda2_, scaling="standard").fit(
+        X, Y
+    )
     np.testing.assert_allclose(found.decision_function(X), model.decision_function(X), atol=1e-9)
     np.testing.assert_allclose(found.predict_proba(X), model.predict_proba(X), atol=1e-6)
     assert np.isfinite(found.cv_results_["mean_test_score"]).all()
@@ -257,17 +316,23 @@ def test_folds_are_scored_as_refits_on_known_entries_would_be():
     for k, params in enumerate(found.cv_results_["params"]):
         values = []
         for train, test in splits:
-            model = CamelClassifier(params["alpha"], lambda2=params["lambda2"], scaling="standard").fit(X[train], Y[train])
+            model = CamelClassifier(
+                params["alpha"], lambda2=params["lambda2"], scaling="standard"
+            ).fit(X[train], Y[train])
             values.append(literal_metrics(Y[test], model.decision_function(X[test]), np.zeros(4)))
         for name in ("average_precision", "macro_f1"):
-            assert found.cv_results_[f"mean_test_{name}"][k] == pytest.approx(np.mean([v[name] for v in values]), abs=0.02)
+            assert found.cv_results_[f"mean_test_{name}"][k] == pytest.approx(
+                np.mean([v[name] for v in values]), abs=0.02
+            )
 
 
 def test_the_estimate_is_near_what_new_rows_show():
     X, Y, hidden = make(1500, share=0.5, seed=3)
     model = CamelClassifierCV(**GRID).fit(X[:300], hidden[:300])
     assert set(model.estimate_) == set(NAMES)
-    assert model.estimate_["hamming_loss"] == pytest.approx(np.mean(model.predict(X[300:]) != Y[300:]), abs=0.03)
+    assert model.estimate_["hamming_loss"] == pytest.approx(
+        np.mean(model.predict(X[300:]) != Y[300:]), abs=0.03
+    )
 
 
 def test_members_are_combined_and_stored(tmp_path):
@@ -289,8 +354,12 @@ def test_evidence_counts_rows_that_know_both_labels():
         for j in range(4):
             both = ~np.isnan(Y[:, i]) & ~np.isnan(Y[:, j])
             assert shown.seen[i, j] == (weights * (Y[:, i] == 1) * (Y[:, j] == 1)).sum()
-            shares = [(weights * (Y[:, k] == 1)).sum() / weights[~np.isnan(Y[:, k])].sum() for k in (i, j)]
-            assert shown.expected[i, j] == pytest.approx(shares[0] * shares[1] * weights[both].sum())
+            shares = [
+                (weights * (Y[:, k] == 1)).sum() / weights[~np.isnan(Y[:, k])].sum() for k in (i, j)
+            ]
+            assert shown.expected[i, j] == pytest.approx(
+                shares[0] * shares[1] * weights[both].sum()
+            )
 
 
 def test_the_page_of_a_model_is_told_what_to_expect_of_known_rows():
@@ -318,23 +387,40 @@ def test_data_counts_rows_until_something_is_unknown():
     assert Data(X, 2 * Y - 1, None).truth(X)[1] is None
     weights = np.arange(60.0) + 1
     assert Data(X, 2 * Y - 1, weights).truth(X)[1] is weights
-    np.testing.assert_array_equal(Data(X, 2 * hidden - 1, weights).truth(X)[1], ~np.isnan(hidden) * weights[:, None])
+    np.testing.assert_array_equal(
+        Data(X, 2 * hidden - 1, weights).truth(X)[1], ~np.isnan(hidden) * weights[:, None]
+    )
 
 
 def test_a_1d_y_with_gaps_is_refused_with_the_way_out():
     X, _, Y = make()
-    with pytest.raises(ValueError, match=r"Input y contains NaN in \d+ rows, .* y\[:, None\] for one, where NaN means unknown"):
+    with pytest.raises(
+        ValueError,
+        match=r"Input y contains NaN in \d+ rows, .* y\[:, None\] for one, where NaN means unknown",
+    ):
         CamelClassifier().fit(X, Y[:, 0])
     assert CamelClassifier().fit(X, Y[:, :1]).predict(X).shape == (60, 1)
 
 
 def test_a_search_of_scikit_learn_takes_unknown_labels_if_it_is_given_a_splitter():
     X, _, Y = make()
-    found = GridSearchCV(CamelClassifier(), {"alpha": [0.0, 0.5]}, cv=KFold(3), scoring=get_scorer("average_precision")).fit(X, Y)
+    found = GridSearchCV(
+        CamelClassifier(),
+        {"alpha": [0.0, 0.5]},
+        cv=KFold(3),
+        scoring=get_scorer("average_precision"),
+    ).fit(X, Y)
     folds = list(KFold(3).split(X))
     for alpha, mean in zip((0.0, 0.5), found.cv_results_["mean_test_score"], strict=True):
-        models = [CamelClassifier(alpha).fit(X[train], Y[train]).decision_function(X[test]) for train, test in folds]
-        assert mean == pytest.approx(np.mean([average_precision(Y[test], F) for (_, test), F in zip(folds, models, strict=True)]))
+        models = [
+            CamelClassifier(alpha).fit(X[train], Y[train]).decision_function(X[test])
+            for train, test in folds
+        ]
+        assert mean == pytest.approx(
+            np.mean(
+                [average_precision(Y[test], F) for (_, test), F in zip(folds, models, strict=True)]
+            )
+        )
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.3]))
@@ -343,7 +429,9 @@ def test_answers_keep_their_limits_whatever_is_known(seed, share):
     model = CamelClassifier().fit(X, Y)
     assert (model.predict_sets(X, 1.0) == -1).all()
     told = model.explain(X, features=True)
-    np.testing.assert_allclose(told.feature_base + told.features.sum(axis=1), model.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(
+        told.feature_base + told.features.sum(axis=1), model.decision_function(X), atol=1e-9
+    )
     found = find_label_errors(X, Y, CamelClassifier())
     assert len(found) == (~np.isnan(Y)).sum()
     np.testing.assert_array_equal(found.given, Y[found.rows, found.labels])
@@ -363,6 +451,8 @@ def test_a_row_that_occurs_twice_is_a_row_of_weight_two_for_every_answer():
     X, _, Y = make(40, 3)
     weighted = CamelClassifier().fit(X, Y, sample_weight=np.full(40, 2.0))
     repeated = CamelClassifier().fit(np.repeat(X, 2, axis=0), np.repeat(Y, 2, axis=0))
-    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=0.02)  # leave-one-out is approximate here
+    np.testing.assert_allclose(
+        weighted.predict_proba(X), repeated.predict_proba(X), atol=0.02
+    )  # leave-one-out is approximate here
     one, other = (model.explain(X[:5], features=True).features for model in (weighted, repeated))
     np.testing.assert_allclose(one, other, atol=1e-6)

@@ -29,20 +29,29 @@ def arff(rows: slice = slice(None), relation: str = "tiny") -> bytes:
         *(f"@attribute l{j} {{0,1}}" for j in range(Q)),
         "@data",
     ]
-    body = [",".join([*(str(x) for x in row), *(str(y) for y in labels)]) for row, labels in zip(X[rows], Y[rows], strict=True)]
+    body = [
+        ",".join([*(str(x) for x in row), *(str(y) for y in labels)])
+        for row, labels in zip(X[rows], Y[rows], strict=True)
+    ]
     return ("\n".join([*head, *body]) + "\n").encode()
 
 
 def xml() -> bytes:
     """Its label file."""
     labels = "".join(f'<label name="l{j}"></label>' for j in range(Q))
-    return f'<?xml version="1.0"?><labels xmlns="http://mulan.sourceforge.net/labels">{labels}</labels>'.encode()
+    return (
+        '<?xml version="1.0"?><labels'
+        f' xmlns="http://mulan.sourceforge.net/labels">{labels}</labels>'.encode()
+    )
 
 
 def facts(**changes: Any) -> DatasetFacts:
     """Its catalogue entry, to be fetched as one ARFF and one XML file."""
     X, Y = arrays()
-    parts = [{"save_as": f"tiny.{kind}", "max_bytes": 5000, "at": (f"{REPOSITORY}/a b/tiny.{kind}",)} for kind in ("arff", "xml")]
+    parts = [
+        {"save_as": f"tiny.{kind}", "max_bytes": 5000, "at": (f"{REPOSITORY}/a b/tiny.{kind}",)}
+        for kind in ("arff", "xml")
+    ]
     entry: dict[str, Any] = {
         "name": "tiny",
         "n": N,

@@ -19,22 +19,37 @@ class Columns(TransformerMixin, BaseEstimator):
         for name in X.columns:
             if not pd.api.types.is_numeric_dtype(X[name]):
                 self.values_[name] = tuple(sorted(set(X[name])))
-        self.source_columns_ = np.repeat(self.feature_names_in_, [len(self.values_.get(name, "1")) for name in X.columns])
+        self.source_columns_ = np.repeat(
+            self.feature_names_in_, [len(self.values_.get(name, "1")) for name in X.columns]
+        )
         return self
 
     def transform(self, X):
         parts = [
-            np.column_stack([X[name] == value for value in self.values_.get(name, ())] or [X[name]]) for name in self.feature_names_in_
+            np.column_stack([X[name] == value for value in self.values_.get(name, ())] or [X[name]])
+            for name in self.feature_names_in_
         ]
         return np.hstack(parts).astype(float)
 
     def get_feature_names_out(self, input_features=None):
-        values = [value for name in self.feature_names_in_ for value in self.values_.get(name, ("",))]
-        return np.array([f"{name}{value and '='}{value}" for name, value in zip(self.source_columns_, values, strict=True)], dtype=object)
+        values = [
+            value for name in self.feature_names_in_ for value in self.values_.get(name, ("",))
+        ]
+        return np.array(
+            [
+                f"{name}{value and '='}{value}"
+                for name, value in zip(self.source_columns_, values, strict=True)
+            ],
+            dtype=object,
+        )
 
     def describe(self):
         return [
-            (name, "text" if name in self.values_ else "number", ", ".join(self.values_.get(name, ())) or self.note)
+            (
+                name,
+                "text" if name in self.values_ else "number",
+                ", ".join(self.values_.get(name, ())) or self.note,
+            )
             for name in self.feature_names_in_
         ]
 

@@ -49,7 +49,9 @@ _HOME = {
     "load": "model_file",
     "outputs": "pipeline",
     "save": "model_file",
-    **dict.fromkeys(("baselines", "data", "display", "experiment", "export", "metrics", "report"), ""),
+    **dict.fromkeys(
+        ("baselines", "data", "display", "experiment", "export", "metrics", "report"), ""
+    ),
 }
 __getattr__, _names = lazily(__name__, _HOME)
 

@@ -1,7 +1,9 @@
 """numpy or torch, decided by the arguments: everything in which the two differ, and nothing else.
 
-The numeric core asks :func:`namespace` of its arguments for ``xp`` and then uses the names that numpy and torch share
-(``xp.sum(x, axis=0)``, ``xp.linalg.svd`` …). What they spell differently has a function here. No other file of the
+The numeric core asks :func:`namespace` of its arguments for ``xp`` and then uses the names that
+numpy and torch share
+(``xp.sum(x, axis=0)``, ``xp.linalg.svd`` …). What they spell differently has a function here. No
+other file of the
 library names torch, and torch is imported only when a tensor or a device is asked for.
 """
 
@@ -17,7 +19,9 @@ import numpy as np
 from scipy import linalg
 from threadpoolctl import ThreadpoolController
 
-SMALL = 400  # rows and columns; 16 threads take ten times as long as one for matrices of a few dozen
+SMALL = (
+    400  # rows and columns; 16 threads take ten times as long as one for matrices of a few dozen
+)
 _threads = cache(ThreadpoolController)  # made once, since it looks through all loaded libraries
 # One name for both kinds of array; neither library's types describe the other's.
 Array = Any
@@ -38,7 +42,9 @@ def namespace(*arrays: Array) -> Any:
     """
     kinds = {is_tensor(a) for a in arrays if a is not None}
     if len(kinds) > 1:
-        raise TypeError("Got numpy arrays together with torch tensors; move them to one library first.")
+        raise TypeError(
+            "Got numpy arrays together with torch tensors; move them to one library first."
+        )
     return sys.modules["torch"] if kinds == {True} else np
 
 
@@ -54,7 +60,9 @@ def to_device(x: Array, device: Any) -> Array:
     torch = _torch(device)
     if is_tensor(x):
         return x.detach().to(device=device, dtype=torch.float64)
-    return torch.tensor(np.asarray(x, dtype=np.float64), device=device)  # copies: x may be read-only
+    return torch.tensor(
+        np.asarray(x, dtype=np.float64), device=device
+    )  # copies: x may be read-only
 
 
 def to_match(x: Array, like: Array) -> Array:
@@ -77,12 +85,15 @@ def take_along_rows(x: Array, index: Array) -> Array:
 def eigh_in_place(K: Array) -> tuple[Array, Array]:
     """Eigenvalues (ascending) and eigenvectors of a symmetric matrix whose memory may be reused.
 
-    LAPACK's divide and conquer is the fastest driver for all vectors. It overwrites `K` where it can, so that no
+    LAPACK's divide and conquer is the fastest driver for all vectors. It overwrites `K` where it
+    can, so that no
     more than 3 n² doubles are alive at a time.
     """
     if is_tensor(K):
         return namespace(K).linalg.eigh(K)
-    K = K if K.flags.f_contiguous else K.T  # symmetric: the transpose is the same matrix in LAPACK's order
+    K = (
+        K if K.flags.f_contiguous else K.T
+    )  # symmetric: the transpose is the same matrix in LAPACK's order
     values, vectors = linalg.eigh(K, driver="evd", overwrite_a=True, check_finite=False)
     return values, vectors
 
@@ -103,7 +114,9 @@ def allowed_threads() -> int:
     ...     allowed_threads()
     1
     """
-    blas = [library["num_threads"] for library in _threads().info() if library["user_api"] == "blas"]
+    blas = [
+        library["num_threads"] for library in _threads().info() if library["user_api"] == "blas"
+    ]
     return max(blas, default=1)
 
 
@@ -121,13 +134,20 @@ def check_device(device: Any) -> None:
     try:
         found = torch.device(device)
     except RuntimeError as error:
-        raise ValueError(f"device={device!r} is not a device torch knows: {str(error).splitlines()[0]}") from error
+        raise ValueError(
+            f"device={device!r} is not a device torch knows: {str(error).splitlines()[0]}"
+        ) from error
     if found.type == "cuda" and not torch.cuda.is_available():
-        raise ValueError(f"device={device!r} needs a CUDA GPU and torch sees none here; use device=None for the CPU.")
+        raise ValueError(
+            f"device={device!r} needs a CUDA GPU and torch sees none here; use device=None for the"
+            " CPU."
+        )
 
 
 def _torch(device: Any) -> Any:
     try:
         return importlib.import_module("torch")
     except ImportError as error:
-        raise ImportError(f"device={device!r} needs torch: pip install skcamel[gpu], or use device=None.") from error
+        raise ImportError(
+            f"device={device!r} needs torch: pip install skcamel[gpu], or use device=None."
+        ) from error

@@ -28,7 +28,10 @@ from skcamel.rows import canonical, column_names, default_names, dense, is_lazy,
 from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared
-LARGEST, SMALLEST_DIVISOR = 1e50, 1e-50  # of numbers in a model file: no product of them overflows for rows of ordinary size
+LARGEST, SMALLEST_DIVISOR = (
+    1e50,
+    1e-50,
+)  # of numbers in a model file: no product of them overflows for rows of ordinary size
 BY_BINARIZER = "sklearn.preprocessing.MultiLabelBinarizer()"
 _COMPARED: ContextVar[bool] = ContextVar("names compared", default=False)
 
@@ -61,12 +64,14 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Array:
     """X as a float64 or float32 matrix, numpy or canonical CSR, with the feature count and names of the fit.
 
-    Tensors are copied to the CPU for these checks. A model fitted by the command line knows names although it was fitted on an array,
+    Tensors are copied to the CPU for these checks. A model fitted by the command line knows names
+    although it was fitted on an array,
     so an array is no reason to warn.
     """
     if is_lazy(X):
         raise ValueError(
-            "This method takes arrays, not Dask collections; use X.compute() where that fits into memory, or one partition at a time."
+            "This method takes arrays, not Dask collections; use X.compute() where that fits into"
+            " memory, or one partition at a time."
         )
     if pairwise and sparse.issparse(X):
         raise ValueError("A kernel matrix is dense; give it as an array, such as X.toarray().")
@@ -74,8 +79,13 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
         check_is_fitted(estimator, "n_features_in_")
     X = to_numpy(X) if is_tensor(X) else X
     accepted = {"accept_sparse": False if pairwise else "csr", "dtype": [np.float64, np.float32]}
-    # A filter of warnings would do the same, but filters are shared by all threads, and a server predicts in several.
-    quiet = not reset and column_names(X) is None and (_COMPARED.get() or hasattr(estimator, "input_columns_"))
+    # A filter of warnings would do the same, but filters are shared by all threads, and a server
+    # predicts in several.
+    quiet = (
+        not reset
+        and column_names(X) is None
+        and (_COMPARED.get() or hasattr(estimator, "input_columns_"))
+    )
     try:
         if quiet:
             rows = check_array(X, estimator=estimator, input_name="X", **accepted)
@@ -85,24 +95,32 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
         if sparse.issparse(X) or not re.search("contains (NaN|infinity)", str(error)):
             raise
         row, column = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))[0]
-        raise ValueError(f"{str(error).splitlines()[0]} The first is in row {row}, column {column}.") from error
+        raise ValueError(
+            f"{str(error).splitlines()[0]} The first is in row {row}, column {column}."
+        ) from error
     if rows.shape[1] != estimator.n_features_in_:
-        expected = f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
+        expected = (
+            f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
+        )
         raise ValueError(f"X has {rows.shape[1]} features, but {expected}.")
     if sparse.issparse(rows):
         rows = canonical(rows)
         if not np.isfinite(rows.data).all():  # each entry was finite, so a sum is not
-            raise ValueError("X has repeated entries whose sum is infinite; divide X by a constant.")
+            raise ValueError(
+                "X has repeated entries whose sum is infinite; divide X by a constant."
+            )
     if not (pairwise and reset):
         return rows
     if rows.shape[0] != rows.shape[1]:
         raise ValueError(
-            f"kernel='precomputed' got a matrix of shape {rows.shape}; fit needs the square kernel matrix of the training rows, "
-            "predict one row for each new row and one column for each training row."
+            f"kernel='precomputed' got a matrix of shape {rows.shape}; fit needs the square kernel"
+            " matrix of the training rows, predict one row for each new row and one column for"
+            " each training row."
         )
     if not np.allclose(rows, rows.T, rtol=1e-6, atol=1e-8 * abs(rows).max()):
         raise ValueError(
-            f"kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) / 2. Its shape is {rows.shape}."
+            "kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) /"
+            f" 2. Its shape is {rows.shape}."
         )
     return rows
 
@@ -117,35 +135,57 @@ def names_compared() -> Iterator[None]:
         _COMPARED.reset(token)
 
 
-def check_labels(Y: Array, n_rows: int, *, known: Labels | None = None, classes: Array | None = None) -> Labels:
+def check_labels(
+    Y: Array, n_rows: int, *, known: Labels | None = None, classes: Array | None = None
+) -> Labels:
     """Labels from an indicator matrix (array, sparse, frame, tensor), NaN where unknown, or from a 1-d y.
 
-    They must agree with those `known` from an earlier batch; a 1-d y may lack some of its `classes`.
+    They must agree with those `known` from an earlier batch; a 1-d y may lack some of its
+    `classes`.
     """
     if Y is None:
-        raise ValueError("This classifier requires y to be passed, but the target y is None; give one row of labels for each row of X.")
+        raise ValueError(
+            "This classifier requires y to be passed, but the target y is None; give one row of"
+            " labels for each row of X."
+        )
     names = column_names(Y)
     try:
         Y = to_numpy(dense(Y))
     except ValueError as error:
-        raise ValueError(f"Y is ragged: its rows have different lengths. For label sets use {BY_BINARIZER}.fit_transform(Y).") from error
+        raise ValueError(
+            "Y is ragged: its rows have different lengths. For label sets use"
+            f" {BY_BINARIZER}.fit_transform(Y)."
+        ) from error
     if Y.ndim not in (1, 2):
-        raise ValueError(f"Y has {Y.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
+        raise ValueError(
+            f"Y has {Y.ndim} dimension(s); labels are a matrix with one row per instance and one"
+            " column per label."
+        )
     if Y.shape[0] != n_rows:
-        raise ValueError(f"Y has {Y.shape[0]} rows but X has {n_rows}; each row of X needs one row of labels.")
+        raise ValueError(
+            f"Y has {Y.shape[0]} rows but X has {n_rows}; each row of X needs one row of labels."
+        )
     found = _matrix_labels(Y, names) if Y.ndim == 2 else None
     if found is None:
         if Y.ndim == 2:
             warnings.warn(
-                "Y is a single column of classes; it is read as a 1-d y of shape (n_samples,).", DataConversionWarning, stacklevel=4
+                "Y is a single column of classes; it is read as a 1-d y of shape (n_samples,).",
+                DataConversionWarning,
+                stacklevel=4,
             )
         found = _class_labels(Y.ravel(), classes if known is None else known.classes)
     if known is None:
         return found
     if found.target != known.target or found.Y.shape[1] != known.Y.shape[1]:
-        raise ValueError(f"y has {found.Y.shape[1]} labels ({found.target}); earlier batches had {known.Y.shape[1]} ({known.target}).")
+        raise ValueError(
+            f"y has {found.Y.shape[1]} labels ({found.target}); earlier batches had"
+            f" {known.Y.shape[1]} ({known.target})."
+        )
     if names is not None and names != known.names.tolist():
-        raise ValueError(f"The columns of y are {listed(names)}; those of earlier batches were {listed(known.names.tolist())}.")
+        raise ValueError(
+            f"The columns of y are {listed(names)}; those of earlier batches were"
+            f" {listed(known.names.tolist())}."
+        )
     return found
 
 
@@ -162,14 +202,22 @@ def _matrix_labels(Y: np.ndarray, names: list[str] | None) -> Labels | None:
         if Y.shape[1] == 1:
             return None
         found = np.unique(Y.astype(str))[:6]
-        raise ValueError(f"Y must hold only 0 and 1, or only -1 and +1, one column per label; found {', '.join(found)}.")
+        raise ValueError(
+            "Y must hold only 0 and 1, or only -1 and +1, one column per label; found"
+            f" {', '.join(found)}."
+        )
     signs[signs == 0] = -1.0
     if signs.size and np.isnan(signs).all():
-        raise ValueError(f"Y has shape {Y.shape} and no known entry (all are NaN); give the labels that are known.")
+        raise ValueError(
+            f"Y has shape {Y.shape} and no known entry (all are NaN); give the labels that are"
+            " known."
+        )
     label_names = names or default_names("label", Y.shape[1])
     if len(set(label_names)) < len(label_names):
         twice = Counter(label_names).most_common(1)[0][0]
-        raise ValueError(f"Y has two columns called {twice!r}; labels are told apart by name, rename one.")
+        raise ValueError(
+            f"Y has two columns called {twice!r}; labels are told apart by name, rename one."
+        )
     return Labels(signs, np.array(label_names, dtype=object), np.arange(Y.shape[1]), "matrix")
 
 
@@ -177,14 +225,24 @@ def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
     """One column per class of a 1-d y, a single column for two classes; of the `known` classes if they are given."""
     if y.dtype.kind == "O":
         kinds = {type(value) for value in y}
-        if any(issubclass(kind, Collection) and not issubclass(kind, str | bytes) for kind in kinds):
-            raise ValueError(f"y holds a collection in each row, such as {y[0]!r:.60}; for label sets use {BY_BINARIZER}.fit_transform(y).")
-        if str in kinds and any(issubclass(kind, Real) for kind in kinds - {float}):  # NaN, a float, is told as a missing value
-            raise ValueError("y mixes text and numbers; write all classes as text, as by y.astype(str).")
+        if any(
+            issubclass(kind, Collection) and not issubclass(kind, str | bytes) for kind in kinds
+        ):
+            raise ValueError(
+                f"y holds a collection in each row, such as {y[0]!r:.60}; for label sets use"
+                f" {BY_BINARIZER}.fit_transform(y)."
+            )
+        if str in kinds and any(
+            issubclass(kind, Real) for kind in kinds - {float}
+        ):  # NaN, a float, is told as a missing value
+            raise ValueError(
+                "y mixes text and numbers; write all classes as text, as by y.astype(str)."
+            )
     if y.dtype.kind == "f" and np.isnan(y).any():
         raise ValueError(
-            f"Input y contains NaN in {int(np.isnan(y).sum())} rows, and a 1-d y holds the class of every row; drop those rows, or give a "
-            "matrix with one column per label, as y[:, None] for one, where NaN means unknown."
+            f"Input y contains NaN in {int(np.isnan(y).sum())} rows, and a 1-d y holds the class of"
+            " every row; drop those rows, or give a matrix with one column per label, as y[:,"
+            " None] for one, where NaN means unknown."
         )
     y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
     check_classification_targets(y)
@@ -195,7 +253,8 @@ def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
         if len(new):
             there = listed([str(name) for name in classes])
             raise ValueError(
-                f"y holds the class {str(new[0])!r}, which was not named before; there are {there}. Name all in the first call."
+                f"y holds the class {str(new[0])!r}, which was not named before; there are {there}."
+                " Name all in the first call."
             )
     target = "binary" if len(classes) <= 2 else "multiclass"
     labelled = classes[-1:] if target == "binary" else classes
@@ -208,17 +267,22 @@ def _warn_of_joined_names(classes: np.ndarray) -> None:
     texts = [name for name in classes.tolist() if isinstance(name, str)]
     for separator in "|;,/\t":
         joined = [name for name in texts if separator in name]
-        parts = {part.strip(" []{}()'\"") for name in texts for part in name.split(separator)} - {""}
+        parts = {part.strip(" []{}()'\"") for name in texts for part in name.split(separator)} - {
+            ""
+        }
         if joined and len(parts) < len(classes):
             warnings.warn(
-                f"y is read as {len(classes)} classes, of which each row has one, but texts such as {joined[0]!r} look like sets of the "
-                f"{len(parts)} labels between {separator!r}; for a label matrix use pandas.Series(y).str.get_dummies({separator!r}).",
+                f"y is read as {len(classes)} classes, of which each row has one, but texts such as"
+                f" {joined[0]!r} look like sets of the {len(parts)} labels between {separator!r};"
+                f" for a label matrix use pandas.Series(y).str.get_dummies({separator!r}).",
                 stacklevel=5,
             )
             return
 
 
-def check_weights(sample_weight: Array | None, n_rows: int, *, may_vanish: bool = False) -> np.ndarray | None:
+def check_weights(
+    sample_weight: Array | None, n_rows: int, *, may_vanish: bool = False
+) -> np.ndarray | None:
     """Weights as float64 (n,), or None where all are 1; of a batch all may be 0."""
     if sample_weight is None:
         return None
@@ -226,9 +290,15 @@ def check_weights(sample_weight: Array | None, n_rows: int, *, may_vanish: bool 
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
-        raise ValueError(f"sample_weight has shape {weights.shape}; one weight for each of the {n_rows} rows is needed.")
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; one weight for each of the {n_rows} rows is"
+            " needed."
+        )
     if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError("sample_weight must be finite and at least 0; remove rows instead of giving them negative weights.")
+        raise ValueError(
+            "sample_weight must be finite and at least 0; remove rows instead of giving them"
+            " negative weights."
+        )
     if not weights.any():
         if may_vanish:
             return weights
@@ -236,18 +306,25 @@ def check_weights(sample_weight: Array | None, n_rows: int, *, may_vanish: bool 
     least, greatest = weights[weights > 0].min(), weights.max()
     if not 1 / HEAVIEST < least <= greatest < HEAVIEST or greatest > 1e10 * least:
         raise ValueError(
-            f"sample_weight spans from {least:.1e} to {greatest:.1e}, more than numbers of 16 digits can serve; a weight counts as that "
-            "many copies of its row, so give numbers near 1, as sample_weight / sample_weight.mean(), and 0 to rows that do not count."
+            f"sample_weight spans from {least:.1e} to {greatest:.1e}, more than numbers of 16"
+            " digits can serve; a weight counts as that many copies of its row, so give numbers"
+            " near 1, as sample_weight / sample_weight.mean(), and 0 to rows that do not count."
         )
     return None if (weights == 1).all() else weights
 
 
 def inner_splits(
-    estimator: Any, X: Array, Y: np.ndarray, target: str, weights: np.ndarray | None = None, groups: Array | None = None
+    estimator: Any,
+    X: Array,
+    Y: np.ndarray,
+    target: str,
+    weights: np.ndarray | None = None,
+    groups: Array | None = None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and test rows of each fold of the `cv` of a search; with weights only the rows that have some.
 
-    A number of folds means what it does in scikit-learn, shuffled where the search has a `random_state`.
+    A number of folds means what it does in scikit-learn, shuffled where the search has a
+    `random_state`.
 
     Parameters
     ----------
@@ -271,7 +348,10 @@ def inner_splits(
         train, test = (np.arange(len(y))[part] for part in parts)  # also from masks
         splits.append((train[counts[train]], test[counts[test]]))
     if not splits or not all(len(train) and len(test) for train, test in splits):
-        raise ValueError("cv gave no split, or one without training or test rows; it must give at least one (train, test) pair.")
+        raise ValueError(
+            "cv gave no split, or one without training or test rows; it must give at least one"
+            " (train, test) pair."
+        )
     return splits
 
 
@@ -291,7 +371,8 @@ def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -
         if len(names):
             named = ", ".join(map(str, names[:5])) + (", …" if len(names) > 5 else "")
             warnings.warn(
-                f"{len(names)} of {len(lack)} labels have {what} ({named}); nothing can be learned about them.",
+                f"{len(names)} of {len(lack)} labels have {what} ({named}); nothing can be learned"
+                " about them.",
                 ConstantLabelWarning,
                 stacklevel=4,
             )
@@ -306,14 +387,23 @@ def as_number(value: Any) -> float:
 
 
 def check_number(
-    name: str, value: Any, least: float = 0, most: float = np.inf, *, above: bool = False, whole: bool = False, otherwise: str = ""
+    name: str,
+    value: Any,
+    least: float = 0,
+    most: float = np.inf,
+    *,
+    above: bool = False,
+    whole: bool = False,
+    otherwise: str = "",
 ) -> None:
     """Refuse what is not a finite number from `least` to `most`; with `above` it must exceed the least one, with `whole` be an integer."""
     number = as_number(value)
     fits = least <= number <= most and number < np.inf and not (above and number == least)
     if fits and (isinstance(value, Integral) or not whole):
         return
-    limits = f"{'>' if above else '>='} {least:g}" if most == np.inf else f"in [{least:g}, {most:g}]"
+    limits = (
+        f"{'>' if above else '>='} {least:g}" if most == np.inf else f"in [{least:g}, {most:g}]"
+    )
     kind = "an integer" if whole else "a number"
     needed = f"{name} must be {kind} {limits}{' ' + otherwise if otherwise else ''}, got {value!r}."
     raise ValueError(hint(f"{name}={value!r}") or needed)
@@ -345,12 +435,21 @@ def check_groups(groups: Any, Y: np.ndarray) -> np.ndarray:
     """Groups of the rows as whole numbers from 0 on, (n,); labels are known then."""
     groups = np.asarray(to_numpy(groups))
     if groups.shape != (len(Y),):
-        raise ValueError(f"groups has shape {groups.shape}; one group for each of the {len(Y)} rows is needed.")
+        raise ValueError(
+            f"groups has shape {groups.shape}; one group for each of the {len(Y)} rows is needed."
+        )
     if groups.dtype.kind == "f" and np.isnan(groups).any():
-        raise ValueError("groups holds NaN; give every row a group, a row by itself one of its own.")
+        raise ValueError(
+            "groups holds NaN; give every row a group, a row by itself one of its own."
+        )
     if np.isnan(Y).any():
-        raise ValueError("groups leave together exactly where all labels are known, and some of Y are unknown (NaN); leave out those rows.")
-    _, codes = np.unique(groups.astype(str) if groups.dtype.kind == "O" else groups, return_inverse=True)
+        raise ValueError(
+            "groups leave together exactly where all labels are known, and some of Y are unknown"
+            " (NaN); leave out those rows."
+        )
+    _, codes = np.unique(
+        groups.astype(str) if groups.dtype.kind == "O" else groups, return_inverse=True
+    )
     return codes
 
 

@@ -15,7 +15,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-TEMPORARY = re.compile(r"\.(.+)\.[0-9a-f]{16}\.skcamel-tmp", re.DOTALL)  # how our half-written files are called
+TEMPORARY = re.compile(
+    r"\.(.+)\.[0-9a-f]{16}\.skcamel-tmp", re.DOTALL
+)  # how our half-written files are called
 NAME_KEPT = 40  # characters of a file's name in that of its temporary
 MOST_LINKS = 40  # as Linux follows
 
@@ -32,7 +34,9 @@ else:
 
     def _hold(file: BinaryIO) -> None:
         """Lock a file until it is closed or the process ends, however it ends."""
-        with suppress(OSError):  # a file system without locks: then nobody else gets one either, and nothing is removed
+        with suppress(
+            OSError
+        ):  # a file system without locks: then nobody else gets one either, and nothing is removed
             fcntl.flock(file, fcntl.LOCK_EX)
 
     def _remove_unless_held(path: Path) -> None:
@@ -45,15 +49,19 @@ else:
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A seekable file for the body to write; its content goes to `path` in one step when the body ends without an error.
 
-    A regular file is replaced by a temporary one beside it; what killed writers of that file left there is removed. What
-    exists and is no regular file (a device, a pipe, ``/dev/stdout``) is written into. Errors of the operating system name `path`.
+    A regular file is replaced by a temporary one beside it; what killed writers of that file left
+    there is removed. What
+    exists and is no regular file (a device, a pipe, ``/dev/stdout``) is written into. Errors of the
+    operating system name `path`.
     """
     check_writable(path)
     try:
         with (_into if is_stream(path) else _instead_of)(path) as file:
             yield file
     except OSError as error:
-        if error.errno is None or (error.filename is not None and not TEMPORARY.fullmatch(os.path.basename(error.filename))):
+        if error.errno is None or (
+            error.filename is not None and not TEMPORARY.fullmatch(os.path.basename(error.filename))
+        ):
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
@@ -70,7 +78,9 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     """
     mode, place = _mode(path), Path(path)
     if mode is not None and stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, "This is a folder; give the name of a file", os.fspath(path))
+        raise IsADirectoryError(
+            errno.EISDIR, "This is a folder; give the name of a file", os.fspath(path)
+        )
     if not is_stream(path):
         place = Path(path).resolve().parent
         if not place.is_dir():
@@ -91,7 +101,9 @@ def sweep(folder: str | os.PathLike[str], name: str | None = None) -> None:
     for entry in os.listdir(folder):
         left = TEMPORARY.fullmatch(entry)
         if left and (name is None or left[1] == name[:NAME_KEPT]):
-            with suppress(OSError):  # its writer lives, it is gone already, or it is not ours to remove
+            with suppress(
+                OSError
+            ):  # its writer lives, it is gone already, or it is not ours to remove
                 _remove_unless_held(Path(folder) / entry)
 
 

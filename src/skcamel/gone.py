@@ -9,24 +9,48 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skcamel COMMAND", "skcamel COMMAND --option", "parameter='value'"
-    "skcamel records": "read records.jsonl of the folder, or skcamel.experiment.Records(DIR).to_frame() in Python",
+# as a user writes it ► what to do instead: "skcamel.NAME", "skcamel COMMAND", "skcamel COMMAND
+# --option", "parameter='value'"
+INSTEAD = {
+    "skcamel records": (
+        "read records.jsonl of the folder, or skcamel.experiment.Records(DIR).to_frame() in Python"
+    ),
     "skcamel study --out": "write -o, or --output",
     "skcamel tables --out": "write -o, or --output",
-    "skcamel study --dask": "call run_study in Python inside joblib.parallel_config(backend='dask')",
+    "skcamel study --dask": (
+        "call run_study in Python inside joblib.parallel_config(backend='dask')"
+    ),
     "skcamel study --repeats": "run the command once for each --seed",
     "skcamel study --keep": "ask for all --metrics at the start",
     "skcamel study --rerun": "choose another folder for other --metrics",
-    "skcamel sensitivity": "python studies/paper-2019/figure1.py --compute draws Figure 1 of the paper",
-    "skcamel.experiment.run_sensitivity": "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names",
-    "skcamel.display.plot_sensitivity": "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names",
-    "skcamel.display.plot_convergence": "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names",
-    "skcamel.display.SensitivityDisplay": "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names",
-    "skcamel.display.ConvergenceDisplay": "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names",
-    "skcamel.baselines.IMCC": "a study takes it as imcc=studies/alternatives/imcc.py:IMCCCV, with one value in each axis",
+    "skcamel sensitivity": (
+        "python studies/paper-2019/figure1.py --compute draws Figure 1 of the paper"
+    ),
+    "skcamel.experiment.run_sensitivity": (
+        "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names"
+    ),
+    "skcamel.display.plot_sensitivity": (
+        "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names"
+    ),
+    "skcamel.display.plot_convergence": (
+        "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names"
+    ),
+    "skcamel.display.SensitivityDisplay": (
+        "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names"
+    ),
+    "skcamel.display.ConvergenceDisplay": (
+        "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names"
+    ),
+    "skcamel.baselines.IMCC": (
+        "a study takes it as imcc=studies/alternatives/imcc.py:IMCCCV, with one value in each axis"
+    ),
     "skcamel.baselines.IMCCCV": "a study takes it as imcc=studies/alternatives/imcc.py:IMCCCV",
-    "skcamel completion": "_SKCAMEL_COMPLETE=bash_source skcamel (or zsh_source, fish_source) prints the script",
-    "skcamel datasets card": "use skcamel.data.load_dataset('NAME').card() in Python, or 'skcamel datasets check'",
+    "skcamel completion": (
+        "_SKCAMEL_COMPLETE=bash_source skcamel (or zsh_source, fish_source) prints the script"
+    ),
+    "skcamel datasets card": (
+        "use skcamel.data.load_dataset('NAME').card() in Python, or 'skcamel datasets check'"
+    ),
     "skcamel datasets convert": "use skcamel.data.read_dataset and write_dataset in Python",
     "skcamel fit --method": "use skcamel.baselines in Python, or 'skcamel study --methods ecc'",
     "skcamel fit --solver": "use --landmarks, or CamelClassifierCV(solver='primal') in Python",
@@ -42,22 +66,41 @@ INSTEAD = {  # as a user writes it ► what to do instead: "skcamel.NAME", "skca
     "skcamel.metrics.jaccard": "use sklearn.metrics.jaccard_score(Y, P, average='samples')",
     "skcamel.metrics.label_auc": "use sklearn.metrics.roc_auc_score",
     "skcamel.metrics.ndcg_at_k": "use sklearn.metrics.ndcg_score(Y, scores, k=k)",
-    "skcamel.metrics.precision_at_k": "use numpy.take_along_axis(Y, model.top_k(X, k), axis=1).mean()",
+    "skcamel.metrics.precision_at_k": (
+        "use numpy.take_along_axis(Y, model.top_k(X, k), axis=1).mean()"
+    ),
     "skcamel.metrics.log_loss": "use sklearn.metrics.log_loss(Y.ravel(), probabilities.ravel())",
-    "skcamel.metrics.brier": "use sklearn.metrics.brier_score_loss(Y.ravel(), probabilities.ravel())",
+    "skcamel.metrics.brier": (
+        "use sklearn.metrics.brier_score_loss(Y.ravel(), probabilities.ravel())"
+    ),
     "metrics='subset_accuracy'": "use metrics=['subset=sklearn.metrics:accuracy_score:largest']",
-    "metrics='example_f1'": "use a function of your own, as in metrics=['mine=my_module:mine:largest']",
-    "metrics='jaccard'": "use a function of your own, as in metrics=['mine=my_module:mine:largest']",
+    "metrics='example_f1'": (
+        "use a function of your own, as in metrics=['mine=my_module:mine:largest']"
+    ),
+    "metrics='jaccard'": (
+        "use a function of your own, as in metrics=['mine=my_module:mine:largest']"
+    ),
     "metrics='label_auc'": "use metrics=['auc=sklearn.metrics:roc_auc_score:largest']",
-    "metrics='log_loss'": "use a function of your own, as in metrics=['mine=my_module:mine:largest']",
+    "metrics='log_loss'": (
+        "use a function of your own, as in metrics=['mine=my_module:mine:largest']"
+    ),
     "metrics='brier'": "use a function of your own, as in metrics=['mine=my_module:mine:largest']",
     "landmarks='pivoted'": "landmarks='uniform' are as accurate and cost less",
     "sparsity='auto'": "sparsity=0.01, as in the paper",
     "sparsity='noise'": "sparsity=0.01, as in the paper; a greater share makes S sparser",
-    "skcamel.persistence": "use skcamel.save, skcamel.load, skcamel.inspect and skcamel.ModelFileError",
-    "skcamel.compress": "fit with solver='landmark', landmarks='kmeans': such a model holds centres and no training row",
-    "skcamel compress": "use 'skcamel fit --landmarks 500': such a model holds centres and no training row",
-    "threshold='auto'": "threshold='micro_f1', 'macro_f1' or 'hamming_loss' is tuned for that metric",
+    "skcamel.persistence": (
+        "use skcamel.save, skcamel.load, skcamel.inspect and skcamel.ModelFileError"
+    ),
+    "skcamel.compress": (
+        "fit with solver='landmark', landmarks='kmeans': such a model holds centres and no"
+        " training row"
+    ),
+    "skcamel compress": (
+        "use 'skcamel fit --landmarks 500': such a model holds centres and no training row"
+    ),
+    "threshold='auto'": (
+        "threshold='micro_f1', 'macro_f1' or 'hamming_loss' is tuned for that metric"
+    ),
     "skcamel predict --coverage": "--sets 0.9 makes two promises over all labels together",
     "skcamel evaluate --coverage": "use --sets 0.9",
     "skcamel fit --dask": "in Python, give Dask collections to fit",

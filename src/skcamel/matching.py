@@ -10,8 +10,10 @@ if TYPE_CHECKING:
     from skcamel.data.formats import Expected
     from skcamel.data.preparer import Differences, TablePreparer
 
-# What the estimator of a model fitted by the command knows of its file, saved with it. Of a table: the columns that held the labels; the
-# rest is in the TablePreparer before it. Of another file: names of the features, values of those that were nominal, and columns that
+# What the estimator of a model fitted by the command knows of its file, saved with it. Of a table:
+# the columns that held the labels; the
+# rest is in the TablePreparer before it. Of another file: names of the features, values of those
+# that were nominal, and columns that
 # were left out.
 LABEL_COLUMNS, REMEMBERED = "label_columns_", "input_columns_"
 LEFT_OUT = ("id", "constant", "empty", "dropped")  # kinds of columns that are no features
@@ -28,15 +30,25 @@ def preparer_of(model: Any) -> TablePreparer | None:
 
 def check_remembered(estimator: Any) -> None:
     """Refuse what a model file says of the columns unless the command remembers such."""
-    known = getattr(estimator, REMEMBERED, {"features": [""] * estimator.n_features_in_, "categories": {}, "dropped": ()})
+    known = getattr(
+        estimator,
+        REMEMBERED,
+        {"features": [""] * estimator.n_features_in_, "categories": {}, "dropped": ()},
+    )
     features, categories, dropped = known["features"], known["categories"], known["dropped"]
     texts = [*features, *dropped, *categories]
     for values in categories.values():
         texts += values
         if len(set(values)) < len(values):
             raise ValueError(f"{REMEMBERED} has a category twice")
-    if len(features) != estimator.n_features_in_ or len(known) != 3 or not all(isinstance(text, str) for text in texts):
-        raise ValueError(f"{REMEMBERED} must name {estimator.n_features_in_} features, and values of others")
+    if (
+        len(features) != estimator.n_features_in_
+        or len(known) != 3
+        or not all(isinstance(text, str) for text in texts)
+    ):
+        raise ValueError(
+            f"{REMEMBERED} must name {estimator.n_features_in_} features, and values of others"
+        )
 
 
 def expected_by(model: Any) -> Expected:
@@ -56,7 +68,11 @@ def expected_by(model: Any) -> Expected:
     from skcamel.data.formats import Expected
     from skcamel.pipeline import final, transformers
 
-    estimator, preparer, first = final(model), preparer_of(model), (*transformers(model), final(model))[0]
+    estimator, preparer, first = (
+        final(model),
+        preparer_of(model),
+        (*transformers(model), final(model))[0],
+    )
     known = getattr(estimator, REMEMBERED, {})
     features = known.get("features", getattr(first, "feature_names_in_", None))
     if preparer is not None:
@@ -79,7 +95,9 @@ class Matched(NamedTuple):
     differences: Differences  # from the table of the fit
 
 
-def match_columns(model: Any, preparer: TablePreparer, columns: Any, source: str, *, allow_missing: bool = False) -> Matched:
+def match_columns(
+    model: Any, preparer: TablePreparer, columns: Any, source: str, *, allow_missing: bool = False
+) -> Matched:
     """Rows of a table for a model that begins with a preparer; a DataError names `source`.
 
     Parameters
@@ -89,13 +107,18 @@ def match_columns(model: Any, preparer: TablePreparer, columns: Any, source: str
     columns : pyarrow.Table, with or without the labels
     source : str
     allow_missing : bool, default=False
-        Whether the table may lack columns, which are then missing values, also where the preparer does not allow it.
+        Whether the table may lack columns, which are then missing values, also where the preparer
+        does not allow it.
     """
     from skcamel.pipeline import final, transformers
 
     estimator = final(model)
     names = [str(name) for name in estimator.label_names_]
-    there = [name for name in (*getattr(estimator, LABEL_COLUMNS, ()), *names) if name in columns.column_names]
+    there = [
+        name
+        for name in (*getattr(estimator, LABEL_COLUMNS, ()), *names)
+        if name in columns.column_names
+    ]
     labels = [name for name in dict.fromkeys(there) if name not in preparer.kinds_]
     columns = columns.drop_columns(labels)
     try:
@@ -111,8 +134,15 @@ def ids_of(preparer: TablePreparer, columns: Any) -> dict[str, list[str]]:
     """The columns of a table that name its rows, as text."""
     from skcamel.data.cells import Column
 
-    ids = {name: Column.of(columns[name]).as_text() for name in preparer.id_columns_ if name in columns.column_names}
-    return {name: ["" if place < 0 else str(own.values[place]) for place in own.places] for name, own in ids.items()}
+    ids = {
+        name: Column.of(columns[name]).as_text()
+        for name in preparer.id_columns_
+        if name in columns.column_names
+    }
+    return {
+        name: ["" if place < 0 else str(own.values[place]) for place in own.places]
+        for name, own in ids.items()
+    }
 
 
 def check_complete(X: Any, names: tuple[str, ...] | None, source: str) -> None:
@@ -124,11 +154,16 @@ def check_complete(X: Any, names: tuple[str, ...] | None, source: str) -> None:
     odd = ~np.isfinite(X if stored is None else stored.data)
     if not odd.any():
         return
-    row, column = np.argwhere(odd)[0].tolist() if stored is None else (int(stored.row[odd][0]), int(stored.col[odd][0]))
+    row, column = (
+        np.argwhere(odd)[0].tolist()
+        if stored is None
+        else (int(stored.row[odd][0]), int(stored.col[odd][0]))
+    )
     name = "" if names is None else f" ({names[column]!r:.60})"
     found = "1 value is" if odd.sum() == 1 else f"{int(odd.sum()):,} values are"
     raise DataError(
-        f"{found} missing or infinite, the first in row {row + 1}, feature {column + 1}{name}; fill them, for instance numbers with "
-        "the median of their column and text with a word of its own, or leave out these rows.",
+        f"{found} missing or infinite, the first in row {row + 1}, feature {column + 1}{name}; fill"
+        " them, for instance numbers with the median of their column and text with a word of its"
+        " own, or leave out these rows.",
         path=source,
     )

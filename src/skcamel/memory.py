@@ -1,7 +1,9 @@
 """Does this fit? What a piece of work needs at its peak, against what this process may still use.
 
-Readers, fits, studies and reports all ask :func:`require` before they allocate. On Linux the answer takes the smallest of what the
-machine has left, what the control groups of this process leave (containers, batch systems; version 2), and ``ulimit -v``.
+Readers, fits, studies and reports all ask :func:`require` before they allocate. On Linux the answer
+takes the smallest of what the
+machine has left, what the control groups of this process leave (containers, batch systems; version
+2), and ``ulimit -v``.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 _SHARE: ContextVar[int | None] = ContextVar("share", default=None)
 
 
-def require(needed: float, what: str, cure: str | Callable[[int], str], *, device: Any = None) -> None:
+def require(
+    needed: float, what: str, cure: str | Callable[[int], str], *, device: Any = None
+) -> None:
     """Raise MemoryError where `needed` bytes cannot be had; the message says what needs them and what to do.
 
     Parameters
@@ -46,14 +50,17 @@ def require(needed: float, what: str, cure: str | Callable[[int], str], *, devic
     free = available(device)
     if free is not None and needed > free:
         advice = cure if isinstance(cure, str) else cure(free)
-        raise MemoryError(f"{what} needs about {gib(needed)} of memory and {gib(free)} are free. {advice}")
+        raise MemoryError(
+            f"{what} needs about {gib(needed)} of memory and {gib(free)} are free. {advice}"
+        )
 
 
 @contextmanager
 def allowance(n_bytes: int | None) -> Iterator[None]:
     """Within the body, no piece of work of this thread may need more than `n_bytes`: its share where several run at once.
 
-    What is free cannot be divided when a piece begins, since the others may hold their share by then or not; so it is divided
+    What is free cannot be divided when a piece begins, since the others may hold their share by
+    then or not; so it is divided
     once, before any of them begins. None: no share.
 
     Examples
@@ -85,10 +92,18 @@ def available(device: Any = None) -> int | None:
         if limit != resource.RLIM_INFINITY:
             left.append(limit - _figure("VmSize"))
     of_process = GROUPS / _found(PROC / "self/cgroup", r"0::/(.*)")
-    for group in (of_process, *of_process.parents):  # a container may see its files at the root, and the name that the host gave it
-        most, held = _found(group / "memory.max", r"(\d+)"), _found(group / "memory.current", r"(\d+)")  # "max" is no number
+    for group in (
+        of_process,
+        *of_process.parents,
+    ):  # a container may see its files at the root, and the name that the host gave it
+        most, held = (
+            _found(group / "memory.max", r"(\d+)"),
+            _found(group / "memory.current", r"(\d+)"),
+        )  # "max" is no number
         if most and held:
-            cached = _found(group / "memory.stat", r"inactive_file (\d+)") or 0  # pages of files, which can be taken back
+            cached = (
+                _found(group / "memory.stat", r"inactive_file (\d+)") or 0
+            )  # pages of files, which can be taken back
             left.append(int(most) - int(held) + int(cached))
     return min((max(0, value) for value in left), default=None)
 
@@ -101,7 +116,9 @@ def as_bytes(size: Any) -> int:
     >>> as_bytes("1GiB"), as_bytes("1.5 kB"), as_bytes(10)
     (1073741824, 1500, 10)
     """
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?)(i?)B?", str(size).strip())  # True and False are no numbers
+    found = re.fullmatch(
+        r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?)(i?)B?", str(size).strip()
+    )  # True and False are no numbers
     number = 0.0
     if found:
         number = float(found[1]) * (1024 if found[3] else 1000) ** " kMGT".index(found[2] or " ")
@@ -185,8 +202,13 @@ def check_memory(X: Array, q: int, device: Any, alive: Alive = EXACT) -> None:
         advice = f"Take at most {labels} labels"
         if alive.kernels:
             rows = bisect_right(range(1, n + 1), free, key=lambda fewer: alive.bytes(fewer, q, X))
-            advice += f", solver='landmark', or a random sample of at most {rows} rows (sklearn.utils.resample(..., replace=False))"
+            advice += (
+                f", solver='landmark', or a random sample of at most {rows} rows"
+                " (sklearn.utils.resample(..., replace=False))"
+            )
         return f"{advice}, and run fewer at the same time."
 
     decomposed = ", with the decomposition of its kernel matrix," if alive.kernels else ""
-    require(alive.bytes(n, q, X), f"A fit on {n} rows and {q} labels{decomposed}", cure, device=device)
+    require(
+        alive.bytes(n, q, X), f"A fit on {n} rows and {q} labels{decomposed}", cure, device=device
+    )

@@ -34,7 +34,11 @@ def final(model: Any) -> MultiLabelClassifier:
     if not isinstance(last, MultiLabelClassifier):
         what = "This is" if last is model else "This Pipeline ends in"
         name = repr(last) if last is None or isinstance(last, str) else f"a {type(last).__name__}"
-        cure = "its best_estimator_" if hasattr(last, "best_estimator_") else "an estimator of skcamel, or a Pipeline that ends in one"
+        cure = (
+            "its best_estimator_"
+            if hasattr(last, "best_estimator_")
+            else "an estimator of skcamel, or a Pipeline that ends in one"
+        )
         raise TypeError(f"{what} {name}; give {cure}.")
     return last
 
@@ -69,7 +73,8 @@ def prepared(model: Any, X: Any) -> Any:
 def source_names(model: Any) -> list[str] | None:
     """For each input column of the final estimator the name of the column that it was made from, (d,); None where nobody knows.
 
-    The last step that has ``source_columns_`` tells it. Without one, columns have the names that the steps give them
+    The last step that has ``source_columns_`` tells it. Without one, columns have the names that
+    the steps give them
     (``get_feature_names_out``), or those that the estimator was fitted on.
 
     Parameters
@@ -88,7 +93,11 @@ def source_names(model: Any) -> list[str] | None:
     """
     estimator, names = final(model), None
     for step in transformers(model):
-        names = [str(name) for name in step.source_columns_] if hasattr(step, "source_columns_") else _renamed(step, names)
+        names = (
+            [str(name) for name in step.source_columns_]
+            if hasattr(step, "source_columns_")
+            else _renamed(step, names)
+        )
     if names is None or len(names) != getattr(estimator, "n_features_in_", len(names)):
         names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
@@ -99,9 +108,17 @@ def _renamed(step: Any, names: list[str] | None) -> list[str] | None:
     given = getattr(step, "feature_names_in_", names)
     try:
         out = step.get_feature_names_out(given)
-    except (AttributeError, TypeError, ValueError):  # it has none, or does not know the columns that it was fitted on
+    except (
+        AttributeError,
+        TypeError,
+        ValueError,
+    ):  # it has none, or does not know the columns that it was fitted on
         return None
-    sources = dict(zip(given, names, strict=True)) if given is not None and names is not None and len(given) == len(names) else {}
+    sources = (
+        dict(zip(given, names, strict=True))
+        if given is not None and names is not None and len(given) == len(names)
+        else {}
+    )
     return [str(sources.get(name, name)) for name in out]
 
 
@@ -157,7 +174,8 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
     model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
     X : whatever the model takes, m rows
     **options
-        Of the estimator's own `explain`. With ``features=True`` columns are named and summed by the columns that they were
+        Of the estimator's own `explain`. With ``features=True`` columns are named and summed by the
+        columns that they were
         made from, unless `sources` says otherwise.
 
     Returns
@@ -176,7 +194,10 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
     """
     estimator: Any = final(model)
     if not hasattr(estimator, "explain"):
-        raise TypeError(f"A {type(estimator).__name__} has no collaboration to explain; fit a CamelClassifier or CamelClassifierCV.")
+        raise TypeError(
+            f"A {type(estimator).__name__} has no collaboration to explain; fit a CamelClassifier"
+            " or CamelClassifierCV."
+        )
     if options.get("features"):
         options = {"sources": source_names(model)} | options
     return estimator.explain(prepared(model, X), **options)
@@ -185,7 +206,8 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
 class LabelPipeline(Pipeline):
     """A Pipeline that answers like the estimator of ours in which it ends: what `skcamel fit` makes of a table, and what `load` gives.
 
-    Beside what every Pipeline has, it has `label_sets`, `predict_sets`, `outputs`, `explain` and `top_k`, and the fitted attributes of its
+    Beside what every Pipeline has, it has `label_sets`, `predict_sets`, `outputs`, `explain` and
+    `top_k`, and the fitted attributes of its
     estimator, such as `label_names_`.
 
     Examples

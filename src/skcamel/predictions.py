@@ -12,8 +12,14 @@ if TYPE_CHECKING:
     from skcamel.camel.explanation import Explanation
     from skcamel.camel.outputs import Outputs
 
-KINDS = {"scores": "score", "decisions": "decision", "probabilities": "probability", "sets": "set"}  # key in JSON ► prefix of columns
-SMALL = 10_000_000  # numbers in the training rows of all members; columns of larger models take more than a few seconds
+KINDS = {
+    "scores": "score",
+    "decisions": "decision",
+    "probabilities": "probability",
+    "sets": "set",
+}  # key in JSON ► prefix of columns
+# numbers in the training rows of all members; columns of larger models take more than a few seconds
+SMALL = 10_000_000
 WORDS = ("no", "yes", "open")  # for the answers 0, 1 and -1
 
 
@@ -29,7 +35,12 @@ class Predictions:
 
     @classmethod
     def of(
-        cls, outputs: Outputs, asked: Collection[str], sets: np.ndarray | None, ids: Mapping[str, Sequence[str]], first: int = 0
+        cls,
+        outputs: Outputs,
+        asked: Collection[str],
+        sets: np.ndarray | None,
+        ids: Mapping[str, Sequence[str]],
+        first: int = 0,
     ) -> Predictions:
         """Those of KINDS that are asked for, and `sets`, the prediction sets (n, q), where there are any.
 
@@ -51,17 +62,27 @@ class Predictions:
 
     def columns(self) -> list[str]:
         """Names of the columns of a table."""
-        return ["row", *self.ids, "labels", *(f"{KINDS[key]}:{name}" for key in self.values for name in self.label_names)]
+        return [
+            "row",
+            *self.ids,
+            "labels",
+            *(f"{KINDS[key]}:{name}" for key in self.values for name in self.label_names),
+        ]
 
     def records(self) -> Iterator[dict[str, Any]]:
         """One for each row, as JSON has it; numbers keep all their digits."""
         for r, labels in enumerate(self.label_sets):
-            matrices = {key: dict(zip(self.label_names, matrix[r].tolist(), strict=True)) for key, matrix in self.values.items()}
+            matrices = {
+                key: dict(zip(self.label_names, matrix[r].tolist(), strict=True))
+                for key, matrix in self.values.items()
+            }
             ids = {name: cells[r] for name, cells in self.ids.items()}
             yield {"row": self.first + r + 1, **ids, "labels": list(labels), **matrices}
 
 
-def explained(estimator: Any, X: Any, sources: Sequence[str] | None, *, features: bool | None = None) -> tuple[Explanation, str]:
+def explained(
+    estimator: Any, X: Any, sources: Sequence[str] | None, *, features: bool | None = None
+) -> tuple[Explanation, str]:
     """Reasons for the scores of rows X, with columns where the model has them; and why it is without, for the rest is worth showing.
 
     Parameters
@@ -75,8 +96,15 @@ def explained(estimator: Any, X: Any, sources: Sequence[str] | None, *, features
     """
     why = ""
     if features is None:
-        features = sum(X.shape[1] * len(member.dual_coef_) for _, member in estimator.weighted_members()) <= SMALL
-        why = "" if features else "what each column adds is left out, for it takes long in a model of this size"
+        features = (
+            sum(X.shape[1] * len(member.dual_coef_) for _, member in estimator.weighted_members())
+            <= SMALL
+        )
+        why = (
+            ""
+            if features
+            else "what each column adds is left out, for it takes long in a model of this size"
+        )
     if features:
         try:
             return estimator.explain(X, features=True, sources=sources), ""
@@ -132,6 +160,10 @@ def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[st
     return figures | {
         "no_column": float(explanation.feature_base[label]),
         "columns": [part._asdict() for part in columns],
-        "other_columns": float(explanation.features[row, :, label].sum() - sum(part.value for part in columns)),
-        "number_of_other_columns": int(np.count_nonzero(explanation.features[row, :, label])) - len(columns),
+        "other_columns": float(
+            explanation.features[row, :, label].sum() - sum(part.value for part in columns)
+        ),
+        "number_of_other_columns": (
+            int(np.count_nonzero(explanation.features[row, :, label])) - len(columns)
+        ),
     }

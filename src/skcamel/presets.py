@@ -1,6 +1,7 @@
 """What each preset tries: parameters of :class:`skcamel.CamelClassifierCV`, the same in Python, in ``fit`` and in ``study``.
 
-What a preset leaves out is as the class has it, which is as the paper prints it. Only representations cost much: each is one
+What a preset leaves out is as the class has it, which is as the paper prints it. Only
+representations cost much: each is one
 eigendecomposition.
 """
 
@@ -10,7 +11,10 @@ from typing import Any
 
 Place = tuple[str, str, float]  # scaling, kernel, multiple of the mean distance
 
-COARSE: dict[str, Any] = {"alphas": (0.0, 0.25, 0.5, 0.75, 1.0), "lambda2s": (0.001, 0.01, 0.1, 1.0)}
+COARSE: dict[str, Any] = {
+    "alphas": (0.0, 0.25, 0.5, 0.75, 1.0),
+    "lambda2s": (0.001, 0.01, 0.1, 1.0),
+}
 # Product and linear kernels alone, so that reasons by column stay exact.
 STRONG: tuple[Place, ...] = (
     ("none", "rbf", 1.0),
@@ -26,7 +30,8 @@ STRONG: tuple[Place, ...] = (
     ("rank", "laplacian", 0.5),
     ("rank", "laplacian", 1.0),
 )
-# For rows that come out of a TablePreparer, whose columns are commensurate: scaling again would undo that.
+# For rows that come out of a TablePreparer, whose columns are commensurate: scaling again would
+# undo that.
 PREPARED: dict[str, tuple[Place, ...]] = {
     "quick": (("none", "rbf", 1.0), ("none", "laplacian", 0.5), ("none", "linear", 1.0)),
     "paper": (("none", "rbf", 1.0),),
@@ -39,16 +44,23 @@ PREPARED: dict[str, tuple[Place, ...]] = {
         ("none", "linear", 1.0),
     ),
 }
-# "best" tries 25 candidates of each: with 88, average precision moved by less than .001 on nine sets, up on four and down on three
+# "best" tries 25 candidates of each: with 88, average precision moved by less than .001 on nine
+# sets, up on four and down on three
 # (benchmarks/grids.py at commit 6e69555), and a fit took 2.5 times as long.
 PRESETS: dict[str, dict[str, Any]] = {
-    "quick": COARSE
-    | {
-        "correlation": "centred",
-        "representations": (("none", "rbf", 1.0), ("standard", "rbf", 1.0), ("standard", "laplacian", 0.5)),
-        "scores": "log_odds",
-        "threshold": "micro_f1",
-    },
+    "quick": (
+        COARSE
+        | {
+            "correlation": "centred",
+            "representations": (
+                ("none", "rbf", 1.0),
+                ("standard", "rbf", 1.0),
+                ("standard", "laplacian", 0.5),
+            ),
+            "scores": "log_odds",
+            "threshold": "micro_f1",
+        }
+    ),
     "paper": {},
     "best": {
         "alphas": COARSE["alphas"],

@@ -1,6 +1,7 @@
 """Rows of features, dense or sparse: one canonical form, moments of the columns, and a shift that sparse rows survive.
 
-Sums of squares lose the digits of a column that lies far from 0, so whoever multiplies rows first moves them to the middle.
+Sums of squares lose the digits of a column that lies far from 0, so whoever multiplies rows first
+moves them to the middle.
 Columns with zeros need not be moved, so sparse rows stay sparse.
 """
 
@@ -30,7 +31,10 @@ def canonical(X: sparse.sparray) -> sparse.csr_array:
     try:
         rows.check_format(full_check=True)
     except ValueError as error:
-        raise ValueError(f"X is no valid sparse matrix ({error}); build it anew, as by scipy.sparse.csr_array(X.toarray()).") from error
+        raise ValueError(
+            f"X is no valid sparse matrix ({error}); build it anew, as by"
+            " scipy.sparse.csr_array(X.toarray())."
+        ) from error
     rows.sum_duplicates()
     rows.eliminate_zeros()
     return rows
@@ -59,7 +63,9 @@ def with_gaps(values: np.ndarray) -> np.ndarray:
     >>> with_gaps(np.array([[1, None]], dtype=object))
     array([[ 1., nan]])
     """
-    gaps = np.array([str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()], dtype=bool).reshape(values.shape)
+    gaps = np.array(
+        [str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()], dtype=bool
+    ).reshape(values.shape)
     try:
         return np.where(gaps, np.nan, values).astype(np.float64)
     except (TypeError, ValueError):
@@ -107,7 +113,10 @@ def varies(X: Array) -> np.ndarray:
 def bounds(X: Array) -> tuple[np.ndarray, np.ndarray]:
     """Least and greatest entry of every column, (d,) float64 each."""
     low, high = X.min(axis=0), X.max(axis=0)
-    return np.asarray(dense(low), dtype=np.float64).ravel(), np.asarray(dense(high), dtype=np.float64).ravel()
+    return (
+        np.asarray(dense(low), dtype=np.float64).ravel(),
+        np.asarray(dense(high), dtype=np.float64).ravel(),
+    )
 
 
 def shifted(X: Array, shift: np.ndarray) -> Array:
@@ -132,8 +141,10 @@ def shifted(X: Array, shift: np.ndarray) -> Array:
 def middle(X: Array) -> np.ndarray:
     """Where to move the origin, (d,): to the mean of the columns that become much smaller by it, else 0.
 
-    A column whose entries all lie within a quarter of the largest around their mean is moved without any rounding, for the
-    differences are exact. Where zeros or both signs occur this is never so; nothing would be gained, and sparse columns stay as they are.
+    A column whose entries all lie within a quarter of the largest around their mean is moved
+    without any rounding, for the
+    differences are exact. Where zeros or both signs occur this is never so; nothing would be
+    gained, and sparse columns stay as they are.
 
     Examples
     --------
@@ -149,7 +160,8 @@ def middle(X: Array) -> np.ndarray:
 def moments(X: Array, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Weighted mean and standard deviation of every column, (d,) each.
 
-    Deviations are summed, never squares subtracted, in units of the largest: neither a large mean nor a large or small
+    Deviations are summed, never squares subtracted, in units of the largest: neither a large mean
+    nor a large or small
     unit of the column costs digits.
 
     Parameters
@@ -173,7 +185,9 @@ def moments(X: Array, weights: np.ndarray | None = None) -> tuple[np.ndarray, np
     largest = abs(X).max(axis=0).toarray().ravel()
     unit = np.where(largest > 0, largest, 1.0)
     scaled = sparse.csr_array((X.data / unit[X.indices], X.indices, X.indptr), shape=X.shape)
-    mean, variance = mean_variance_axis(scaled, axis=0, weights=shares)  # exact enough where a column has many zeros
+    mean, variance = mean_variance_axis(
+        scaled, axis=0, weights=shares
+    )  # exact enough where a column has many zeros
     mean, deviation = unit * mean, unit * np.sqrt(np.maximum(variance, 0))
     filled = is_filled(X)
     if filled.any():

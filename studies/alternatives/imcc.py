@@ -1,14 +1,20 @@
 """IMCC, kernel ridge regression that also learns from cluster centres (Shu et al., 2022): ``imcc=studies/alternatives/imcc.py:IMCCCV``.
 
-k-means divides the rows into m clusters; the centre c_j of cluster j has the mean v_j of the labels of its rows as its own. f(x) =
+k-means divides the rows into m clusters; the centre c_j of cluster j has the mean v_j of the labels
+of its rows as its own. f(x) =
 W'φ(x) + b minimises
 
-    ½ Σ_i ||f(x_i) - y_i||² + (α/2) Σ_j ||f(c_j) - v_j||² + (β/2) Σ_i ||f(x_i) - f(c_j(i))||² + (λ/2) ||W||²
+    ½ Σ_i ||f(x_i) - y_i||² + (α/2) Σ_j ||f(c_j) - v_j||² + (β/2) Σ_i ||f(x_i) - f(c_j(i))||² +
+    (λ/2) ||W||²
 
-where j(i) is the cluster of row i and φ belongs to the RBF kernel whose bandwidth is the mean distance between rows.
-This is our reading of "Incorporating Multiple Cluster Centers for Multi-Label Learning" (arXiv 2004.08113): we had no code of
-the authors to compare with. Ours are the start of k-means (one run of k-means++), that the intercept is not penalised, the ranges of
-the grid, and scaling as an option. The cut of the scores is the one that is best for micro-F1 on the scores of the inner folds.
+where j(i) is the cluster of row i and φ belongs to the RBF kernel whose bandwidth is the mean
+distance between rows.
+This is our reading of "Incorporating Multiple Cluster Centers for Multi-Label Learning" (arXiv
+2004.08113): we had no code of
+the authors to compare with. Ours are the start of k-means (one run of k-means++), that the
+intercept is not penalised, the ranges of
+the grid, and scaling as an option. The cut of the scores is the one that is best for micro-F1 on
+the scores of the inner folds.
 """
 
 from __future__ import annotations
@@ -39,7 +45,11 @@ class Kernel(NamedTuple):
     @classmethod
     def fitted(cls, scaling: str, X: Any) -> Kernel:
         """Scaling and bandwidth of training rows."""
-        scaler = (StandardScaler(with_mean=False) if scaling == "standard" else FunctionTransformer(accept_sparse=True)).fit(X)
+        scaler = (
+            StandardScaler(with_mean=False)
+            if scaling == "standard"
+            else FunctionTransformer(accept_sparse=True)
+        ).fit(X)
         n = X.shape[0]
         return cls(scaler, euclidean_distances(scaler.transform(X)).sum() / (n * (n - 1)))
 
@@ -80,8 +90,12 @@ class Clusters:
     def __init__(self, rows: Rows, count: int, seed: int) -> None:
         self.rows = rows
         means = KMeans(min(count, len(rows.Y)), n_init=1, random_state=seed)
-        self.of_row = np.unique(means.fit(rows.X).labels_, return_inverse=True)[1]  # fewer clusters where rows are equal
-        members = np.equal.outer(self.of_row, np.arange(self.of_row.max() + 1)).astype(float)  # (n, m)
+        self.of_row = np.unique(means.fit(rows.X).labels_, return_inverse=True)[
+            1
+        ]  # fewer clusters where rows are equal
+        members = np.equal.outer(self.of_row, np.arange(self.of_row.max() + 1)).astype(
+            float
+        )  # (n, m)
         self.sizes = members.sum(axis=0)
         self.C, self.V = (members / self.sizes).T @ rows.X, (members / self.sizes).T @ rows.Y
         self.K_centres = rows.kernel(self.C, self.C)
@@ -92,17 +106,27 @@ class Clusters:
     def solve(self, alpha: float, beta: float, ridge: float) -> Model:
         """The minimum, in closed form.
 
-        With w = β / (1 + β), U = (K_XC, w M, 1) and P = (K + λ/(1 + β) I)⁻¹ the unknowns of the centres B, their errors E = V - F(C)
-        and b solve (S - U'PU) (B; E; b) = (V; 0; 0) - U'P T, and A = P (T - U (B; E; b)), where T = (1 - w) Y + w M V and
+        With w = β / (1 + β), U = (K_XC, w M, 1) and P = (K + λ/(1 + β) I)⁻¹ the unknowns of the
+        centres B, their errors E = V - F(C)
+        and b solve (S - U'PU) (B; E; b) = (V; 0; 0) - U'P T, and A = P (T - U (B; E; b)), where T =
+        (1 - w) Y + w M V and
         S = ((K_CC, I, 1), (I, -Γ/λ, 0), (1', 0, 0)) with Γ = diag(α + w sizes).
         """
         m, w = len(self.V), beta / (1 + beta)
-        P = 1 / (np.clip(self.rows.values, 0, None) + ridge / (1 + beta))[:, None]  # round-off can fall below 0
+        P = (
+            1 / (np.clip(self.rows.values, 0, None) + ridge / (1 + beta))[:, None]
+        )  # round-off can fall below 0
         U = np.hstack([self.K_rows, w * self.members, self.ones])
         T = (1 - w) * self.Y + w * self.members @ self.V
         ones, zeros, identity = np.ones((m, 1)), np.zeros((m, 1)), np.eye(m)
         errors = np.diag(-(alpha + w * self.sizes) / ridge)
-        S = np.block([[self.K_centres, identity, ones], [identity, errors, zeros], [ones.T, zeros.T, np.zeros((1, 1))]])
+        S = np.block(
+            [
+                [self.K_centres, identity, ones],
+                [identity, errors, zeros],
+                [ones.T, zeros.T, np.zeros((1, 1))],
+            ]
+        )
         right = -U.T @ (P * T)
         right[:m] += self.V
         found = linalg.solve(S - U.T @ (P * U), right, assume_a="sym")
@@ -116,7 +140,8 @@ class IMCCCV(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     alphas, betas, ridges, cluster_counts, scalings : sequences
-        Values of α, β, λ, m and of the scaling of the columns, "none" or "standard": 270 candidates.
+        Values of α, β, λ, m and of the scaling of the columns, "none" or "standard": 270
+        candidates.
     cv : int, default=5
     random_state : int, default=None
         Of k-means and of the folds; None is 0.
@@ -143,7 +168,9 @@ class IMCCCV(ClassifierMixin, BaseEstimator):
         folds = list(KFold(self.cv, shuffle=True, random_state=self.random_state or 0).split(X))
         values = np.zeros(len(candidates))
         for train, test in folds:
-            values += [average_precision(Y[test], F) for F in self._scores(X, Y, candidates, train, test)]
+            values += [
+                average_precision(Y[test], F) for F in self._scores(X, Y, candidates, train, test)
+            ]
         self.best_params_, self.scoring_ = candidates[int(values.argmax())], "average_precision"
         held_out = np.empty(Y.shape)
         for train, test in folds:
@@ -175,7 +202,9 @@ class IMCCCV(ClassifierMixin, BaseEstimator):
                 for params in same:
                     yield clusters.solve(params["alpha"], params["beta"], params["ridge"])
 
-    def _scores(self, X: Any, Y: np.ndarray, candidates: list[Params], train: np.ndarray, test: np.ndarray) -> Iterator[np.ndarray]:
+    def _scores(
+        self, X: Any, Y: np.ndarray, candidates: list[Params], train: np.ndarray, test: np.ndarray
+    ) -> Iterator[np.ndarray]:
         """F of the test rows by each candidate, from the training rows."""
         return (model.scores(X[test]) for model in self._models(X[train], Y[train], candidates))
 

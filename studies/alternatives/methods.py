@@ -1,6 +1,7 @@
 """Methods of the study that need packages of others, or options of their own: ``lightgbm=studies/alternatives/methods.py:lightgbm``.
 
-All have the parameters that their packages give them, and thresholds tuned for micro-F1 inside the training part, as in preset ``best``.
+All have the parameters that their packages give them, and thresholds tuned for micro-F1 inside the
+training part, as in preset ``best``.
 """
 
 from __future__ import annotations
@@ -35,13 +36,18 @@ def lightgbm() -> Any:
 def boomer() -> Any:
     """Boosted rules for all labels together, on one core.
 
-    It draws few columns for each rule and stops as soon as all of them are constant: on genbase, where nine in ten are, after two rules.
+    It draws few columns for each rule and stops as soon as all of them are constant: on genbase,
+    where nine in ten are, after two rules.
     So each fit drops the columns that are constant in its rows.
     """
     from mlrl.boosting import BoomerClassifier
 
-    serial = dict.fromkeys(("parallel_rule_refinement", "parallel_statistic_update", "parallel_prediction"), "false")
-    return WithCuts(make_pipeline(VarianceThreshold(), BoomerClassifier(**serial)), threshold=TUNED_FOR)
+    serial = dict.fromkeys(
+        ("parallel_rule_refinement", "parallel_statistic_update", "parallel_prediction"), "false"
+    )
+    return WithCuts(
+        make_pipeline(VarianceThreshold(), BoomerClassifier(**serial)), threshold=TUNED_FOR
+    )
 
 
 def mlknn() -> Any:

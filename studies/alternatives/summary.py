@@ -1,6 +1,7 @@
 """Records of this folder ► summary.md and the table of docs/when_to_use.md: ``python studies/alternatives/summary.py``.
 
-A method that timed out on a fold of a data set has no figure there. Ranks put it behind all that have one.
+A method that timed out on a fold of a data set has no figure there. Ranks put it behind all that
+have one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ import numpy as np
 from scipy.stats import rankdata
 
 from skcamel.experiment import Records, summarise
-from skcamel.experiment.paper import LARGE, REGULAR, mean_and_std, metric_title, rounded, thousandths, title_of
+from skcamel.experiment.paper import (
+    LARGE,
+    REGULAR,
+    mean_and_std,
+    metric_title,
+    rounded,
+    thousandths,
+    title_of,
+)
 from skcamel.experiment.summary import Figure, Summary, costs
 from skcamel.metrics.conventions import LOSSES, NAMES
 
@@ -32,35 +41,64 @@ class Results:
     def __init__(self, records: Records) -> None:
         self.summary: Summary = summarise(records)
         self.methods = self.summary.methods
-        late = [failure for failure in records.failures if failure["error"].startswith("TimeoutError")]
-        self.timed_out = {(f["dataset"], name) for f in late for name in (f["method"], f"{f['method']}[{f['preset']}]")}
-        # a set that some method has not tried yet says nothing about ranks: whoever ran there would win by default
-        self.datasets = tuple(name for name in self.summary.datasets if all(self._tried(name, method) for method in self.methods))
+        late = [
+            failure for failure in records.failures if failure["error"].startswith("TimeoutError")
+        ]
+        self.timed_out = {
+            (f["dataset"], name)
+            for f in late
+            for name in (f["method"], f"{f['method']}[{f['preset']}]")
+        }
+        # a set that some method has not tried yet says nothing about ranks: whoever ran there would
+        # win by default
+        self.datasets = tuple(
+            name
+            for name in self.summary.datasets
+            if all(self._tried(name, method) for method in self.methods)
+        )
         self.costs = {(cost.dataset, cost.method): cost for cost in costs(records)}
 
     def _tried(self, dataset: str, method: str) -> bool:
         """Whether a method has all folds of a set, or timed out there."""
         figures = [self.summary.figures.get((dataset, metric, method)) for metric in NAMES]
         expected = self.summary.expected_folds.get((dataset, method))
-        return (dataset, method) in self.timed_out or any(figure is not None and figure.folds == expected for figure in figures)
+        return (dataset, method) in self.timed_out or any(
+            figure is not None and figure.folds == expected for figure in figures
+        )
 
     def figure(self, dataset: str, metric: str, method: str) -> Figure | None:
         """One cell; None where there is none."""
-        return None if (dataset, method) in self.timed_out else self.summary.figures.get((dataset, metric, method))
+        return (
+            None
+            if (dataset, method) in self.timed_out
+            else self.summary.figures.get((dataset, metric, method))
+        )
 
     def means(self, dataset: str, metric: str) -> dict[str, float]:
         """Mean of each method, losses negated; -inf where it has no figure."""
         sign = -1 if metric in LOSSES else 1
         figures = {method: self.figure(dataset, metric, method) for method in self.methods}
-        return {method: -math.inf if figure is None else sign * figure.mean for method, figure in figures.items()}
+        return {
+            method: -math.inf if figure is None else sign * figure.mean
+            for method, figure in figures.items()
+        }
 
     def gains(self, dataset: str, metric: str) -> dict[str, float]:
         """The same in whole thousandths, as tables show them."""
-        return {method: mean if math.isinf(mean) else thousandths(mean) for method, mean in self.means(dataset, metric).items()}
+        return {
+            method: mean if math.isinf(mean) else thousandths(mean)
+            for method, mean in self.means(dataset, metric).items()
+        }
 
     def ranks(self, metric: str) -> np.ndarray:
         """Average rank of each method over all sets, 1 is best; equal ones share theirs."""
-        return np.mean([rankdata([-mean for mean in self.means(name, metric).values()]) for name in self.datasets], axis=0)
+        return np.mean(
+            [
+                rankdata([-mean for mean in self.means(name, metric).values()])
+                for name in self.datasets
+            ],
+            axis=0,
+        )
 
     def standing(self, dataset: str, metric: str, method: str) -> str:
         """first, near (within the larger std of both), behind, or none."""
@@ -70,7 +108,9 @@ class Results:
             return "none"
         if gains[method] == gains[best]:
             return "first"
-        spread = np.nanmax([self.summary.figures[dataset, metric, one].std for one in (method, best)])
+        spread = np.nanmax(
+            [self.summary.figures[dataset, metric, one].std for one in (method, best)]
+        )
         return "near" if gains[best] - gains[method] <= 1000 * spread else "behind"
 
 
@@ -80,37 +120,72 @@ def rank_table(results: Results) -> list[Row]:
     for metric in NAMES:
         texts = [rounded(rank, 2) for rank in results.ranks(metric)]
         best = min(texts, key=float)
-        rows.append([metric_title(metric), *(f"**{text}**" if text == best else text for text in texts)])
+        rows.append(
+            [metric_title(metric), *(f"**{text}**" if text == best else text for text in texts)]
+        )
     return rows
 
 
 def method_table(results: Results) -> list[Row]:
     """For each method: mean rank, cells first and near, median seconds of a fit on both kinds of sets, sets on which it timed out."""
-    rows = [["method", "mean rank", "first", "first or within one std", "fit, regular sets", "fit, large sets", "timed out on"]]
+    rows = [
+        [
+            "method",
+            "mean rank",
+            "first",
+            "first or within one std",
+            "fit, regular sets",
+            "fit, large sets",
+            "timed out on",
+        ]
+    ]
     overall = np.mean([results.ranks(metric) for metric in NAMES], axis=0)
     for place in np.argsort(overall, kind="stable"):
         method = results.methods[place]
-        standings = Counter(results.standing(name, metric, method) for name in results.datasets for metric in NAMES)
+        standings = Counter(
+            results.standing(name, metric, method) for name in results.datasets for metric in NAMES
+        )
         cells = standings.total()
         late = [name for name in results.datasets if (name, method) in results.timed_out]
         seconds = [_seconds(results, method, names) for names in (REGULAR, LARGE)]
         near = f"{standings['first'] + standings['near']} of {cells}"
-        rows.append([title_of(method), rounded(overall[place], 2), str(standings["first"]), near, *seconds, _listed(late)])
+        rows.append(
+            [
+                title_of(method),
+                rounded(overall[place], 2),
+                str(standings["first"]),
+                near,
+                *seconds,
+                _listed(late),
+            ]
+        )
     return rows
 
 
 def _seconds(results: Results, method: str, datasets: tuple[str, ...]) -> str:
     found = [
-        results.costs[name, method] for name in datasets if (name, method) in results.costs and (name, method) not in results.timed_out
+        results.costs[name, method]
+        for name in datasets
+        if (name, method) in results.costs and (name, method) not in results.timed_out
     ]
     if not found:
         return "–"
-    return f"{rounded(median(cost.fit_seconds for cost in found), 1)} s" + " (GPU)" * any(cost.device != "cpu" for cost in found)
+    return f"{rounded(median(cost.fit_seconds for cost in found), 1)} s" + " (GPU)" * any(
+        cost.device != "cpu" for cost in found
+    )
 
 
 def _listed(names: list[str]) -> str:
     rcv1 = [name for name in names if name.startswith("rcv1")]
-    return ", ".join([*(name for name in names if name not in rcv1), *(["all rcv1"] if len(rcv1) == 5 else rcv1)]) or "–"
+    return (
+        ", ".join(
+            [
+                *(name for name in names if name not in rcv1),
+                *(["all rcv1"] if len(rcv1) == 5 else rcv1),
+            ]
+        )
+        or "–"
+    )
 
 
 def missed_table(results: Results) -> list[Row]:
@@ -122,7 +197,10 @@ def missed_table(results: Results) -> list[Row]:
                 gains = results.gains(dataset, metric)
                 best = [method for method, gain in gains.items() if gain == max(gains.values())]
                 figures = [results.figure(dataset, metric, method) for method in (OURS, best[0])]
-                texts = ["timed out" if figure is None else mean_and_std(figure.mean, figure.std) for figure in figures]
+                texts = [
+                    "timed out" if figure is None else mean_and_std(figure.mean, figure.std)
+                    for figure in figures
+                ]
                 rows.append([dataset, metric_title(metric), *texts, ", ".join(map(title_of, best))])
     return rows
 
@@ -133,7 +211,10 @@ def figure_table(results: Results, metric: str) -> list[Row]:
     for dataset in results.datasets:
         texts = []
         for method in results.methods:
-            figure, standing = results.figure(dataset, metric, method), results.standing(dataset, metric, method)
+            figure, standing = (
+                results.figure(dataset, metric, method),
+                results.standing(dataset, metric, method),
+            )
             missing = "timed out" if (dataset, method) in results.timed_out else "not run"
             text = missing if figure is None else mean_and_std(figure.mean, figure.std)
             texts.append(f"**{text}**" if standing == "first" else text)
@@ -149,19 +230,32 @@ def markdown(rows: list[Row]) -> str:
 
 def summary_text(results: Results) -> str:
     """All of summary.md."""
-    parts = ["# Summary", "Written by `python studies/alternatives/summary.py` from the records beside it.", *results.summary.notes()[:1]]
+    parts = [
+        "# Summary",
+        "Written by `python studies/alternatives/summary.py` from the records beside it.",
+        *results.summary.notes()[:1],
+    ]
     parts += [
         "## Average ranks",
-        f"{scope(results)} 1 is best. A method that timed out on a set ranks behind those that did not.",
+        (
+            f"{scope(results)} 1 is best. A method that timed out on a set ranks behind those that"
+            " did not."
+        ),
         markdown(rank_table(results)),
     ]
     parts += [
         "## Methods",
-        "Cells: a metric on a set, of which there are seven times the sets; std: the larger of both methods.",
+        (
+            "Cells: a metric on a set, of which there are seven times the sets; std: the larger of"
+            " both methods."
+        ),
         markdown(method_table(results)),
     ]
     missed = missed_table(results)
-    count = f"{title_of(OURS)} is more than one std behind the best method in {len(missed) - 1} of {7 * len(results.datasets)} cells."
+    count = (
+        f"{title_of(OURS)} is more than one std behind the best method in {len(missed) - 1} of"
+        f" {7 * len(results.datasets)} cells."
+    )
     parts += ["## Where CAMEL is behind", count, *([markdown(missed)] if len(missed) > 1 else [])]
     for metric in NAMES:
         parts += [f"## {metric_title(metric)}", markdown(figure_table(results, metric))]
@@ -178,7 +272,9 @@ def scope(results: Results) -> str:
 def filled(page: str, results: Results) -> str:
     """The page of the docs with its table written anew."""
     block = f"{BEGIN}\n\n{markdown(method_table(results))}\n\n{scope(results)}\n\n{END}"
-    text, count = re.subn(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: block, page, flags=re.DOTALL)
+    text, count = re.subn(
+        f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: block, page, flags=re.DOTALL
+    )
     if count != 1:
         raise ValueError(f"{PAGE} needs one block from {BEGIN} to {END}, and has {count}.")
     return text

@@ -25,14 +25,18 @@ def test_estimator_check(estimator, check):
 def test_probabilities_are_those_of_separate_models():
     X, Y = overlapping.make()
     model = BinaryRelevance(tol=1e-9).fit(X[:100], Y[:100])
-    np.testing.assert_allclose(model.predict_proba(X), literal.binary_relevance(X[:100], Y[:100], X), atol=1e-5)
+    np.testing.assert_allclose(
+        model.predict_proba(X), literal.binary_relevance(X[:100], Y[:100], X), atol=1e-5
+    )
 
 
 def test_permuting_labels_permutes_columns():
     X, Y = overlapping.make()
     order = [2, 0, 3, 1]
     of_all = BinaryRelevance(tol=1e-9).fit(X, Y).predict_proba(X)
-    np.testing.assert_allclose(BinaryRelevance(tol=1e-9).fit(X, Y[:, order]).predict_proba(X), of_all[:, order], atol=1e-7)
+    np.testing.assert_allclose(
+        BinaryRelevance(tol=1e-9).fit(X, Y[:, order]).predict_proba(X), of_all[:, order], atol=1e-7
+    )
 
 
 def test_changing_a_label_leaves_the_others_unchanged():
@@ -79,17 +83,26 @@ def test_constant_and_empty_labels_are_legal():
 
 def test_frames_keep_their_names():
     X, Y = overlapping.make()
-    model = BinaryRelevance().fit(pd.DataFrame(X, columns=list("abcdef")), pd.DataFrame(Y.astype(int), columns=list("PQRS")))
+    model = BinaryRelevance().fit(
+        pd.DataFrame(X, columns=list("abcdef")), pd.DataFrame(Y.astype(int), columns=list("PQRS"))
+    )
     assert list(model.label_names_) == list("PQRS")
     assert list(model.feature_names_in_) == list("abcdef")
-    np.testing.assert_allclose(model.predict_proba(pd.DataFrame(X, columns=list("abcdef"))), BinaryRelevance().fit(X, Y).predict_proba(X))
+    np.testing.assert_allclose(
+        model.predict_proba(pd.DataFrame(X, columns=list("abcdef"))),
+        BinaryRelevance().fit(X, Y).predict_proba(X),
+    )
 
 
 def test_sparse_rows_and_sparse_labels():
     X, Y = overlapping.make()
     X[abs(X) < 1] = 0
     of_sparse = BinaryRelevance().fit(sparse.csr_array(X), sparse.csr_array(Y))
-    np.testing.assert_allclose(of_sparse.predict_proba(sparse.csr_array(X)), BinaryRelevance().fit(X, Y).predict_proba(X), atol=1e-8)
+    np.testing.assert_allclose(
+        of_sparse.predict_proba(sparse.csr_array(X)),
+        BinaryRelevance().fit(X, Y).predict_proba(X),
+        atol=1e-8,
+    )
 
 
 def test_an_estimator_of_choice_is_used_for_each_label():
@@ -111,7 +124,9 @@ def test_decision_values_stand_in_for_probabilities():
 
 def test_one_warning_for_all_labels_that_did_not_converge():
     X, Y = overlapping.make()
-    with pytest.warns(ConvergenceWarning, match="4 of 4 logistic models did not reach their tolerance in 2 steps") as caught:
+    with pytest.warns(
+        ConvergenceWarning, match="4 of 4 logistic models did not reach their tolerance in 2 steps"
+    ) as caught:
         BinaryRelevance(max_iter=2).fit(X, Y)
     assert len(caught) == 1
 

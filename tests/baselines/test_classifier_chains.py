@@ -23,7 +23,10 @@ REPEATED_ROWS = "a bootstrap sample of repeated rows is another one than that of
 
 
 def expected_failures(estimator):
-    names = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+    names = (
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    )
     return dict.fromkeys(names, REPEATED_ROWS) if estimator.bootstrap else {}
 
 
@@ -43,19 +46,26 @@ def test_estimator_check(estimator, check):
 def test_a_chain_is_the_literal_one(order):
     X, Y = overlapping.make(n=250)
     model = plain(order=order).fit(X[:200], Y[:200])
-    np.testing.assert_allclose(model.predict_proba(X), literal.chain(X[:200], Y[:200], order, X), atol=1e-4)
+    np.testing.assert_allclose(
+        model.predict_proba(X), literal.chain(X[:200], Y[:200], order, X), atol=1e-4
+    )
 
 
 def test_a_member_learns_from_its_bag():
     X, Y = overlapping.make(n=250)
     model = EnsembleOfClassifierChains(1, order=[1, 0, 3, 2], random_state=3, tol=1e-9).fit(X, Y)
     bag = np.random.RandomState(3).randint(len(X), size=len(X))
-    np.testing.assert_allclose(model.predict_proba(X), literal.chain(X[bag], Y[bag], [1, 0, 3, 2], X), atol=1e-4)
+    np.testing.assert_allclose(
+        model.predict_proba(X), literal.chain(X[bag], Y[bag], [1, 0, 3, 2], X), atol=1e-4
+    )
 
 
 def test_one_label_without_bootstrap_is_binary_relevance():
     X, Y = overlapping.make()
-    np.testing.assert_allclose(plain().fit(X, Y[:, :1]).predict_proba(X), BinaryRelevance(tol=1e-9).fit(X, Y[:, :1]).predict_proba(X))
+    np.testing.assert_allclose(
+        plain().fit(X, Y[:, :1]).predict_proba(X),
+        BinaryRelevance(tol=1e-9).fit(X, Y[:, :1]).predict_proba(X),
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -63,14 +73,20 @@ def test_the_first_label_of_a_chain_is_that_of_binary_relevance(seed):
     X, Y = overlapping.make()
     model = plain(random_state=seed).fit(X, Y)
     first = model.estimators_[0].order[0]
-    np.testing.assert_allclose(model.predict_proba(X)[:, first], BinaryRelevance(tol=1e-9).fit(X, Y).predict_proba(X)[:, first], atol=1e-6)
+    np.testing.assert_allclose(
+        model.predict_proba(X)[:, first],
+        BinaryRelevance(tol=1e-9).fit(X, Y).predict_proba(X)[:, first],
+        atol=1e-6,
+    )
 
 
 def test_confidences_are_averaged_and_cut_at_a_half():
     X, Y = overlapping.make()
     model = EnsembleOfClassifierChains(5, random_state=0).fit(X, Y)
     F = model.predict_proba(X)
-    np.testing.assert_allclose(F, np.mean([chain.probabilities(X) for chain in model.estimators_], axis=0))
+    np.testing.assert_allclose(
+        F, np.mean([chain.probabilities(X) for chain in model.estimators_], axis=0)
+    )
     assert F.min() >= 0
     assert F.max() <= 1
     np.testing.assert_array_equal(model.predict(X), F >= 0.5)
@@ -92,7 +108,11 @@ def test_a_constant_label_leaves_the_others_unchanged(value):
     X, Y = overlapping.make()
     wide = np.column_stack([Y[:, :1], np.full(len(Y), value), Y[:, 1:]])
     with_constant = plain(order=[0, 1, 2, 3, 4]).fit(X, wide).predict_proba(X)
-    np.testing.assert_allclose(with_constant[:, [0, 2, 3, 4]], plain(order=[0, 1, 2, 3]).fit(X, Y).predict_proba(X), atol=1e-7)
+    np.testing.assert_allclose(
+        with_constant[:, [0, 2, 3, 4]],
+        plain(order=[0, 1, 2, 3]).fit(X, Y).predict_proba(X),
+        atol=1e-7,
+    )
     assert (with_constant[:, 1] == value).all()
 
 
@@ -106,7 +126,10 @@ def test_rare_labels_may_miss_a_bag():
 
 def test_orders_are_permutations_and_differ():
     X, Y = overlapping.make()
-    orders = [tuple(chain.order) for chain in EnsembleOfClassifierChains(8, random_state=0).fit(X, Y).estimators_]
+    orders = [
+        tuple(chain.order)
+        for chain in EnsembleOfClassifierChains(8, random_state=0).fit(X, Y).estimators_
+    ]
     assert all(sorted(order) == [0, 1, 2, 3] for order in orders)
     assert len(set(orders)) > 1
 
@@ -114,9 +137,15 @@ def test_orders_are_permutations_and_differ():
 def test_the_seed_decides_everything_and_jobs_nothing(monkeypatch):
     X, Y = overlapping.make()
     monkeypatch.setattr(transformation, "TOGETHER", 2 * Y.size)
-    one, two = (EnsembleOfClassifierChains(4, random_state=1, n_jobs=jobs).fit(X, Y).predict_proba(X) for jobs in (None, 2))
+    one, two = (
+        EnsembleOfClassifierChains(4, random_state=1, n_jobs=jobs).fit(X, Y).predict_proba(X)
+        for jobs in (None, 2)
+    )
     np.testing.assert_array_equal(one, two)
-    assert abs(one - EnsembleOfClassifierChains(4, random_state=2).fit(X, Y).predict_proba(X)).max() > 1e-3
+    assert (
+        abs(one - EnsembleOfClassifierChains(4, random_state=2).fit(X, Y).predict_proba(X)).max()
+        > 1e-3
+    )
 
 
 @pytest.mark.parametrize("bootstrap", [True, False])
@@ -148,7 +177,9 @@ def test_sparse_rows_and_frames():
     named = EnsembleOfClassifierChains(2, **options).fit(X, pd.DataFrame(Y, columns=list("PQRS")))
     assert list(named.label_names_) == list("PQRS")
     base = LogisticRegression(max_iter=2000)
-    foreign = EnsembleOfClassifierChains(2, base_estimator=base, **options).fit(sparse.csr_array(X), Y)
+    foreign = EnsembleOfClassifierChains(2, base_estimator=base, **options).fit(
+        sparse.csr_array(X), Y
+    )
     assert foreign.predict(sparse.csr_array(X)).shape == Y.shape
 
 

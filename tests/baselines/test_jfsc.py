@@ -25,7 +25,9 @@ def problem(n=40, d=6, q=4, seed=0):
 
 def end_of(X, Y, alpha=0.0, beta=0.0, gamma=0.0, eta=0.1, *, S=None, **options):
     regression = RobustRegression(X, Y, label_distance(Y), fisher(X, Y) if S is None else S)
-    (end,) = regression.solve([{"alpha": alpha, "beta": beta, "gamma": gamma, "eta": eta}], **options)
+    (end,) = regression.solve(
+        [{"alpha": alpha, "beta": beta, "gamma": gamma, "eta": eta}], **options
+    )
     return end
 
 
@@ -53,7 +55,9 @@ def test_estimator_check(estimator, check):
 def test_it_is_the_literal_loop(seed, shape, alpha, beta, gamma):
     X, Y = problem(*shape, seed=seed)
     S = literal.fisher(X, Y)
-    expected = literal.jfsc(X, Y, literal.distance(Y), S, alpha, beta, gamma, 0.5, max_iter=30, tol=-1.0)[-1]
+    expected = literal.jfsc(
+        X, Y, literal.distance(Y), S, alpha, beta, gamma, 0.5, max_iter=30, tol=-1.0
+    )[-1]
     W = solve(X, Y, alpha, beta, gamma, 0.5, S=S.T, max_iter=30, tol=-1.0)
     # Power iteration ends at 1e-8; 30 steps of a sequence that may grow carry that on.
     np.testing.assert_allclose(W, expected, atol=1e-4 * max(1.0, abs(expected).max()))
@@ -88,7 +92,9 @@ def test_b_with_equal_row_weights_it_ends_where_llsf_ends(monkeypatch):
     monkeypatch.setattr(jfsc, "inverse_lengths", np.ones_like)
     X, Y = problem(400, 5, 4)
     W = solve(X, Y, 2.0, 0.0, 20.0, max_iter=5000, tol=-1.0)
-    np.testing.assert_allclose(W, solve_llsf(X, Y, label_distance(Y), 2.0, 20.0, max_iter=5000, tol=-1.0), atol=1e-7)
+    np.testing.assert_allclose(
+        W, solve_llsf(X, Y, label_distance(Y), 2.0, 20.0, max_iter=5000, tol=-1.0), atol=1e-7
+    )
 
 
 def geometric_median(Y):
@@ -104,8 +110,12 @@ def test_c_a_constant_column_finds_the_geometric_median():
     W = solve(np.ones((7, 1)), Y, max_iter=3000, tol=-1.0)
     np.testing.assert_allclose(W[0], geometric_median(Y), atol=5e-3)
     single = np.array([[1.0], [1], [1], [0], [0]])
-    assert solve(np.ones((5, 1)), single, max_iter=3000, tol=-1.0)[0, 0] == pytest.approx(1.0, abs=2e-3)
-    assert solve_llsf(np.ones((5, 1)), single, np.zeros((1, 1)), 0.0, 0.0, tol=1e-12)[0, 0] == pytest.approx(0.6, abs=1e-4)
+    assert solve(np.ones((5, 1)), single, max_iter=3000, tol=-1.0)[0, 0] == pytest.approx(
+        1.0, abs=2e-3
+    )
+    assert solve_llsf(np.ones((5, 1)), single, np.zeros((1, 1)), 0.0, 0.0, tol=1e-12)[
+        0, 0
+    ] == pytest.approx(0.6, abs=1e-4)
 
 
 def test_d_convex_problems_end_in_an_optimum():
@@ -125,14 +135,18 @@ def test_d_convex_problems_end_in_an_optimum():
 def test_e_doubled_rows_with_doubled_penalties_give_the_same_iterates(n_iter):
     X, Y = problem()
     once = solve(X, Y, 0.1, 0.01, 0.2, 0.3, max_iter=n_iter, tol=-1.0)
-    doubled = solve(np.vstack([X, X]), np.vstack([Y, Y]), 0.2, 0.01, 0.4, 0.6, max_iter=n_iter, tol=-1.0)
+    doubled = solve(
+        np.vstack([X, X]), np.vstack([Y, Y]), 0.2, 0.01, 0.4, 0.6, max_iter=n_iter, tol=-1.0
+    )
     np.testing.assert_allclose(doubled, once, atol=1e-6)
 
 
 def test_e_labels_permute():
     X, Y = problem()
     order = np.array([2, 0, 3, 1])
-    np.testing.assert_allclose(solve(X, Y[:, order], 0.1, 0.01, 0.2), solve(X, Y, 0.1, 0.01, 0.2)[:, order], atol=1e-6)
+    np.testing.assert_allclose(
+        solve(X, Y[:, order], 0.1, 0.01, 0.2), solve(X, Y, 0.1, 0.01, 0.2)[:, order], atol=1e-6
+    )
     twice = solve(X, np.hstack([Y, Y[:, :1]]), 0.1, 0.01, 0.2)
     np.testing.assert_allclose(twice[:, 0], twice[:, -1], atol=1e-10)
 
@@ -149,8 +163,11 @@ def test_the_weighted_norm(seed):
     rng = np.random.default_rng(seed)
     X, D = rng.normal(size=(9, 4)), rng.random((9, 3)) + 0.01
     norm, _ = weighted_norm(X, D, np.ones((4, 3)))
-    # Close eigenvalues slow the power iteration down; the step constant has far more slack than this.
-    np.testing.assert_allclose(norm, [np.linalg.norm(X.T @ np.diag(w) @ X, 2) for w in D.T], rtol=2e-3)
+    # Close eigenvalues slow the power iteration down; the step constant has far more slack than
+    # this.
+    np.testing.assert_allclose(
+        norm, [np.linalg.norm(X.T @ np.diag(w) @ X, 2) for w in D.T], rtol=2e-3
+    )
 
 
 @pytest.fixture(scope="module")
@@ -163,15 +180,22 @@ def data():
 @pytest.mark.parametrize("intercept", [True, False])
 def test_sparse_rows_give_the_same_scores(data, preset, intercept):
     X, Y, new = data
-    dense, thin = (JFSC(preset=preset, intercept=intercept).fit(kind(X), Y) for kind in (np.asarray, sparse.csr_array))
-    np.testing.assert_allclose(thin.decision_function(sparse.csr_array(new)), dense.decision_function(new), atol=1e-5)
+    dense, thin = (
+        JFSC(preset=preset, intercept=intercept).fit(kind(X), Y)
+        for kind in (np.asarray, sparse.csr_array)
+    )
+    np.testing.assert_allclose(
+        thin.decision_function(sparse.csr_array(new)), dense.decision_function(new), atol=1e-5
+    )
     assert dense.intercept_.any() == intercept
 
 
 def test_the_faithful_preset_is_the_sequence_on_unit_rows_and_a_constant(data):
     X, Y, new = data
     unit = lambda Z: np.hstack([Z / np.linalg.norm(Z, axis=1)[:, None], np.ones((len(Z), 1))])  # noqa: E731
-    W = literal.jfsc(unit(X), Y, literal.distance(Y), literal.fisher(unit(X), Y), 4**-2, 4**-2, 4**-2, 0.1)[-1]
+    W = literal.jfsc(
+        unit(X), Y, literal.distance(Y), literal.fisher(unit(X), Y), 4**-2, 4**-2, 4**-2, 0.1
+    )[-1]
     model = JFSC().fit(X, Y)
     np.testing.assert_allclose(model.decision_function(new) + 0.5, unit(new) @ W, atol=1e-5)
     np.testing.assert_allclose(model.intercept_, W[-1], atol=1e-5)
@@ -182,9 +206,13 @@ def test_constant_labels_one_label_and_one_dimensional_targets(data):
     X, Y, new = data
     Y = Y.copy()
     Y[:, 0], Y[:, 1] = 0, 1
-    np.testing.assert_array_equal(JFSC(preset="fair", alpha=0.0).fit(X, Y).predict(new)[:, :2], np.tile([0, 1], (30, 1)))
+    np.testing.assert_array_equal(
+        JFSC(preset="fair", alpha=0.0).fit(X, Y).predict(new)[:, :2], np.tile([0, 1], (30, 1))
+    )
     column = JFSC().fit(X, Y[:, 2:3]).predict(new)
-    np.testing.assert_array_equal(JFSC().fit(X, np.where(Y[:, 2] == 1, "yes", "no")).predict(new) == "yes", column[:, 0] == 1)
+    np.testing.assert_array_equal(
+        JFSC().fit(X, np.where(Y[:, 2] == 1, "yes", "no")).predict(new) == "yes", column[:, 0] == 1
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,15 @@ from sklearn.linear_model import LogisticRegression
 
 from baselines import overlapping
 from skcamel import metrics
-from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.baselines import (
+    JFSC,
+    JFSCCV,
+    LLSF,
+    LLSFCV,
+    BinaryRelevance,
+    EnsembleOfClassifierChains,
+    RAkEL,
+)
 from skcamel.baselines.base import WithCuts, known_thresholds
 from skcamel.baselines.linear import filled, tuned_cut
 from skcamel.baselines.logistic import fit_chains, fit_logistic, fit_softmax
@@ -25,7 +33,9 @@ METHODS = [
     BinaryRelevance(),
     BinaryRelevance(LogisticRegression()),
     EnsembleOfClassifierChains(3, random_state=0),
-    EnsembleOfClassifierChains(2, bootstrap=False, base_estimator=LogisticRegression(), random_state=0),
+    EnsembleOfClassifierChains(
+        2, bootstrap=False, base_estimator=LogisticRegression(), random_state=0
+    ),
     RAkEL(random_state=0),
     RAkEL(2, base_estimator=LogisticRegression(), random_state=0),
     LLSF(preset="fair"),
@@ -46,7 +56,9 @@ def partial(share=0.3, seed=0):
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_rows_that_know_everything_are_learned_as_before(method):
     X, Y, _ = partial()
-    integers, floats = (copy.deepcopy(method).fit(X, labels) for labels in (Y.astype(int), Y.astype(float)))
+    integers, floats = (
+        copy.deepcopy(method).fit(X, labels) for labels in (Y.astype(int), Y.astype(float))
+    )
     np.testing.assert_array_equal(integers.decision_function(X), floats.decision_function(X))
 
 
@@ -80,8 +92,16 @@ def test_every_form_of_a_gap_is_understood(method):
     expected = copy.deepcopy(method).fit(X, gaps).decision_function(X)
     objects = np.where(np.isnan(gaps), None, gaps.astype(object))
     frame = pd.DataFrame(gaps, columns=list("abcd")).astype("Int64")
-    for labels in (gaps.tolist(), objects, frame, np.where(gaps == 0, -1.0, gaps), sparse.csr_array(gaps)):
-        np.testing.assert_array_equal(copy.deepcopy(method).fit(X, labels).decision_function(X), expected)
+    for labels in (
+        gaps.tolist(),
+        objects,
+        frame,
+        np.where(gaps == 0, -1.0, gaps),
+        sparse.csr_array(gaps),
+    ):
+        np.testing.assert_array_equal(
+            copy.deepcopy(method).fit(X, labels).decision_function(X), expected
+        )
     assert copy.deepcopy(method).fit(X, frame).label_names_.tolist() == list("abcd")
 
 
@@ -91,13 +111,17 @@ def test_every_form_of_a_gap_is_understood(method):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("base", [None, LogisticRegression()])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_binary_relevance_learns_each_label_as_its_known_rows_alone_would(form, base, weighted, rng):
+def test_binary_relevance_learns_each_label_as_its_known_rows_alone_would(
+    form, base, weighted, rng
+):
     X, _, gaps = partial()
     weights = rng.integers(1, 4, size=len(X)).astype(float) if weighted else None
     P = BinaryRelevance(base).fit(form(X), gaps, weights).predict_proba(form(X))
     for j, y in enumerate(gaps.T):
         known = ~np.isnan(y)
-        own = BinaryRelevance(base).fit(form(X[known]), y[known, None], None if weights is None else weights[known])
+        own = BinaryRelevance(base).fit(
+            form(X[known]), y[known, None], None if weights is None else weights[known]
+        )
         np.testing.assert_allclose(P[:, j], own.predict_proba(form(X))[:, 0], rtol=1e-9, atol=1e-12)
 
 
@@ -121,9 +145,14 @@ def test_a_column_that_is_constant_where_a_label_is_known_does_not_speak_about_i
     np.testing.assert_array_equal(P.predict_proba(moved)[:, 0], P.predict_proba(X)[:, 0])
 
 
-@pytest.mark.filterwarnings("ignore::skcamel.checks.ConstantLabelWarning", "ignore:.*no known entry")
+@pytest.mark.filterwarnings(
+    "ignore::skcamel.checks.ConstantLabelWarning", "ignore:.*no known entry"
+)
 def test_targets_without_a_known_value_have_probability_zero():
-    X, Y = np.arange(4.0)[:, None], np.array([[NAN, 1, 1], [NAN, NAN, 0], [NAN, 1, NAN], [NAN, 1, 0]])
+    X, Y = (
+        np.arange(4.0)[:, None],
+        np.array([[NAN, 1, 1], [NAN, NAN, 0], [NAN, 1, NAN], [NAN, 1, 0]]),
+    )
     P = BinaryRelevance().fit(X, Y).predict_proba(X)
     np.testing.assert_array_equal(P[:, :2], [[0, 1]] * 4)
 
@@ -133,7 +162,12 @@ def test_targets_without_a_known_value_have_probability_zero():
 
 def literal_chain(X, gaps, order):
     """Probabilities of a chain whose links are fitted one by one, guesses of binary relevance in the place of unknown labels."""
-    guesses = np.column_stack([fit_logistic(X[~np.isnan(y)], y[~np.isnan(y), None], tol=1e-9).probabilities(X)[:, 0] for y in gaps.T])
+    guesses = np.column_stack(
+        [
+            fit_logistic(X[~np.isnan(y)], y[~np.isnan(y), None], tol=1e-9).probabilities(X)[:, 0]
+            for y in gaps.T
+        ]
+    )
     told = np.where(np.isnan(gaps), guesses >= 0.5, gaps)
     P, seen = np.zeros(gaps.shape), np.empty((len(X), 0))
     for s, label in enumerate(order):
@@ -156,7 +190,10 @@ def test_a_mask_that_knows_everything_leaves_the_chains_alone():
     X, Y, _ = partial()
     orders = np.array([[0, 1, 2, 3], [3, 2, 1, 0]])
     counts = np.random.default_rng(0).integers(0, 3, size=(len(X), 2)).astype(float)
-    plain, masked = (fit_chains(X, Y.astype(float), orders, counts, known) for known in (None, np.ones(Y.shape, dtype=bool)))
+    plain, masked = (
+        fit_chains(X, Y.astype(float), orders, counts, known)
+        for known in (None, np.ones(Y.shape, dtype=bool))
+    )
     for own, other in zip(plain, masked, strict=True):
         np.testing.assert_array_equal(own.coef, other.coef)
 
@@ -164,7 +201,9 @@ def test_a_mask_that_knows_everything_leaves_the_chains_alone():
 def test_chains_with_another_base_follow_the_same_rule():
     X, _, gaps = partial()
     base = LogisticRegression(C=1.0)
-    model = EnsembleOfClassifierChains(1, order=[1, 0, 2, 3], bootstrap=False, base_estimator=base).fit(X, gaps)
+    model = EnsembleOfClassifierChains(
+        1, order=[1, 0, 2, 3], bootstrap=False, base_estimator=base
+    ).fit(X, gaps)
     known = [~np.isnan(y) for y in gaps.T]
     first = LogisticRegression(C=1.0).fit(X[known[1]], gaps[known[1], 1])
     told = np.where(known[1], gaps[:, 1], first.predict(X))
@@ -184,8 +223,12 @@ def test_a_label_set_learns_from_the_rows_that_know_all_its_labels():
         rows = ~np.isnan(gaps[:, labels]).any(axis=1)
         kinds = [tuple(row) for row in patterns.tolist()]
         assert set(kinds) == {tuple(row) for row in gaps[rows][:, labels].astype(int).tolist()}
-        codes = np.array([kinds.index(tuple(row)) for row in gaps[rows][:, labels].astype(int).tolist()])
-        votes[:, labels] += patterns[fit_softmax(X[rows], codes[:, None], len(kinds)).most_probable(X)[:, 0]]
+        codes = np.array(
+            [kinds.index(tuple(row)) for row in gaps[rows][:, labels].astype(int).tolist()]
+        )
+        votes[:, labels] += patterns[
+            fit_softmax(X[rows], codes[:, None], len(kinds)).most_probable(X)[:, 0]
+        ]
     np.testing.assert_array_equal(model.decision_function(X) > 0, votes / 3 >= 0.5)
 
 
@@ -207,13 +250,17 @@ def test_labels_without_a_known_entry_are_in_no_set():
         model = RAkEL(3, random_state=0).fit(X, gaps)
     assert model.labelsets_.tolist() == [[0, 1, 3]]
     others = RAkEL(3, random_state=0).fit(X, Y[:, [0, 1, 3]])
-    np.testing.assert_array_equal(model.decision_function(X)[:, [0, 1, 3]], others.decision_function(X))
+    np.testing.assert_array_equal(
+        model.decision_function(X)[:, [0, 1, 3]], others.decision_function(X)
+    )
 
 
 # Linear methods
 
 
-@pytest.mark.parametrize("method", [LLSF(), LLSF(preset="fair"), JFSC(), JFSC(preset="fair")], ids=str)
+@pytest.mark.parametrize(
+    "method", [LLSF(), LLSF(preset="fair"), JFSC(), JFSC(preset="fair")], ids=str
+)
 def test_unknown_targets_are_the_means_of_the_known_ones(method, rng):
     X, _, gaps = partial()
     weights = rng.integers(1, 4, size=len(X)).astype(float)
@@ -231,7 +278,10 @@ def test_searches_judge_candidates_by_known_entries():
     found = LLSFCV(rhos=[0.1], cv=3, **SMALL_GRIDS).fit(X, gaps)
     for k, params in enumerate(found.cv_results_["params"]):
         values = []
-        for train, test in ((np.setdiff1d(np.arange(len(X)), part), part) for part in np.array_split(np.arange(len(X)), 3)):
+        for train, test in (
+            (np.setdiff1d(np.arange(len(X)), part), part)
+            for part in np.array_split(np.arange(len(X)), 3)
+        ):
             model = LLSF(**params).fit(X[train], gaps[train])
             values.append(metrics.average_precision(gaps[test], model.decision_function(X[test])))
         assert found.cv_results_["mean_test_score"][k] == pytest.approx(np.mean(values), abs=1e-12)
@@ -254,7 +304,10 @@ def test_tuned_thresholds_are_those_of_the_known_entries(seed, metric):
 
 def test_the_authors_cut_counts_known_entries():
     gaps, F = np.array([[1, 0, NAN], [NAN, 1, 0]]), np.array([[0.9, 0.2, 5.0], [-3.0, 0.6, 0.3]])
-    f1 = [np.mean([2 / (1 + 1 + (t <= 0.2)), 2 / (1 + 1 + (t <= 0.3))]) if t <= 0.6 else 0.5 for t in np.linspace(0, 0.9, 51)]
+    f1 = [
+        np.mean([2 / (1 + 1 + (t <= 0.2)), 2 / (1 + 1 + (t <= 0.3))]) if t <= 0.6 else 0.5
+        for t in np.linspace(0, 0.9, 51)
+    ]
     assert tuned_cut(gaps, F) == np.linspace(0, 0.9, 51)[int(np.argmax(f1))]
 
 
@@ -263,7 +316,9 @@ def test_the_authors_cut_counts_known_entries():
 
 def test_one_estimator_for_all_labels_says_what_to_do():
     X, _, gaps = partial()
-    with pytest.raises(ValueError, match=r"unknown entries \(NaN\).*use BinaryRelevance\(estimator\)"):
+    with pytest.raises(
+        ValueError, match=r"unknown entries \(NaN\).*use BinaryRelevance\(estimator\)"
+    ):
         WithCuts(ExtraTreesClassifier(5)).fit(X, gaps)
 
 

@@ -64,17 +64,23 @@ def test_a_the_first_iterate_in_closed_form():
     first = literal.soft(start + (0.7 * start - 0.3 * start @ R) / L, 0.2 / L)
     np.testing.assert_allclose(solve(X, Y, R, 0.3, 0.2, 0.7, max_iter=1), first, atol=1e-12)
     plain = literal.llsf_step_constant(X, R, 0.0)
-    np.testing.assert_allclose(solve(X, Y, R, rho=0.7, max_iter=1), (1 + 0.7 / plain) * start, atol=1e-12)
+    np.testing.assert_allclose(
+        solve(X, Y, R, rho=0.7, max_iter=1), (1 + 0.7 / plain) * start, atol=1e-12
+    )
 
 
 def test_b_without_correlation_it_is_the_lasso():
     X, Y, R = problem()
     W = solve(X, Y, R, beta=3.0, max_iter=20_000, tol=-1.0)
     for j in range(Y.shape[1]):
-        lasso = Lasso(alpha=3.0 / len(X), fit_intercept=False, tol=1e-12, max_iter=100_000).fit(X, Y[:, j])
+        lasso = Lasso(alpha=3.0 / len(X), fit_intercept=False, tol=1e-12, max_iter=100_000).fit(
+            X, Y[:, j]
+        )
         np.testing.assert_allclose(W[:, j], lasso.coef_, atol=1e-7)
     Q = np.linalg.qr(X)[0]
-    np.testing.assert_allclose(solve(Q, Y, R, beta=0.3, max_iter=2000, tol=-1.0), literal.soft(Q.T @ Y, 0.3), atol=1e-9)
+    np.testing.assert_allclose(
+        solve(Q, Y, R, beta=0.3, max_iter=2000, tol=-1.0), literal.soft(Q.T @ Y, 0.3), atol=1e-9
+    )
 
 
 def test_c_convex_problems_end_in_an_optimum():
@@ -101,7 +107,9 @@ def test_d_all_weights_vanish_from_the_largest_correlation_on(alpha):
 @pytest.mark.parametrize("alpha", [0.5, 50.0])
 def test_e_without_momentum_the_objective_never_rises(alpha):
     X, Y, R = problem(8, 12, 4)
-    ends = [solve(X, Y, R, alpha, 0.3, 0.1, max_iter=t, tol=-1.0, accelerated=False) for t in range(12)]
+    ends = [
+        solve(X, Y, R, alpha, 0.3, 0.1, max_iter=t, tol=-1.0, accelerated=False) for t in range(12)
+    ]
     J = [literal.llsf_objective(X, Y, R, W, alpha, 0.3) for W in ends]
     assert (np.diff(J) <= 1e-9 * np.abs(J[1:])).all()
 
@@ -110,7 +118,9 @@ def test_f_labels_permute_repeat_and_decouple():
     X, Y, _ = problem()
     order = np.array([2, 0, 3, 1])
     W = solve(X, Y, label_distance(Y), 1.0, 0.5)
-    np.testing.assert_allclose(solve(X, Y[:, order], label_distance(Y[:, order]), 1.0, 0.5), W[:, order], atol=1e-10)
+    np.testing.assert_allclose(
+        solve(X, Y[:, order], label_distance(Y[:, order]), 1.0, 0.5), W[:, order], atol=1e-10
+    )
     twice = np.hstack([Y, Y[:, :1]])
     repeated = solve(X, twice, label_distance(twice), 1.0, 0.5)
     np.testing.assert_allclose(repeated[:, 0], repeated[:, -1], atol=1e-10)
@@ -130,7 +140,11 @@ def test_g_the_distance_has_one_positive_eigenvalue_at_most(seed, q):
 
 def test_the_distance_of_an_empty_label():
     Y = np.array([[1.0, 0, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0]])
-    np.testing.assert_allclose(label_distance(Y), [[0, 1 - 0.5**0.5, 1 - 0.5**0.5], [1 - 0.5**0.5, 0, 0], [1 - 0.5**0.5, 0, 0]], atol=1e-12)
+    np.testing.assert_allclose(
+        label_distance(Y),
+        [[0, 1 - 0.5**0.5, 1 - 0.5**0.5], [1 - 0.5**0.5, 0, 0], [1 - 0.5**0.5, 0, 0]],
+        atol=1e-12,
+    )
 
 
 @pytest.mark.parametrize("n_iter", [1, 7, 40])
@@ -138,7 +152,11 @@ def test_h_doubled_rows_with_doubled_penalties_give_the_same_iterates(n_iter):
     X, Y, R = problem()
     once = solve(X, Y, R, 0.5, 0.4, 0.2, max_iter=n_iter, tol=-1.0)
     X2, Y2 = np.vstack([X, X]), np.vstack([Y, Y])
-    np.testing.assert_allclose(solve(X2, Y2, label_distance(Y2), 1.0, 0.8, 0.4, max_iter=n_iter, tol=-1.0), once, atol=1e-11)
+    np.testing.assert_allclose(
+        solve(X2, Y2, label_distance(Y2), 1.0, 0.8, 0.4, max_iter=n_iter, tol=-1.0),
+        once,
+        atol=1e-11,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -155,18 +173,28 @@ def test_sparse_rows_and_frames_give_the_same_scores(data, preset, d):
     X, new = np.hstack([X, extra[:60]]), np.hstack([new, extra[60:]])
     X[3] = new[2] = 0
     expected = LLSF(preset=preset).fit(X, Y).decision_function(new)
-    scores = LLSF(preset=preset).fit(sparse.csr_array(X), sparse.csr_array(Y)).decision_function(sparse.csr_array(new))
+    scores = (
+        LLSF(preset=preset)
+        .fit(sparse.csr_array(X), sparse.csr_array(Y))
+        .decision_function(sparse.csr_array(new))
+    )
     np.testing.assert_allclose(scores, expected, atol=1e-9)
     columns = [f"x{j}" for j in range(d)]
-    model = LLSF(preset=preset).fit(pd.DataFrame(X, columns=columns), pd.DataFrame(Y, columns=list("abcde")))
-    np.testing.assert_allclose(model.decision_function(pd.DataFrame(new, columns=columns)), expected, atol=1e-12)
+    model = LLSF(preset=preset).fit(
+        pd.DataFrame(X, columns=columns), pd.DataFrame(Y, columns=list("abcde"))
+    )
+    np.testing.assert_allclose(
+        model.decision_function(pd.DataFrame(new, columns=columns)), expected, atol=1e-12
+    )
     assert list(model.label_names_) == list("abcde")
     assert set().union(*model.label_sets(pd.DataFrame(new, columns=columns))) <= set("abcde")
 
 
 def test_the_faithful_preset_is_the_sequence_on_unit_rows(data):
     X, Y, new = data
-    W = literal.llsf(X / np.linalg.norm(X, axis=1)[:, None], Y, literal.distance(Y), 2**-3, 2**-3, 0.1)[-1]
+    W = literal.llsf(
+        X / np.linalg.norm(X, axis=1)[:, None], Y, literal.distance(Y), 2**-3, 2**-3, 0.1
+    )[-1]
     F = new / np.linalg.norm(new, axis=1)[:, None] @ W
     model = LLSF().fit(X, Y)
     np.testing.assert_allclose(model.decision_function(new) + 0.5, F, atol=1e-9)
@@ -177,7 +205,9 @@ def test_the_faithful_preset_is_the_sequence_on_unit_rows(data):
 def test_the_fair_preset_does_not_see_shifts_and_scales_of_columns(data):
     X, Y, new = data
     plain, moved = LLSF(preset="fair").fit(X, Y), LLSF(preset="fair").fit(3 * X + 7, Y)
-    np.testing.assert_allclose(moved.decision_function(3 * new + 7), plain.decision_function(new), atol=1e-9)
+    np.testing.assert_allclose(
+        moved.decision_function(3 * new + 7), plain.decision_function(new), atol=1e-9
+    )
 
 
 def test_constant_labels_are_legal(data):
@@ -187,7 +217,9 @@ def test_constant_labels_are_legal(data):
     for preset in ("faithful", "fair"):
         F = LLSF(beta=0.0, preset=preset).fit(X, Y).decision_function(new)
         assert np.isfinite(F).all()
-    np.testing.assert_array_equal(LLSF(preset="fair", alpha=0.0).fit(X, Y).predict(new)[:, :2], np.tile([0, 1], (30, 1)))
+    np.testing.assert_array_equal(
+        LLSF(preset="fair", alpha=0.0).fit(X, Y).predict(new)[:, :2], np.tile([0, 1], (30, 1))
+    )
     assert not LLSF().fit(X, 0 * Y).predict(new).any()
 
 
@@ -205,18 +237,30 @@ def test_the_tuned_cut_is_the_first_best_of_51(data):
     unit = X / np.linalg.norm(X, axis=1)[:, None]
     F = unit @ model.coef_.T
     cuts = np.linspace(0, F.max(), 51)
-    f1 = [np.mean([2 * (y & p).sum() / max(1, y.sum() + p.sum()) if (y | p).any() else 1.0 for y, p in zip(Y, t <= F)]) for t in cuts]
+    f1 = [
+        np.mean(
+            [
+                2 * (y & p).sum() / max(1, y.sum() + p.sum()) if (y | p).any() else 1.0
+                for y, p in zip(Y, t <= F)
+            ]
+        )
+        for t in cuts
+    ]
     tau = cuts[int(np.argmax(f1))]
     np.testing.assert_allclose(model.thresholds_ + 0.5, tau)
     assert tau != pytest.approx(0.5)
     assert tuned_cut(Y, -np.ones(Y.shape)) <= 0
     np.testing.assert_array_equal(model.predict(X), tau <= F)
-    np.testing.assert_array_equal(model.predict(new), model.decision_function(new) > model.thresholds_)
+    np.testing.assert_array_equal(
+        model.predict(new), model.decision_function(new) > model.thresholds_
+    )
 
 
 @given(tau=st.floats(-2, 2), nearby=st.integers(-3, 3))
 def test_the_authors_cut_decides_as_it_did_on_the_old_scale(tau, nearby):
-    F = np.array([[tau + nearby * np.spacing(max(abs(tau), 0.5))]])  # further digits of F are lost in F - 1/2
+    F = np.array(
+        [[tau + nearby * np.spacing(max(abs(tau), 0.5))]]
+    )  # further digits of F are lost in F - 1/2
     decided = half_less(F) > just_below(tau)
     assert decided[0, 0] == (F[0, 0] >= tau)
 
@@ -228,7 +272,13 @@ def test_the_authors_cut_decides_as_it_did_on_the_old_scale(tau, nearby):
         ({"beta": np.nan}, "beta must be a number >= 0"),
         ({"rho": 0}, "rho must be a number > 0"),
         ({"preset": "best"}, "preset='best' is not known"),
-        ({"threshold": "best"}, "threshold='best' is not known; choose 'zero', 'hamming_loss', 'macro_f1', 'micro_f1', 'tuned', a number"),
+        (
+            {"threshold": "best"},
+            (
+                "threshold='best' is not known; choose 'zero', 'hamming_loss', 'macro_f1',"
+                " 'micro_f1', 'tuned', a number"
+            ),
+        ),
         ({"max_iter": -1}, "max_iter must be an integer >= 0"),
         ({"tol": 0}, "tol must be a number > 0"),
     ],

@@ -41,7 +41,9 @@ def data():
 @pytest.mark.parametrize("options", [{}, {"preset": "fair"}, {"threshold": "tuned"}], ids=str)
 def test_every_candidate_scores_as_a_separate_fit(data, search, single, options):
     X, Y = data
-    axes = {"alphas": [0.0, 0.2, 50.0], "betas": [0.01, 1.0]} | ({"gammas": [0.1, 3.0]} if search is JFSCCV else {"rhos": [0.1, 10.0]})
+    axes = {"alphas": [0.0, 0.2, 50.0], "betas": [0.01, 1.0]} | (
+        {"gammas": [0.1, 3.0]} if search is JFSCCV else {"rhos": [0.1, 10.0]}
+    )
     model = search(**axes, cv=3, **options).fit(X, Y)
     results = model.cv_results_
     assert len(results["params"]) == 12
@@ -49,11 +51,15 @@ def test_every_candidate_scores_as_a_separate_fit(data, search, single, options)
         folds = []
         for train, test in KFold(3).split(X):
             fitted = single(**params, **options).fit(X[train], Y[train])
-            folds.append(evaluate(Y[test], fitted.decision_function(X[test]), fitted.predict(X[test])))
+            folds.append(
+                evaluate(Y[test], fitted.decision_function(X[test]), fitted.predict(X[test]))
+            )
         for name in NAMES:
             mean = np.mean([fold[name] for fold in folds]) * (-1 if name in LOSSES else 1)
             assert results[f"mean_test_{name}"][k] == pytest.approx(mean, abs=1e-9), (name, params)
-        assert results["split1_test_score"][k] == pytest.approx(folds[1]["average_precision"], abs=1e-9)
+        assert results["split1_test_score"][k] == pytest.approx(
+            folds[1]["average_precision"], abs=1e-9
+        )
     refit = single(**model.best_params_, **options).fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X), refit.decision_function(X), atol=1e-10)
 
@@ -65,13 +71,19 @@ def test_columns_of_zeros_change_nothing_and_weigh_nothing(data, single, preset,
     X, Y = data
     wide = np.insert(X, [0, 4, 12], 0.0, axis=1)
     plain, model = single(preset=preset).fit(X, Y), single(preset=preset).fit(as_rows(wide), Y)
-    np.testing.assert_allclose(model.decision_function(as_rows(wide)), plain.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(
+        model.decision_function(as_rows(wide)), plain.decision_function(X), atol=1e-9
+    )
     assert model.coef_.shape == (5, 15)
     assert not model.coef_[:, [0, 5, 14]].any()
     wide[:, 5] = 1.0  # a feature that training never saw
-    np.testing.assert_allclose(model.coef_ @ wide.T, model.coef_ @ np.insert(X, [0, 4, 12], 0.0, axis=1).T)
+    np.testing.assert_allclose(
+        model.coef_ @ wide.T, model.coef_ @ np.insert(X, [0, 4, 12], 0.0, axis=1).T
+    )
     if single is JFSC:
-        np.testing.assert_allclose(np.delete(model.fisher_, [0, 5, 14], axis=1), plain.fisher_, atol=1e-9)
+        np.testing.assert_allclose(
+            np.delete(model.fisher_, [0, 5, 14], axis=1), plain.fisher_, atol=1e-9
+        )
         assert not model.fisher_[:, [0, 5, 14]].any()
 
 
@@ -85,12 +97,20 @@ def test_columns_of_zeros_are_not_solved_for(data, search):
 @pytest.mark.parametrize("kind", ["llsf", "jfsc"])
 @pytest.mark.parametrize("shape", [(60, 12), (20, 70)])
 @pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
-def test_batches_of_any_size_give_the_weights_of_separate_sequences(kind, shape, as_rows, rng, monkeypatch):
+def test_batches_of_any_size_give_the_weights_of_separate_sequences(
+    kind, shape, as_rows, rng, monkeypatch
+):
     X = as_rows(rng.normal(size=shape) * (rng.random(shape) < 0.3))
     Y = (rng.random((shape[0], 5)) < 0.3).astype(float)
-    R, grid = label_distance(Y), [(a, b, r) for a in (0.0, 0.1, 8.0) for b in (0.01, 0.3, 2.0) for r in (0.1, 10.0)]
+    R, grid = (
+        label_distance(Y),
+        [(a, b, r) for a in (0.0, 0.1, 8.0) for b in (0.01, 0.3, 2.0) for r in (0.1, 10.0)],
+    )
     if kind == "llsf":
-        problem, candidates = LeastSquares(X, Y, R), [{"alpha": a, "beta": b, "rho": r} for a, b, r in grid]
+        problem, candidates = (
+            LeastSquares(X, Y, R),
+            [{"alpha": a, "beta": b, "rho": r} for a, b, r in grid],
+        )
     else:
         problem = RobustRegression(X, Y, R, fisher(X, Y))
         candidates = [{"alpha": a, "beta": b, "gamma": b, "eta": r} for a, b, r in grid]
@@ -117,7 +137,10 @@ def test_the_table_has_scikit_learns_form(data):
     assert model.best_params_ == results["params"][model.best_index_]
     assert (model.alpha_, model.beta_, model.rho_) == tuple(model.best_params_.values())
     np.testing.assert_array_equal(results["param_beta"], [0.05, 1.0, 0.05, 1.0])
-    np.testing.assert_allclose(results["mean_test_score"], (results["split0_test_score"] + results["split1_test_score"]) / 2)
+    np.testing.assert_allclose(
+        results["mean_test_score"],
+        (results["split0_test_score"] + results["split1_test_score"]) / 2,
+    )
     assert "std_test_score" in results
 
 
@@ -136,7 +159,9 @@ def test_the_papers_grid_on_request(data):
     X, Y = data
     model = LLSFCV(grid="paper", max_iter=3, cv=[(np.arange(60), np.arange(60, 90))]).fit(X, Y)
     assert len(model.cv_results_["params"]) == 1323
-    np.testing.assert_array_equal(model.cv_results_["split0_test_score"], model.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(
+        model.cv_results_["split0_test_score"], model.cv_results_["mean_test_score"]
+    )
 
 
 def test_splitters_sparse_rows_and_shuffling(data):
@@ -144,8 +169,13 @@ def test_splitters_sparse_rows_and_shuffling(data):
     splitter = ShuffleSplit(2, random_state=0)
     dense = small_llsf().set_params(cv=splitter).fit(X, Y)
     thin = small_llsf().set_params(cv=splitter).fit(sparse.csr_array(X), Y)
-    np.testing.assert_allclose(dense.cv_results_["mean_test_score"], thin.cv_results_["mean_test_score"], atol=1e-9)
-    first, again, plain = (small_llsf(random_state=seed).fit(X, Y).cv_results_["mean_test_score"] for seed in (0, 0, None))
+    np.testing.assert_allclose(
+        dense.cv_results_["mean_test_score"], thin.cv_results_["mean_test_score"], atol=1e-9
+    )
+    first, again, plain = (
+        small_llsf(random_state=seed).fit(X, Y).cv_results_["mean_test_score"]
+        for seed in (0, 0, None)
+    )
     np.testing.assert_array_equal(first, again)
     assert (first != plain).any()
 

@@ -35,13 +35,17 @@ def test_the_objective_is_scikit_learns_to_one_in_a_million(seed):
 @pytest.mark.parametrize("kind", ["overlapping", "nearly separable", "separable"])
 def test_it_stops_where_scikit_learn_stops(kind, rng):
     """Where classes can be separated there is no optimum, and only the same start, steps and stop give the same model."""
-    X, Y = overlapping.make(n=120, d={"overlapping": 10, "nearly separable": 60, "separable": 130}[kind])
+    X, Y = overlapping.make(
+        n=120, d={"overlapping": 10, "nearly separable": 60, "separable": 130}[kind]
+    )
     new, Z = overlapping.make(n=50, d=X.shape[1], seed=1)[0], standardised(X)
     model = logistic.fit_logistic(X, Y)
     theirs = [LogisticRegression(C=5e7, max_iter=1000).fit(Z, y) for y in Y.T]
     steps = np.array([one.n_iter_[0] for one in theirs])
     np.testing.assert_allclose(model.n_iter, steps, atol=2, rtol=0.2)
-    margins = np.column_stack([one.decision_function((new - X.mean(axis=0)) / X.std(axis=0, ddof=1)) for one in theirs])
+    margins = np.column_stack(
+        [one.decision_function((new - X.mean(axis=0)) / X.std(axis=0, ddof=1)) for one in theirs]
+    )
     assert (np.sign(margins) == np.sign(model.probabilities(new) - 0.5)).mean() > 0.97
 
 
@@ -55,7 +59,11 @@ def test_the_gradient_vanishes_at_the_fit():
 
 def test_expected_positives_are_the_counted_ones():
     X, Y = overlapping.make()
-    np.testing.assert_allclose(logistic.fit_logistic(X, Y, tol=1e-6).probabilities(X).sum(axis=0), Y.sum(axis=0), atol=1e-5 * len(X))
+    np.testing.assert_allclose(
+        logistic.fit_logistic(X, Y, tol=1e-6).probabilities(X).sum(axis=0),
+        Y.sum(axis=0),
+        atol=1e-5 * len(X),
+    )
 
 
 @settings(max_examples=15, deadline=None)
@@ -70,7 +78,10 @@ def test_probabilities_do_not_depend_on_units(scale, shift, feature):
 
 def class_probabilities(model, X):
     """P(class | row) of models of several classes, (m, K, B)."""
-    return softmax(np.einsum("nd,dkb->nkb", model.columns.rows(X).times(np.eye(len(model.coef))), model.coef), axis=1)
+    return softmax(
+        np.einsum("nd,dkb->nkb", model.columns.rows(X).times(np.eye(len(model.coef))), model.coef),
+        axis=1,
+    )
 
 
 def test_softmax_reaches_scikit_learns_probabilities():
@@ -79,7 +90,9 @@ def test_softmax_reaches_scikit_learns_probabilities():
     model, Z = logistic.fit_softmax(X, codes, 4, tol=1e-7), standardised(X)
     for j in range(2):
         theirs = LogisticRegression(C=5e7, tol=1e-10, max_iter=10_000).fit(Z, codes[:, j])
-        np.testing.assert_allclose(class_probabilities(model, X)[:, :, j], theirs.predict_proba(Z), atol=2e-3)
+        np.testing.assert_allclose(
+            class_probabilities(model, X)[:, :, j], theirs.predict_proba(Z), atol=2e-3
+        )
 
 
 def test_two_classes_by_softmax_are_the_binary_model():
@@ -102,7 +115,11 @@ def test_counts_equal_repeated_rows():
     (weighted,) = logistic.fit_chains(X, Y, order, counts, tol=1e-9)
     (repeated,) = logistic.fit_chains(X[rows], Y[rows], order, np.ones((len(X), 1)), tol=1e-9)
     np.testing.assert_allclose(weighted.columns.spread, repeated.columns.spread)
-    np.testing.assert_allclose(weighted.chain_probabilities(X, order[0]), repeated.chain_probabilities(X, order[0]), atol=1e-6)
+    np.testing.assert_allclose(
+        weighted.chain_probabilities(X, order[0]),
+        repeated.chain_probabilities(X, order[0]),
+        atol=1e-6,
+    )
 
 
 def test_a_chain_target_sees_the_earlier_labels_only():
@@ -125,11 +142,18 @@ def test_chains_in_one_batch_are_the_chains_one_by_one(budget, is_sparse, monkey
     if is_sparse:
         X[np.random.default_rng(0).random(X.shape) < 0.9] = 0
         X = sparse.csr_array(X)
-    orders, counts = np.array([[2, 0, 3, 1], [0, 1, 2, 3], [3, 1, 0, 2]]), bags(X.toarray() if is_sparse else X, 3)
+    orders, counts = (
+        np.array([[2, 0, 3, 1], [0, 1, 2, 3], [3, 1, 0, 2]]),
+        bags(X.toarray() if is_sparse else X, 3),
+    )
     together = logistic.fit_chains(X, Y, orders, counts, tol=1e-7)
     for c, order in enumerate(orders):
         (alone,) = logistic.fit_chains(X, Y, orders[[c]], counts[:, [c]], tol=1e-7)
-        np.testing.assert_allclose(together[c].chain_probabilities(X, order), alone.chain_probabilities(X, order), atol=1e-5)
+        np.testing.assert_allclose(
+            together[c].chain_probabilities(X, order),
+            alone.chain_probabilities(X, order),
+            atol=1e-5,
+        )
 
 
 def test_columns_and_targets_constant_in_one_bag_only_count_in_the_others():
@@ -156,7 +180,9 @@ def test_separable_rows_end_on_their_right_side(rng):
 
 
 def test_nearly_separable_rows_end_too():
-    X = np.array([[0.0, 0], [1, 0], [0, 0], [1, 0], [0, 1], [1, 1]])  # the second column occurs with positives only
+    X = np.array(
+        [[0.0, 0], [1, 0], [0, 0], [1, 0], [0, 1], [1, 1]]
+    )  # the second column occurs with positives only
     y = np.array([[0.0], [1], [1], [0], [1], [1]])
     model = logistic.fit_logistic(X, y)
     assert model.n_iter[0] < 100
@@ -178,11 +204,15 @@ def test_constant_columns_are_dropped():
     wide = np.column_stack([np.full(len(X), 7.0), X, np.zeros(len(X))])
     model = logistic.fit_logistic(wide, Y)
     assert list(model.columns.kept) == list(range(1, 1 + X.shape[1]))
-    np.testing.assert_allclose(model.probabilities(wide), logistic.fit_logistic(X, Y).probabilities(X), atol=1e-9)
+    np.testing.assert_allclose(
+        model.probabilities(wide), logistic.fit_logistic(X, Y).probabilities(X), atol=1e-9
+    )
 
 
 def test_rows_without_any_varying_column_give_the_share_of_positives():
-    P = logistic.fit_logistic(np.ones((5, 2)), np.array([[1.0], [0], [0], [0], [1]])).probabilities(np.ones((1, 2)))
+    P = logistic.fit_logistic(np.ones((5, 2)), np.array([[1.0], [0], [0], [0], [1]])).probabilities(
+        np.ones((1, 2))
+    )
     np.testing.assert_allclose(P, 0.4, atol=1e-4)
 
 
@@ -202,7 +232,9 @@ def test_sparse_new_rows_give_the_probabilities_of_dense_ones():
     X, Y = overlapping.make()
     X[abs(X) < 1] = 0
     model = logistic.fit_logistic(X, Y)
-    np.testing.assert_allclose(model.probabilities(sparse.csr_array(X)), model.probabilities(X), atol=1e-10)
+    np.testing.assert_allclose(
+        model.probabilities(sparse.csr_array(X)), model.probabilities(X), atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("n_columns", [1, 3])

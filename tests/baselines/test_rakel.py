@@ -21,7 +21,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarn
 
 
 @parametrize_with_checks(
-    [RAkEL(n_estimators=2, random_state=0), RAkEL(base_estimator=DecisionTreeClassifier(random_state=0), random_state=0)]
+    [
+        RAkEL(n_estimators=2, random_state=0),
+        RAkEL(base_estimator=DecisionTreeClassifier(random_state=0), random_state=0),
+    ]
 )
 def test_estimator_check(estimator, check):
     check(estimator)
@@ -71,7 +74,9 @@ def test_votes_are_the_literal_ones(k):
     X, Y = overlapping.make(n=300, q=4)
     model = RAkEL(k, random_state=0, tol=1e-8).fit(X[:250], Y[:250])
     expected = literal.powersets(X[:250], Y[:250], [tuple(s) for s in model.labelsets_], X)
-    assert np.isclose(outputs(model, X), expected).mean() > 0.998  # a margin of rounding size may fall either way
+    assert (
+        np.isclose(outputs(model, X), expected).mean() > 0.998
+    )  # a margin of rounding size may fall either way
 
 
 def test_votes_are_whole():
@@ -99,7 +104,9 @@ def test_k_above_q_is_one_label_powerset_of_seen_patterns():
 def test_unseen_patterns_are_never_voted_for():
     X, Y = overlapping.make(q=3)
     Y[:, 2] = Y[:, 0] * (1 - Y[:, 1])
-    assert set(map(tuple, RAkEL(3, random_state=0).fit(X, Y).predict(3 * X))) <= set(map(tuple, Y.astype(int)))
+    assert set(map(tuple, RAkEL(3, random_state=0).fit(X, Y).predict(3 * X))) <= set(
+        map(tuple, Y.astype(int))
+    )
 
 
 def test_a_set_with_one_pattern_always_votes_for_it():
@@ -144,7 +151,9 @@ def test_the_seed_decides_everything():
     assert (first.labelsets_ != other.labelsets_).any()
 
 
-@pytest.mark.parametrize("base", [DecisionTreeClassifier(max_depth=3, random_state=0), LinearSVC(random_state=0)])
+@pytest.mark.parametrize(
+    "base", [DecisionTreeClassifier(max_depth=3, random_state=0), LinearSVC(random_state=0)]
+)
 def test_an_estimator_of_choice_votes(base):
     X, Y = overlapping.make()
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -157,14 +166,21 @@ def test_an_estimator_of_choice_votes(base):
 def test_sparse_rows_and_frames():
     X, Y = overlapping.make()
     X[abs(X) < 1] = 0
-    of_sparse = RAkEL(random_state=0).fit(sparse.csr_array(X), pd.DataFrame(Y, columns=list("PQRS")))
+    of_sparse = RAkEL(random_state=0).fit(
+        sparse.csr_array(X), pd.DataFrame(Y, columns=list("PQRS"))
+    )
     assert list(of_sparse.label_names_) == list("PQRS")
-    np.testing.assert_array_equal(of_sparse.predict(sparse.csr_array(X)), RAkEL(random_state=0).fit(X, Y).predict(X))
+    np.testing.assert_array_equal(
+        of_sparse.predict(sparse.csr_array(X)), RAkEL(random_state=0).fit(X, Y).predict(X)
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"k": 0}, "k must be an integer >= 1, got 0"), ({"n_estimators": 0}, "n_estimators must be an integer >= 1 or None, got 0")],
+    [
+        ({"k": 0}, "k must be an integer >= 1, got 0"),
+        ({"n_estimators": 0}, "n_estimators must be an integer >= 1 or None, got 0"),
+    ],
 )
 def test_wrong_parameters_are_named(options, message):
     with pytest.raises(ValueError, match=message):

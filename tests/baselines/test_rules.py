@@ -13,7 +13,15 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baselines import overlapping
-from skcamel.baselines import JFSC, JFSCCV, LLSF, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
+from skcamel.baselines import (
+    JFSC,
+    JFSCCV,
+    LLSF,
+    LLSFCV,
+    BinaryRelevance,
+    EnsembleOfClassifierChains,
+    RAkEL,
+)
 from skcamel.baselines.base import WithCuts
 from skcamel.camel.thresholds import METRICS, thresholds
 from skcamel.checks import ConstantLabelWarning
@@ -32,15 +40,22 @@ MODELS = [
     JFSC(preset="fair"),
     WithCuts(ExtraTreesClassifier(5, random_state=0)),
 ]
-each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model).replace(" ", "")[:30])
-SEARCHES = [LLSFCV([0.1, 1.0], [0.05], [0.1], preset="fair", cv=3), JFSCCV([0.1], [0.01, 0.1], [0.05], [0.1], preset="fair", cv=3)]
+each_model = pytest.mark.parametrize(
+    "model", MODELS, ids=lambda model: str(model).replace(" ", "")[:30]
+)
+SEARCHES = [
+    LLSFCV([0.1, 1.0], [0.05], [0.1], preset="fair", cv=3),
+    JFSCCV([0.1], [0.01, 0.1], [0.05], [0.1], preset="fair", cv=3),
+]
 each_search = pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
 
 
 @parametrize_with_checks(
     [WithCuts(ExtraTreesClassifier(5, random_state=0))],
     expected_failed_checks=lambda _: {
-        "check_classifiers_multilabel_output_format_predict_proba": "five trees are often unanimous, so that probabilities are 0 and 1"
+        "check_classifiers_multilabel_output_format_predict_proba": (
+            "five trees are often unanimous, so that probabilities are 0 and 1"
+        )
     },
 )
 def test_estimator_check(estimator, check):
@@ -48,7 +63,9 @@ def test_estimator_check(estimator, check):
 
 
 def test_a_classifier_without_probabilities_has_no_thresholds():
-    with pytest.raises(TypeError, match="estimator must be a classifier with predict_proba, got RidgeClassifier"):
+    with pytest.raises(
+        TypeError, match="estimator must be a classifier with predict_proba, got RidgeClassifier"
+    ):
         WithCuts(RidgeClassifier()).fit(X, Y)
 
 
@@ -57,7 +74,10 @@ def test_sparse_probabilities_are_taken_as_dense_ones():
         def predict_proba(self, X):
             return sparse.lil_array(np.column_stack([P[:, 1] for P in super().predict_proba(X)]))
 
-    thin, dense = (WithCuts(base, threshold="macro_f1").fit(X, Y) for base in (Sparse(), KNeighborsClassifier()))
+    thin, dense = (
+        WithCuts(base, threshold="macro_f1").fit(X, Y)
+        for base in (Sparse(), KNeighborsClassifier())
+    )
     np.testing.assert_array_equal(thin.decision_function(X), dense.decision_function(X))
     np.testing.assert_array_equal(thin.thresholds_, dense.thresholds_)
 
@@ -75,7 +95,10 @@ def test_default_decisions_are_those_of_F_at_least_one_half(model):
 @pytest.mark.parametrize("model", [LLSF(preset="fair"), JFSC(preset="fair")])
 def test_a_linear_score_of_exactly_one_half_is_predicted(model):
     fitted = clone(model).fit(X, Y)
-    fitted.coef_, fitted.intercept_ = 0 * fitted.coef_, np.array([0.5, np.nextafter(0.5, 0), np.nextafter(0.5, 1), 0.5])
+    fitted.coef_, fitted.intercept_ = (
+        0 * fitted.coef_,
+        np.array([0.5, np.nextafter(0.5, 0), np.nextafter(0.5, 1), 0.5]),
+    )
     np.testing.assert_array_equal(fitted.predict(X), np.tile([1, 0, 1, 1], (len(X), 1)))
 
 
@@ -91,7 +114,9 @@ def held_out(model, X, Y, weights=None):
     scores = np.empty(Y.shape)
     for train, test in KFold(5, shuffle=True, random_state=0).split(X):
         w = None if weights is None else weights[train]
-        scores[test] = clone(model).fit(X[train], Y[train], sample_weight=w).decision_function(X[test])
+        scores[test] = (
+            clone(model).fit(X[train], Y[train], sample_weight=w).decision_function(X[test])
+        )
     return scores
 
 
@@ -99,16 +124,24 @@ def held_out(model, X, Y, weights=None):
 @pytest.mark.parametrize("metric", METRICS)
 def test_tuned_thresholds_are_those_of_the_scores_of_inner_folds(model, metric):
     fitted = clone(model).set_params(threshold=metric).fit(X, Y)
-    np.testing.assert_allclose(fitted.thresholds_, thresholds(metric, Y > 0, held_out(model, X, Y)), atol=1e-12)
-    np.testing.assert_array_equal(fitted.predict(X), fitted.decision_function(X) > fitted.thresholds_)
-    np.testing.assert_array_equal(fitted.decision_function(X), clone(model).fit(X, Y).decision_function(X))
+    np.testing.assert_allclose(
+        fitted.thresholds_, thresholds(metric, Y > 0, held_out(model, X, Y)), atol=1e-12
+    )
+    np.testing.assert_array_equal(
+        fitted.predict(X), fitted.decision_function(X) > fitted.thresholds_
+    )
+    np.testing.assert_array_equal(
+        fitted.decision_function(X), clone(model).fit(X, Y).decision_function(X)
+    )
 
 
 def test_weights_and_sparse_rows_reach_the_inner_folds():
     weights = np.random.default_rng(0).uniform(0.5, 3, size=len(X))
     scores = held_out(BinaryRelevance(), X, Y, weights)
     model = BinaryRelevance(threshold="macro_f1").fit(X, Y, sample_weight=weights)
-    np.testing.assert_allclose(model.thresholds_, thresholds("macro_f1", Y > 0, scores, weights), atol=1e-12)
+    np.testing.assert_allclose(
+        model.thresholds_, thresholds("macro_f1", Y > 0, scores, weights), atol=1e-12
+    )
     thin = BinaryRelevance(threshold="macro_f1").fit(sparse.csr_array(X), Y, sample_weight=weights)
     np.testing.assert_allclose(thin.thresholds_, model.thresholds_, atol=1e-6)
 
@@ -128,24 +161,33 @@ def test_labels_that_are_constant_in_a_fold_are_legal(model):
 def test_one_row_cannot_be_folded():
     with (
         pytest.warns(ConstantLabelWarning),
-        pytest.raises(ValueError, match="tuned on inner folds, which need at least 2 rows, got n_samples = 1"),
+        pytest.raises(
+            ValueError, match="tuned on inner folds, which need at least 2 rows, got n_samples = 1"
+        ),
     ):
         BinaryRelevance(threshold="macro_f1").fit(X[:1], Y[:1])
 
 
 @each_search
-@pytest.mark.parametrize("cv", [3, ShuffleSplit(2, random_state=0)], ids=["folds", "some rows twice"])
+@pytest.mark.parametrize(
+    "cv", [3, ShuffleSplit(2, random_state=0)], ids=["folds", "some rows twice"]
+)
 def test_a_search_tunes_on_the_scores_of_its_test_parts(search, cv):
     model = clone(search).set_params(threshold="macro_f1", cv=cv).fit(X, Y)
     splits = list((KFold(3) if cv == 3 else cv).split(X))
     single = {LLSFCV: LLSF, JFSCCV: JFSC}[type(search)]
     for k, params in enumerate(model.cv_results_["params"]):
         tried = single(**params, preset="fair")
-        scores = [clone(tried).fit(X[train], Y[train]).decision_function(X[test]) for train, test in splits]
+        scores = [
+            clone(tried).fit(X[train], Y[train]).decision_function(X[test])
+            for train, test in splits
+        ]
         truth = [Y[test] for _, test in splits]
         expected_at = thresholds("macro_f1", np.concatenate(truth) > 0, np.concatenate(scores))
         for name in NAMES:
-            values = [evaluate(y, s, s > expected_at)[name] for y, s in zip(truth, scores, strict=True)]
+            values = [
+                evaluate(y, s, s > expected_at)[name] for y, s in zip(truth, scores, strict=True)
+            ]
             expected = np.mean(values) * (-1 if name in LOSSES else 1)
             assert model.cv_results_[f"mean_test_{name}"][k] == pytest.approx(expected, abs=1e-9)
         if k == model.best_index_:
@@ -195,29 +237,68 @@ def test_rows_without_weight_are_as_if_they_were_not_there(search):
     weights = np.where(np.arange(len(X)) % 4 == 0, 0.0, 1.5)
     kept = np.flatnonzero(weights)
     folds = [(np.arange(60, 120), np.arange(60)), (np.arange(60), np.arange(60, 120))]
-    places = [tuple(np.searchsorted(kept, part[weights[part] > 0]) for part in fold) for fold in folds]
+    places = [
+        tuple(np.searchsorted(kept, part[weights[part] > 0]) for part in fold) for fold in folds
+    ]
     one = clone(search).set_params(cv=folds, threshold="macro_f1").fit(X, Y, sample_weight=weights)
-    other = clone(search).set_params(cv=places, threshold="macro_f1").fit(X[kept], Y[kept], sample_weight=weights[kept])
+    other = (
+        clone(search)
+        .set_params(cv=places, threshold="macro_f1")
+        .fit(X[kept], Y[kept], sample_weight=weights[kept])
+    )
     np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-12)
     np.testing.assert_allclose(one.thresholds_, other.thresholds_, atol=1e-12)
-    assert one.cv_results_["mean_test_macro_f1"] == pytest.approx(other.cv_results_["mean_test_macro_f1"])
+    assert one.cv_results_["mean_test_macro_f1"] == pytest.approx(
+        other.cv_results_["mean_test_macro_f1"]
+    )
 
 
-@pytest.mark.parametrize("model", [BinaryRelevance(tol=1e-7), EnsembleOfClassifierChains(2, bootstrap=False, random_state=0, tol=1e-7)])
+@pytest.mark.parametrize(
+    "model",
+    [
+        BinaryRelevance(tol=1e-7),
+        EnsembleOfClassifierChains(2, bootstrap=False, random_state=0, tol=1e-7),
+    ],
+)
 def test_small_weights_change_nothing(model):
     plain = clone(model).fit(X, Y).predict_proba(X)
-    np.testing.assert_allclose(clone(model).fit(X, Y, sample_weight=np.full(len(X), 1e-5)).predict_proba(X), plain, atol=2e-3)
+    np.testing.assert_allclose(
+        clone(model).fit(X, Y, sample_weight=np.full(len(X), 1e-5)).predict_proba(X),
+        plain,
+        atol=2e-3,
+    )
 
 
 def test_weights_move_a_bootstrap_too():
     heavy = np.where(Y[:, 0] > 0, 20.0, 1.0)
-    plain, weighted = (EnsembleOfClassifierChains(5, random_state=0).fit(X, Y, sample_weight=w) for w in (None, heavy))
+    plain, weighted = (
+        EnsembleOfClassifierChains(5, random_state=0).fit(X, Y, sample_weight=w)
+        for w in (None, heavy)
+    )
     assert (weighted.decision_function(X)[:, 0] > plain.decision_function(X)[:, 0]).mean() > 0.95
 
 
-@pytest.mark.parametrize("kind", [BinaryRelevance, RAkEL, lambda base: EnsembleOfClassifierChains(2, base_estimator=base), WithCuts])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        BinaryRelevance,
+        RAkEL,
+        lambda base: EnsembleOfClassifierChains(2, base_estimator=base),
+        WithCuts,
+    ],
+)
 def test_a_base_estimator_without_weights_is_refused(kind):
-    model = RAkEL(base_estimator=KNeighborsClassifier()) if kind is RAkEL else kind(KNeighborsClassifier())
-    with pytest.raises(ValueError, match=r"KNeighborsClassifier\(\) takes no sample_weight; choose a classifier that does, or repeat rows"):
+    model = (
+        RAkEL(base_estimator=KNeighborsClassifier())
+        if kind is RAkEL
+        else kind(KNeighborsClassifier())
+    )
+    with pytest.raises(
+        ValueError,
+        match=(
+            r"KNeighborsClassifier\(\) takes no sample_weight; choose a classifier that does, or"
+            r" repeat rows"
+        ),
+    ):
         model.fit(X, Y, sample_weight=np.arange(120))
     model.fit(X, Y, sample_weight=np.ones(120))

@@ -6,14 +6,25 @@ import pytest
 
 import pages
 
-HOW = "No Chromium on PATH; install one, on Debian by 'apt-get install chromium', and run 'make test-browser' again."
+HOW = (
+    "No Chromium on PATH; install one, on Debian by 'apt-get install chromium', and run 'make"
+    " test-browser' again."
+)
 # A closed network must not matter: pages need none, and neither shall the browser look for updates.
-QUIET = ["--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"]
+QUIET = [
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+]
 
 
 @pytest.fixture(scope="session")
 def browser():
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    found = next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
     if found is None:
         pytest.exit(HOW, returncode=1)
     from playwright.sync_api import sync_playwright
@@ -30,11 +41,23 @@ def folder(tmp_path_factory):
     from skcamel.report import build_model_report
 
     folder = tmp_path_factory.mktemp("pages")
-    build_model_report(pages.model(6, 120, names=pages.NASTY), pages.new_rows(6, 120, names=pages.NASTY), folder / "few.html")
-    build_model_report(pages.model(174, 500, 40), pages.new_rows(174, 500, 40), folder / "many.html")
+    build_model_report(
+        pages.model(6, 120, names=pages.NASTY),
+        pages.new_rows(6, 120, names=pages.NASTY),
+        folder / "few.html",
+    )
+    build_model_report(
+        pages.model(174, 500, 40), pages.new_rows(174, 500, 40), folder / "many.html"
+    )
     build_model_report(pages.model(6, 120, names=pages.NASTY), None, folder / "no_data.html")
-    build_model_report(pages.model(6, 120, names=pages.NASTY), pages.gaps(6, 120, names=pages.NASTY), folder / "gaps.html")
-    build_model_report(pages.model(6, 120, alpha=0.0), pages.new_rows(6, 120), folder / "alone.html")
+    build_model_report(
+        pages.model(6, 120, names=pages.NASTY),
+        pages.gaps(6, 120, names=pages.NASTY),
+        folder / "gaps.html",
+    )
+    build_model_report(
+        pages.model(6, 120, alpha=0.0), pages.new_rows(6, 120), folder / "alone.html"
+    )
     build_model_report(*pages.table(), folder / "table.html")
     (folder / "empty.html").write_text("<!doctype html><title>empty</title>")
     return folder
@@ -46,12 +69,19 @@ def show(browser, folder):
     complaints, contexts = [], []
 
     def open_page(name, wait=True, **options):
-        contexts.append(context := browser.new_context(viewport={"width": 1280, "height": 900}, **options))
+        contexts.append(
+            context := browser.new_context(viewport={"width": 1280, "height": 900}, **options)
+        )
         page = context.new_page()
         page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(
-            "request", lambda request: complaints.append(request.url) if not request.url.startswith(("file:", "data:", "blob:")) else None
+            "request",
+            lambda request: (
+                complaints.append(request.url)
+                if not request.url.startswith(("file:", "data:", "blob:"))
+                else None
+            ),
         )
         page.goto((folder / f"{name}.html").as_uri())
         if wait:

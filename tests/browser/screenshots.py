@@ -22,8 +22,16 @@ def main(target: Path) -> None:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         yeast = load_dataset("yeast")
-        build_model_report(CamelClassifier(scaling="standard").fit(yeast.X[:800], yeast.labels[:800]), None, folder / "yeast.html")
-        build_model_report(pages.model(8, 150, names=NAMES), pages.new_rows(8, 150, names=NAMES), folder / "made_up.html")
+        build_model_report(
+            CamelClassifier(scaling="standard").fit(yeast.X[:800], yeast.labels[:800]),
+            None,
+            folder / "yeast.html",
+        )
+        build_model_report(
+            pages.model(8, 150, names=NAMES),
+            pages.new_rows(8, 150, names=NAMES),
+            folder / "made_up.html",
+        )
         build_report(STUDY, folder / "study.html")
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
         for page_name, section, theme, height in (
@@ -32,14 +40,20 @@ def main(target: Path) -> None:
             ("study", "differences", "light", 620),
             ("study", "ranks", "dark", 820),
         ):
-            page = browser.new_page(viewport={"width": 1200, "height": height}, color_scheme=theme, reduced_motion="reduce")
+            page = browser.new_page(
+                viewport={"width": 1200, "height": height},
+                color_scheme=theme,
+                reduced_motion="reduce",
+            )
             page.goto((folder / f"{page_name}.html").as_uri())
             page.wait_for_selector("html[data-ready]")
             page.locator(f"#{section}").evaluate("section => section.scrollIntoView()")
             picture = folder / f"{section}.png"
             page.screenshot(path=picture)
             # 256 colours are enough for a drawing, and a third of the bytes.
-            Image.open(picture).convert("RGB").quantize(256).save(target / f"{PICTURES.get(section, section)}.png", optimize=True)
+            Image.open(picture).convert("RGB").quantize(256).save(
+                target / f"{PICTURES.get(section, section)}.png", optimize=True
+            )
         browser.close()
 
 

@@ -55,7 +55,9 @@ def test_axe_finds_nothing_on_a_narrow_screen_with_a_label_chosen(show):
 
 def test_the_slider_shows_more_and_fewer_pushes(show):
     page = show("many")
-    labels = page.locator("#graph-plot .node").evaluate_all("nodes => nodes.map(node => Number(node.dataset.label))")
+    labels = page.locator("#graph-plot .node").evaluate_all(
+        "nodes => nodes.map(node => Number(node.dataset.label))"
+    )
     S = pages.model(174, 500, 40).label_correlation_.astype(np.float32)
     total = np.count_nonzero(S[np.ix_(labels, labels)])
     assert len(labels) == 30
@@ -65,7 +67,10 @@ def test_the_slider_shows_more_and_fewer_pushes(show):
     assert pushes_drawn(page) == round(total * 0.09)
     page.fill("#graph-share", "100")
     assert pushes_drawn(page) == total
-    assert f"{total:,} of {total:,} pushes among the 30 labels with the strongest" in page.inner_text("#graph-readout")
+    assert (
+        f"{total:,} of {total:,} pushes among the 30 labels with the strongest"
+        in page.inner_text("#graph-readout")
+    )
 
 
 def test_a_label_is_focused_by_click_by_keyboard_and_by_search(show):
@@ -75,7 +80,9 @@ def test_a_label_is_focused_by_click_by_keyboard_and_by_search(show):
     page.locator("#graph-plot .node text").nth(3).click()
     chosen = page.inner_text("#graph-side h3")
     j = int(chosen.removeprefix("label ")) - 1
-    ends = page.locator("#graph-plot [data-push]").evaluate_all("edges => edges.map(edge => edge.dataset.push.split(',').map(Number))")
+    ends = page.locator("#graph-plot [data-push]").evaluate_all(
+        "edges => edges.map(edge => edge.dataset.push.split(',').map(Number))"
+    )
     assert all(j in pair for pair in ends)
     strongest = page.locator("#graph-side .pushes").first.locator(".amount").first.inner_text()
     (first,) = ranked_pushes(S[:, j], 1, evidence(model), j)
@@ -101,7 +108,9 @@ def test_the_heat_map_is_read_with_mouse_and_keyboard(show):
     assert re.search(r" → .*: s = [+−]\d|its own evidence", page.inner_text("#matrix-readout"))
     before = page.inner_text("#matrix-readout")
     box = page.locator("#matrix-plot svg").bounding_box()
-    page.locator("#matrix-plot svg").hover(position={"x": box["width"] * 0.7, "y": box["height"] * 0.5})
+    page.locator("#matrix-plot svg").hover(
+        position={"x": box["width"] * 0.7, "y": box["height"] * 0.5}
+    )
     assert page.inner_text("#matrix-readout") != before
 
 
@@ -126,7 +135,11 @@ def test_tables_sort_both_ways_and_say_so(show):
     assert head.get_attribute("aria-sort") == "ascending"
     assert values == sorted(values)
     page.locator("#labels thead button").first.click()
-    assert page.locator("#labels tbody th").all_text_contents()[:3] == ["label 1", "label 2", "label 3"]
+    assert page.locator("#labels tbody th").all_text_contents()[:3] == [
+        "label 1",
+        "label 2",
+        "label 3",
+    ]
 
 
 def test_the_threshold_curve_follows_the_label_chosen_in_the_table(show):
@@ -146,7 +159,9 @@ def test_the_parts_of_a_row_are_those_of_explain(show):
     _, text = saved(page, "#parts [data-download=csv]")
     table = rows_of(text)
     explanation = model.explain(rows.X[7:8])
-    np.testing.assert_allclose([float(row["score"]) for row in table], explanation.scores[0], atol=1e-4)
+    np.testing.assert_allclose(
+        [float(row["score"]) for row in table], explanation.scores[0], atol=1e-4
+    )
     np.testing.assert_allclose([float(row["own"]) for row in table], explanation.own[0], atol=1e-4)
     assert [int(row["predicted"]) for row in table] == model.predict(rows.X[7:8])[0].tolist()
     assert [int(row["true"]) for row in table] == rows.Y[7].tolist()
@@ -154,14 +169,19 @@ def test_the_parts_of_a_row_are_those_of_explain(show):
     j = pages.NASTY.index(page.inner_text("#why-side h3"))
     told = explanation.pushes(0, j, 10)
     amounts = page.locator("#why-side .pushes:not(.sum) .amount").all_inner_texts()
-    assert [number(amount) for amount in amounts] == pytest.approx([push.amount for push in told], abs=6e-4)
+    assert [number(amount) for amount in amounts] == pytest.approx(
+        [push.amount for push in told], abs=6e-4
+    )
     notes = page.locator("#why-side .pushes:not(.sum) .seen").all_inner_texts()
     assert [f" ({note})" for note in notes] == [push.shown for push in told]
 
 
 def test_unknown_labels_are_called_unknown(show):
     page = show("gaps")
-    assert "0 right, 0 missed, 0 false, 6 unknown" in page.locator("#why-row option").first.text_content()
+    assert (
+        "0 right, 0 missed, 0 false, 6 unknown"
+        in page.locator("#why-row option").first.text_content()
+    )
     assert page.locator("#why-side p").first.text_content().endswith("; unknown in the data.")
     _, text = saved(page, "#parts [data-download=csv]")
     assert [row["true"] for row in rows_of(text)] == [""] * 6
@@ -200,7 +220,10 @@ def test_the_tenths_of_the_probabilities_are_read_by_keys(show):
     for row in filled:
         page.keyboard.press("ArrowRight")
         said = page.inner_text("#reliability-readout")
-        assert said.startswith(f"Probabilities from {float(row['from']):.1f} to {float(row['to']):.1f}: {row['count']}, on average")
+        assert said.startswith(
+            f"Probabilities from {float(row['from']):.1f} to {float(row['to']):.1f}:"
+            f" {row['count']}, on average"
+        )
     page.keyboard.press("ArrowLeft")
     assert page.inner_text("#reliability-readout") != said
 
@@ -220,7 +243,9 @@ def test_every_figure_is_saved_as_svg_and_csv(show, figure):
 
 def test_a_name_that_looks_like_a_formula_is_harmless_in_a_spreadsheet(show):
     _, table = saved(show("few"), "#labels [data-download=csv]")
-    assert {row["Label"] for row in rows_of(table)} == {name.replace("=1+1", "'=1+1") for name in pages.NASTY}
+    assert {row["Label"] for row in rows_of(table)} == {
+        name.replace("=1+1", "'=1+1") for name in pages.NASTY
+    }
 
 
 def test_the_theme_follows_the_system_until_it_is_chosen(show):
@@ -279,11 +304,20 @@ def test_of_many_labels_thirty_are_listed_and_all_are_found(show):
     rows = page.locator("#labels tbody tr:visible")
     assert rows.count() == 30
     page.locator("#labels input[type=search]").fill("label 17")
-    assert rows.locator("th").all_text_contents() == ["label 17", *(f"label {k}" for k in range(170, 175))]
+    assert rows.locator("th").all_text_contents() == [
+        "label 17",
+        *(f"label {k}" for k in range(170, 175)),
+    ]
     page.locator("#labels input[type=search]").fill("")
-    page.locator("#labels thead button").nth(5).click()  # sorted, the first are those with the best F1
-    best = [float(text) for text in page.locator("#labels tbody tr td:nth-child(6)").all_text_contents()]
-    assert [float(text) for text in rows.locator("td:nth-child(6)").all_text_contents()] == best[:30]
+    page.locator("#labels thead button").nth(
+        5
+    ).click()  # sorted, the first are those with the best F1
+    best = [
+        float(text) for text in page.locator("#labels tbody tr td:nth-child(6)").all_text_contents()
+    ]
+    assert [float(text) for text in rows.locator("td:nth-child(6)").all_text_contents()] == best[
+        :30
+    ]
     page.get_by_role("button", name="Show all 174").first.click()
     assert rows.count() == 174
     page.get_by_role("button", name="Show all 174").first.click()
@@ -295,9 +329,20 @@ def test_of_many_labels_thirty_are_listed_and_all_are_found(show):
 def test_nothing_is_cut_off_or_scrolls_sideways_on_a_phone(show, name):
     page = show(name)
     page.set_viewport_size({"width": 400, "height": 800})
-    wider = "all => all.filter(one => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1).map(one => one.outerHTML.slice(0, 200))"
-    assert page.locator("html, nav ul, .scroll, .plot, .side, .facts, .short, section").evaluate_all(wider) == []
-    beyond = "all => all.filter(one => one.getBoundingClientRect().right > innerWidth + 1).map(one => one.outerHTML.slice(0, 200))"
+    wider = (
+        "all => all.filter(one => one.clientWidth > 0 && one.scrollWidth > one.clientWidth +"
+        " 1).map(one => one.outerHTML.slice(0, 200))"
+    )
+    assert (
+        page.locator("html, nav ul, .scroll, .plot, .side, .facts, .short, section").evaluate_all(
+            wider
+        )
+        == []
+    )
+    beyond = (
+        "all => all.filter(one => one.getBoundingClientRect().right > innerWidth + 1).map(one =>"
+        " one.outerHTML.slice(0, 200))"
+    )
     assert page.locator("main *:not(option, title, pre *)").evaluate_all(beyond) == []
     assert_accessible(page)
 
@@ -310,7 +355,10 @@ def test_a_page_captured_whole_is_complete(show):
     assert {visibility for visibility, _ in heights} == {"visible"}
     for plot in page.locator(".plot").all():
         assert plot.locator("svg *").count() > 3
-    boxes = "all => all.filter(one => one.scrollHeight > one.clientHeight + 1).map(one => one.closest('.table').id)"
+    boxes = (
+        "all => all.filter(one => one.scrollHeight > one.clientHeight + 1).map(one =>"
+        " one.closest('.table').id)"
+    )
     assert page.locator(".scroll").evaluate_all(boxes) == []
 
 
@@ -318,7 +366,10 @@ def test_a_page_loads_within_five_times_an_empty_page(show):
     def seconds(name):
         page = show(name, wait=False)
         page.wait_for_load_state("load")
-        time = page.evaluate("new Promise(go => setTimeout(() => go(performance.getEntriesByType('navigation')[0].loadEventEnd)))")
+        time = page.evaluate(
+            "new Promise(go => setTimeout(() =>"
+            " go(performance.getEntriesByType('navigation')[0].loadEventEnd)))"
+        )
         page.context.close()
         return time
 

@@ -30,7 +30,10 @@ def page(show, folder, tmp_path, monkeypatch):
         "long_columns": (Column("name"), Column("place", 0)),
         "long": [(f"row {i}", i) for i in range(48)],
     }
-    write(Page("Parts", "All of them.", [], [Section("parts", "Parts", context)]), folder / "parts.html")
+    write(
+        Page("Parts", "All of them.", [], [Section("parts", "Parts", context)]),
+        folder / "parts.html",
+    )
     return show("parts")
 
 
@@ -61,4 +64,7 @@ def test_the_best_cells_are_bold_and_cells_without_a_value_sort_last(page):
     for _ in range(2):
         ours.click()
         assert page.locator("#results tbody td:nth-child(2)").all_text_contents() == ["0.500", "–"]
-    assert saved(page, "#results [data-download=csv]")[1] == "set,ours,theirs\r\nyeast,0.5,0.25\r\n<i>emotions</i>,,0.75\r\n"
+    assert (
+        saved(page, "#results [data-download=csv]")[1]
+        == "set,ours,theirs\r\nyeast,0.5,0.25\r\n<i>emotions</i>,,0.75\r\n"
+    )

@@ -44,13 +44,25 @@ def visit(browser, addresses):
 
     def open_page(name, *, refused=False, **options):
         contexts.append(
-            context := browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"} | options)
+            context := browser.new_context(
+                **{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"} | options
+            )
         )
         page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if "status of 4" not in message.text else None)
+        page.on(
+            "console",
+            lambda message: (
+                complaints.append(message.text) if "status of 4" not in message.text else None
+            ),
+        )
         page.on("pageerror", lambda error: complaints.append(str(error)))
         own = (addresses[name], "data:", "blob:")
-        page.on("request", lambda request: complaints.append(request.url) if not request.url.startswith(own) else None)
+        page.on(
+            "request",
+            lambda request: (
+                complaints.append(request.url) if not request.url.startswith(own) else None
+            ),
+        )
         page.goto(addresses[name])
         page.wait_for_selector("#token-form:not([hidden])" if refused else "#bench[data-answered]")
         return page
@@ -72,7 +84,9 @@ def answered_after(page, act):
 
 def shown(page):
     """Labels and what is said about them."""
-    return page.locator("#labels-plot [data-label]").evaluate_all("all => all.map(one => one.getAttribute('aria-label'))")
+    return page.locator("#labels-plot [data-label]").evaluate_all(
+        "all => all.map(one => one.getAttribute('aria-label'))"
+    )
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -90,12 +104,23 @@ def test_axe_finds_nothing(visit, name, theme):
 def test_a_form_holds_every_column_and_a_change_moves_the_labels(visit):
     page = visit("table")
     assert page.inner_text("h1") == "served"
-    assert page.locator("#try-fields label").all_inner_texts() == ["opened", "plan", "paid", "smoker", "topics", "note"]
+    assert page.locator("#try-fields label").all_inner_texts() == [
+        "opened",
+        "plan",
+        "paid",
+        "smoker",
+        "topics",
+        "note",
+    ]
     before = shown(page)
     answered_after(page, lambda: page.select_option("#column-1", "firm"))
     answered_after(page, lambda: page.fill("#column-5", "parcel late courier again"))
     after = shown(page)
-    assert [text.split(":")[0] for text in before] == [text.split(":")[0] for text in after] == ["label1", "label2", "label3"]
+    assert (
+        [text.split(":")[0] for text in before]
+        == [text.split(":")[0] for text in after]
+        == ["label1", "label2", "label3"]
+    )
     assert before != after
     assert page.locator("#labels-plot circle").count() > 0  # where a label was before
     assert page.inner_text("#try-said").startswith("Predicted: ")
@@ -108,7 +133,9 @@ def test_a_slider_and_its_number_go_together(visit):
     slider = page.locator("#column-2").locator("xpath=preceding-sibling::input")
     slider.focus()
     answered_after(page, lambda: page.keyboard.press("End"))
-    assert float(page.input_value("#column-2")) == pytest.approx(float(slider.get_attribute("max")), rel=0.02)
+    assert float(page.input_value("#column-2")) == pytest.approx(
+        float(slider.get_attribute("max")), rel=0.02
+    )
     assert "changed" in page.locator(".field").nth(2).get_attribute("class")
 
 
@@ -130,9 +157,15 @@ def test_a_label_is_chosen_by_mouse_and_keyboard_and_its_reasons_add_up(visit):
 def test_labels_are_saved_as_the_server_told_them(visit, addresses):
     page = visit("table")
     _, text = saved(page, "#labels [data-download=csv]")
-    example = httpx.get(f"{addresses['table']}/model").json()["example"]  # the same question without the browser
-    told = httpx.post(f"{addresses['table']}/predict", json={"rows": [example], "confidence": 0.9}).json()["predictions"][0]
-    assert {row["label"]: float(row["probability"]) for row in rows_of(text)} == told["probabilities"]
+    example = httpx.get(f"{addresses['table']}/model").json()[
+        "example"
+    ]  # the same question without the browser
+    told = httpx.post(
+        f"{addresses['table']}/predict", json={"rows": [example], "confidence": 0.9}
+    ).json()["predictions"][0]
+    assert {row["label"]: float(row["probability"]) for row in rows_of(text)} == told[
+        "probabilities"
+    ]
     assert {row["label"]: row["set"] for row in rows_of(text)} == told["sets"]
 
 
@@ -185,7 +218,9 @@ def test_a_table_is_predicted_and_saved(visit, tmp_path):
     from skcamel import outputs
 
     expected = outputs(mixed(), columns)
-    assert [float(row["probability:label1"]) for row in found] == expected.probabilities[:, 0].tolist()
+    assert [float(row["probability:label1"]) for row in found] == expected.probabilities[
+        :, 0
+    ].tolist()
     wrong = tmp_path / "wrong.csv"
     wrong.write_text("colour\nred\n")
     page.set_input_files("#file", wrong)
@@ -203,7 +238,12 @@ def test_a_closed_server_asks_for_its_token_and_tells_nothing_before(visit):
     page.fill("#token", TOKEN)
     page.keyboard.press("Enter")
     page.wait_for_selector("#bench[data-answered]")
-    assert [text.split(":")[0] for text in shown(page)] == ["sea", "sun", "</script>", 'rain, "heavy"']
+    assert [text.split(":")[0] for text in shown(page)] == [
+        "sea",
+        "sun",
+        "</script>",
+        'rain, "heavy"',
+    ]
     assert "<b>depth</b>" in page.locator("#try-fields label").all_inner_texts()
     assert "Bearer $TOKEN" in page.text_content("#program-command")
     assert TOKEN not in page.text_content("#program-command")

@@ -9,7 +9,13 @@ pytest.importorskip("playwright", reason="playwright is not installed: pip insta
 pytestmark = pytest.mark.browser
 
 SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
-PAGES = ("index.html", "kernels.html", "theory.html", "gallery/index.html", "gallery/plot_03_one_row_explained.html")
+PAGES = (
+    "index.html",
+    "kernels.html",
+    "theory.html",
+    "gallery/index.html",
+    "gallery/plot_03_one_row_explained.html",
+)
 
 
 @pytest.fixture(scope="module")
@@ -28,9 +34,18 @@ def open_page(contexts):
     complaints = []
 
     def open_one(name, width=1280, theme="light"):
-        page = contexts(viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce").new_page()
+        page = contexts(
+            viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
+        ).new_page()
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: None if request.url.startswith(("file:", "data:")) else complaints.append(request.url))
+        page.on(
+            "request",
+            lambda request: (
+                None
+                if request.url.startswith(("file:", "data:"))
+                else complaints.append(request.url)
+            ),
+        )
         page.goto((SITE / name).as_uri())
         return page
 
@@ -44,7 +59,11 @@ def test_axe_finds_nothing_serious(open_page, name, theme):
     from axe_playwright_python.sync_playwright import Axe
 
     found = Axe().run(open_page(name, theme=theme)).response["violations"]
-    serious = [f"{one['id']}: {one['nodes'][0]['html']}" for one in found if one["impact"] in ("serious", "critical")]
+    serious = [
+        f"{one['id']}: {one['nodes'][0]['html']}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+    ]
     assert serious == []
 
 
@@ -60,13 +79,19 @@ def test_every_picture_is_described(open_page):
         page.goto((SITE / name).as_uri())
         # the picture of a link to an example says no more than its name
         pictures = page.locator("main img:not(.sphx-glr-thumbcontainer img), main svg.measured")
-        assert all(one.get_attribute("alt") or one.get_attribute("aria-label") for one in pictures.all()), name
+        assert all(
+            one.get_attribute("alt") or one.get_attribute("aria-label") for one in pictures.all()
+        ), name
 
 
 def test_the_three_cards_lead_on(open_page):
     page = open_page("index.html")
     titles = page.locator(".sd-card .sd-card-title").all_text_contents()
-    assert [title.strip() for title in titles] == ["I have a table", "I compare methods", "I deploy"]
+    assert [title.strip() for title in titles] == [
+        "I have a table",
+        "I compare methods",
+        "I deploy",
+    ]
     for place, heading in enumerate(("Get started", "Compare methods", "Deploy a model")):
         page.goto((SITE / "index.html").as_uri())
         page.locator(".sd-card").nth(place).click()

@@ -7,7 +7,13 @@ import pytest
 import made_records
 import made_studies
 from browsing import assert_accessible, rows_of, saved
-from skcamel.experiment import METHOD_TITLES, Records, compare_methods, compare_with_paper, summarise
+from skcamel.experiment import (
+    METHOD_TITLES,
+    Records,
+    compare_methods,
+    compare_with_paper,
+    summarise,
+)
 from skcamel.experiment.paper import LARGE, REGULAR, paper_cell
 from skcamel.experiment.significance import groups_of
 from skcamel.experiment.tables import metric_tables
@@ -20,7 +26,18 @@ pytest.importorskip("playwright", reason="playwright is not installed: pip insta
 pytestmark = pytest.mark.browser
 
 FIGURES = ("diagram", "diagram-paper", "differences", "costs", "frequencies")
-TABLES = ("average-ranks", "results-table", "missed", "claims", "friedman", "wilcoxon", "effects", "cost-table", "sizes", "warnings")
+TABLES = (
+    "average-ranks",
+    "results-table",
+    "missed",
+    "claims",
+    "friedman",
+    "wilcoxon",
+    "effects",
+    "cost-table",
+    "sizes",
+    "warnings",
+)
 
 
 def two_sets():
@@ -66,7 +83,9 @@ def test_axe_finds_nothing_on_a_narrow_screen_and_nothing_sticks_out(show, name)
 
 def test_dangerous_names_are_shown_and_not_run(show):
     page = show("nasty")
-    assert page.locator("#results-table tbody th").all_text_contents() == sorted(made_studies.NASTY[:2])
+    assert page.locator("#results-table tbody th").all_text_contents() == sorted(
+        made_studies.NASTY[:2]
+    )
     heads = page.locator("#results-table thead button").all_text_contents()
     assert (heads[0], sorted(heads[1:])) == ("data set", sorted(made_studies.NASTY[2:]))
     page.select_option("#results-metric", "all")
@@ -97,8 +116,12 @@ def test_the_table_is_that_of_the_experiment_best_cells_and_all(show, records, c
     page.select_option("#results-choice", str(choice))
     summary = summarise(records, selected_by=selected_by)
     rows = [row for table in metric_tables(summary, summary.datasets) for row in table.rows]
-    assert shown_rows(page, "results-table") == [[name, *(cell.text for cell in cells)] for name, cells in rows]
-    assert bold_cells(page, "results-table") == [cell.text for _, cells in rows for cell in cells if cell.bold]
+    assert shown_rows(page, "results-table") == [
+        [name, *(cell.text for cell in cells)] for name, cells in rows
+    ]
+    assert bold_cells(page, "results-table") == [
+        cell.text for _, cells in rows for cell in cells if cell.bold
+    ]
 
 
 def test_the_table_is_filtered_by_metric_data_set_and_preset(show, records):
@@ -108,7 +131,9 @@ def test_the_table_is_filtered_by_metric_data_set_and_preset(show, records):
     assert page.text_content("#results-table-title") == "Coverage ↓"
     page.select_option("#results-sets", label="Large size")
     table = metric_tables(summarise(records, preset="paper"), LARGE)[NAMES.index("coverage")]
-    assert bold_cells(page, "results-table") == [cell.text for _, cells in table.rows for cell in cells if cell.bold]
+    assert bold_cells(page, "results-table") == [
+        cell.text for _, cells in table.rows for cell in cells if cell.bold
+    ]
     page.select_option("#results-sets", label="yeast")
     heads = page.locator("#results-table thead button").all_text_contents()
     assert heads == ["metric", "CAMEL (paper)", "BR", "ECC", "RAkEL", "LLSF", "JFSC"]
@@ -117,7 +142,9 @@ def test_the_table_is_filtered_by_metric_data_set_and_preset(show, records):
     name, text = saved(page, "#results-table [data-download=csv]")
     assert name == "results-table.csv"
     expected = summarise(records, preset="paper").figures["yeast", "coverage", "ecc"]
-    found = next(row for row in rows_of(text) if (row["metric"], row["method"]) == ("coverage", "ECC"))
+    found = next(
+        row for row in rows_of(text) if (row["metric"], row["method"]) == ("coverage", "ECC")
+    )
     assert float(found["mean"]) == pytest.approx(expected.mean, rel=1e-6)
 
 
@@ -133,19 +160,31 @@ def test_tables_are_sorted_by_keyboard(show):
 
 def test_the_criterion_that_is_shown_is_named(show):
     page = show("sixteen")
-    assert "CAMEL (best): hyper-parameters selected by each metric by itself." in page.text_content("#results-notes")
-    page.select_option("#results-choice", label="nearest the paper’s row, a diagnosis made afterwards")
+    assert "CAMEL (best): hyper-parameters selected by each metric by itself." in page.text_content(
+        "#results-notes"
+    )
+    page.select_option(
+        "#results-choice", label="nearest the paper’s row, a diagnosis made afterwards"
+    )
     assert "a diagnosis made afterwards" in page.text_content("#results-notes")
 
 
-@pytest.mark.parametrize(("method", "preset"), [("camel", "paper"), ("camel", "best"), ("rakel", "paper")])
+@pytest.mark.parametrize(
+    ("method", "preset"), [("camel", "paper"), ("camel", "best"), ("rakel", "paper")]
+)
 def test_counts_and_missed_cells_follow_the_method(show, records, method, preset):
     page = show("sixteen")
     page.select_option("#paper-method", label=f"CAMEL ({preset})" if method == "camel" else "RAkEL")
     expected = compare_with_paper(records, method=method, preset=preset)
     cells, *counts = expected.counts().values()
-    assert page.locator("#paper-counts dd").all_text_contents() == [f"{count} of {cells}" for count in counts]
-    missed = {(cell.dataset, cell.metric) for name in ("no_worse", "as_good_as_best", "near_best") for cell in expected.missed(name)}
+    assert page.locator("#paper-counts dd").all_text_contents() == [
+        f"{count} of {cells}" for count in counts
+    ]
+    missed = {
+        (cell.dataset, cell.metric)
+        for name in ("no_worse", "as_good_as_best", "near_best")
+        for cell in expected.missed(name)
+    }
     assert page.locator("#missed tbody tr").count() == len(missed)
     assert page.locator("#differences-plot .mark").count() == len(expected.missed("no_worse"))
     assert ("seven models per set" in page.text_content("#paper-note")) == (preset == "best")
@@ -159,10 +198,17 @@ def test_the_heat_map_is_read_with_mouse_and_keyboard(show, records):
     page.locator("#differences-plot svg").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    cell = next(c for c in compare_with_paper(records, preset="paper").cells if (c.dataset, c.metric) == (REGULAR[1], NAMES[0]))
+    cell = next(
+        c
+        for c in compare_with_paper(records, preset="paper").cells
+        if (c.dataset, c.metric) == (REGULAR[1], NAMES[0])
+    )
     text = page.text_content("#differences-readout")
     assert text.startswith(f"{REGULAR[1]}, One-error ↓: ")
-    assert f"ours {cell.ours.mean:.3f}±{cell.ours.std:.3f}, the paper’s {cell.printed.mean:.3f}±{cell.printed.std:.3f}" in text
+    assert (
+        f"ours {cell.ours.mean:.3f}±{cell.ours.std:.3f}, the paper’s"
+        f" {cell.printed.mean:.3f}±{cell.printed.std:.3f}" in text
+    )
     page.locator("#differences-plot svg").hover()
     assert page.text_content("#differences-readout") != text
 
@@ -176,7 +222,9 @@ def test_a_diagram_for_each_metric(show, records):
         page.select_option("#ranks-metric", label=TITLES[metric])
         found = compare_methods(figures, metric)
         best = min(found.ranks, key=found.ranks.get)
-        assert drawing.get_attribute("aria-label").startswith(f"Average ranks: {METHOD_TITLES[best]} {found.ranks[best]:.2f}")
+        assert drawing.get_attribute("aria-label").startswith(
+            f"Average ranks: {METHOD_TITLES[best]} {found.ranks[best]:.2f}"
+        )
         assert drawing.locator(".group").count() == len(groups_of(found.ranks, found.nemenyi))
         assert f"F = {found.friedman.f:.1f}" in page.text_content("#diagram-sentence")
 
@@ -186,7 +234,8 @@ def test_texts_of_a_diagram_do_not_overlap(show):
     for width in (1280, 400):
         page.set_viewport_size({"width": width, "height": 800})
         boxes = page.locator("#diagram-plot text, #differences-plot text").evaluate_all(
-            "all => all.filter(one => one.textContent).map(one => one.getBoundingClientRect()).map(b => [b.left, b.top, b.right, b.bottom])"
+            "all => all.filter(one => one.textContent).map(one =>"
+            " one.getBoundingClientRect()).map(b => [b.left, b.top, b.right, b.bottom])"
         )
         for i, (left, top, right, bottom) in enumerate(boxes):
             for x0, y0, x1, y1 in boxes[:i]:
@@ -196,7 +245,8 @@ def test_texts_of_a_diagram_do_not_overlap(show):
 def test_the_legend_of_a_narrow_heat_map_has_room_for_its_numbers(show):
     page = show("two")
     boxes = page.locator("#differences-plot svg > text").evaluate_all(
-        "all => all.slice(-3).map(one => { const b = one.getBoundingClientRect(); return [b.left, b.right]; })"
+        "all => all.slice(-3).map(one => { const b = one.getBoundingClientRect(); return [b.left,"
+        " b.right]; })"
     )
     assert [boxes[0][1] < boxes[1][0], boxes[1][1] < boxes[2][0]] == [True, True]
 
@@ -217,7 +267,10 @@ def test_diagrams_follow_the_theme(show, theme):
 def test_the_first_screen_has_ranks_and_the_diagram(show):
     page = show("sixteen")
     page.set_viewport_size({"width": 1280, "height": 900})
-    assert page.locator("main > section").evaluate_all("all => all.map(one => one.id)")[1:3] == ["ranks", "results"]
+    assert page.locator("main > section").evaluate_all("all => all.map(one => one.id)")[1:3] == [
+        "ranks",
+        "results",
+    ]
     for selector in ("#average-ranks", "#diagram-plot"):
         box = page.locator(selector).bounding_box()
         assert box["y"] + box["height"] < 900
@@ -226,17 +279,21 @@ def test_the_first_screen_has_ranks_and_the_diagram(show):
 def test_a_page_that_is_captured_at_once_is_whole(show):
     page = show("sixteen", wait=False)
     page.screenshot(full_page=True)  # waits for no more than one frame
-    drawn = page.locator("figure .plot").evaluate_all("all => all.map(one => one.childElementCount)")
+    drawn = page.locator("figure .plot").evaluate_all(
+        "all => all.map(one => one.childElementCount)"
+    )
     assert drawn == [1] * len(FIGURES)
     assert page.locator("#results-table tbody tr").count() > 16
-    assert page.locator(".compact .scroll").evaluate_all("all => all.every(one => one.scrollHeight <= one.clientHeight + 2)")
+    assert page.locator(".compact .scroll").evaluate_all(
+        "all => all.every(one => one.scrollHeight <= one.clientHeight + 2)"
+    )
 
 
 def test_an_outlier_does_not_pale_the_other_cells(show):
     page = show("two")
-    opacities = page.locator("#differences-plot svg > rect[fill-opacity]:not([shape-rendering])").evaluate_all(
-        "all => all.map(one => Number(one.getAttribute('fill-opacity')))"
-    )
+    opacities = page.locator(
+        "#differences-plot svg > rect[fill-opacity]:not([shape-rendering])"
+    ).evaluate_all("all => all.map(one => Number(one.getAttribute('fill-opacity')))")
     assert max(opacities) == 1  # yeast's coverage is off by 40 std
     assert 0.4 < sorted(opacities)[0] < 0.8  # scene's by one
 
@@ -289,7 +346,9 @@ def test_a_traceback_is_opened_by_keyboard(show):
 
 def test_commands_can_be_copied_as_they_are(show):
     shown = show("sixteen").locator("#reproduce .command").all_text_contents()
-    assert shown[0] == study_command(made_studies.run(made_studies.SIXTEEN, made_studies.PAPER_METHODS[1:]))
+    assert shown[0] == study_command(
+        made_studies.run(made_studies.SIXTEEN, made_studies.PAPER_METHODS[1:])
+    )
     assert shown[-1] == "skcamel report DIR -o page.html"
 
 
@@ -302,7 +361,10 @@ def test_a_link_leads_to_its_section(show, name):
 
 def test_an_empty_study_shows_one_sentence(show):
     page = show("nothing")
-    assert page.inner_text("main .lead") == "This study has no finished unit yet; run skcamel study, then make the page again."
+    assert (
+        page.inner_text("main .lead")
+        == "This study has no finished unit yet; run skcamel study, then make the page again."
+    )
 
 
 def test_a_printed_page_is_whole_and_white(show):
@@ -310,7 +372,8 @@ def test_a_printed_page_is_whole_and_white(show):
     page.emulate_media(media="print")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     cut = page.locator(".scroll").evaluate_all(
-        "all => all.filter(one => one.clientHeight && one.scrollHeight > one.clientHeight + 2).length"
+        "all => all.filter(one => one.clientHeight && one.scrollHeight > one.clientHeight +"
+        " 2).length"
     )
     assert cut == 0
 
@@ -319,7 +382,10 @@ def test_a_page_loads_within_five_times_an_empty_page(show):
     def seconds(name):
         page = show(name, wait=False)
         page.wait_for_load_state("load")
-        time = page.evaluate("new Promise(go => setTimeout(() => go(performance.getEntriesByType('navigation')[0].loadEventEnd)))")
+        time = page.evaluate(
+            "new Promise(go => setTimeout(() =>"
+            " go(performance.getEntriesByType('navigation')[0].loadEventEnd)))"
+        )
         page.context.close()
         return time
 

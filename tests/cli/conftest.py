@@ -16,7 +16,9 @@ def cli(monkeypatch, tmp_path):
     monkeypatch.setenv("SKCAMEL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.chdir(tmp_path)
-    return lambda *arguments: CliRunner().invoke(root, [str(argument) for argument in arguments], prog_name="skcamel")
+    return lambda *arguments: CliRunner().invoke(
+        root, [str(argument) for argument in arguments], prog_name="skcamel"
+    )
 
 
 @pytest.fixture

@@ -47,14 +47,24 @@ def only_tiny(monkeypatch):
 def python(code, *arguments):
     """A fresh interpreter with the package on its path."""
     environment = os.environ | {"PYTHONPATH": SOURCE}
-    return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False, env=environment)  # noqa: S603
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
 
 
 def test_version(cli):
     assert cli("--version").stdout == f"skcamel {skcamel.__version__}\n"
 
 
-@pytest.mark.parametrize("command", [[], *([name] for name in ROOT_COMMANDS), *(["datasets", name] for name in COMMANDS)], ids=" ".join)
+@pytest.mark.parametrize(
+    "command",
+    [[], *([name] for name in ROOT_COMMANDS), *(["datasets", name] for name in COMMANDS)],
+    ids=" ".join,
+)
 def test_each_help_shows_an_example(cli, command):
     result = cli(*command, "--help")
     assert result.exit_code == 0
@@ -78,22 +88,29 @@ def test_help_imports_nothing_heavy(command):
 @pytest.mark.parametrize("missing", ["click", "rich"])
 def test_without_the_extra_one_line_names_it(missing):
     code = (
-        "import sys\nfrom importlib import util\nfound = util.find_spec\n"
-        f"util.find_spec = lambda name, *rest: None if name == {missing!r} else found(name, *rest)\n"
-        "sys.modules['click'] = None\nfrom skcamel.cli import main\nsys.exit(main(['--version']))"
+        "import sys\nfrom importlib import util\nfound = util.find_spec\nutil.find_spec = lambda"
+        f" name, *rest: None if name == {missing!r} else found(name, *rest)\nsys.modules['click'] ="
+        " None\nfrom skcamel.cli import main\nsys.exit(main(['--version']))"
     )
     result = python(code)
-    assert (result.returncode, result.stdout, result.stderr) == (2, "", "The skcamel command needs: pip install 'skcamel[cli]'\n")
+    assert (result.returncode, result.stdout, result.stderr) == (
+        2,
+        "",
+        "The skcamel command needs: pip install 'skcamel[cli]'\n",
+    )
 
 
 def test_python_m_skcamel():
     environment = os.environ | {"PYTHONPATH": SOURCE}
     command = [sys.executable, "-m", "skcamel", "--version"]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)  # noqa: S603
+    result = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
     assert result.stdout == f"skcamel {skcamel.__version__}\n"
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["datasets", "check", "emotion"], 1), (["datasets", "fetch"], 2)])
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["--version"], 0), (["datasets", "check", "emotion"], 1), (["datasets", "fetch"], 2)],
+)
 def test_the_console_script_returns_the_exit_code(arguments, code, capsys):
     assert main(arguments) == code
     assert "Traceback" not in capsys.readouterr().err
@@ -145,7 +162,10 @@ def test_files_whose_format_or_labels_are_unknown(cli, mulan_file, tmp_path):
     (tmp_path / "mine.doc").write_text("x")
     assert "names no known format; known are .arff" in cli("datasets", "check", "mine.doc").stderr
     mulan_file.with_suffix(".xml").unlink()
-    assert "no mine.xml lies beside it and its relation has no -C n" in cli("datasets", "check", mulan_file).stderr
+    assert (
+        "no mine.xml lies beside it and its relation has no -C n"
+        in cli("datasets", "check", mulan_file).stderr
+    )
 
 
 def test_a_broken_file_is_one_sentence(cli, mulan_file):
@@ -172,15 +192,22 @@ def test_a_folder_without_permission_is_named(cli, mulan_file, monkeypatch):
         raise PermissionError(13, "Permission denied", str(mulan_file))
 
     monkeypatch.setattr("skcamel.data.formats.read_dataset", closed)
-    assert cli("datasets", "check", mulan_file).stderr == f"Error: {mulan_file}: Permission denied.\n"
+    assert (
+        cli("datasets", "check", mulan_file).stderr == f"Error: {mulan_file}: Permission denied.\n"
+    )
 
 
 def test_check_says_what_it_found_and_fails_only_then(cli, mulan_file):
     result = cli("datasets", "check", mulan_file)
-    assert (result.exit_code, result.stdout) == (0, f"Nothing found in {tiny.N} rows, {tiny.D} features, {tiny.Q} labels.\n")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        f"Nothing found in {tiny.N} rows, {tiny.D} features, {tiny.Q} labels.\n",
+    )
     X, Y = tiny.arrays()
     rows = "\n".join(",".join(map(str, [*x, *y, y[0]])) for x, y in zip(X, Y, strict=True))
-    mulan_file.write_text(tiny.arff().decode().split("@data")[0] + f"@attribute leak {{0,1}}\n@data\n{rows}\n")
+    mulan_file.write_text(
+        tiny.arff().decode().split("@data")[0] + f"@attribute leak {{0,1}}\n@data\n{rows}\n"
+    )
     result = cli("datasets", "check", mulan_file)
     assert result.exit_code == 1
     assert "leak" in result.stdout
@@ -192,7 +219,10 @@ def test_check_says_what_it_found_and_fails_only_then(cli, mulan_file):
 def test_label_columns_by_prefix_count_or_name(cli, mulan_file, columns):
     with pytest.warns(UserWarning, match="which columns are labels"):
         write_dataset(read_dataset(mulan_file), "out.csv")
-    assert f"{tiny.D} features, {tiny.Q} labels" in cli("datasets", "check", "out.csv", "--labels", columns).stdout
+    assert (
+        f"{tiny.D} features, {tiny.Q} labels"
+        in cli("datasets", "check", "out.csv", "--labels", columns).stdout
+    )
 
 
 def test_one_position_and_names_with_commas(cli, tmp_path):
@@ -211,7 +241,9 @@ def test_labels_and_xml_are_refused_where_they_mean_nothing(cli, only_tiny, mula
         assert "--labels names columns of a table" in " ".join(result.stderr.split())
     result = cli("datasets", "check", "tiny", "--xml", "mine.xml")
     assert result.exit_code == 2
-    assert "--xml is the label file of an ARFF file; tiny is none" in " ".join(result.stderr.split())
+    assert "--xml is the label file of an ARFF file; tiny is none" in " ".join(
+        result.stderr.split()
+    )
 
 
 def test_a_file_called_like_a_set_does_not_hide_it(cli, only_tiny, tmp_path):
@@ -247,9 +279,17 @@ def test_fetch(cli, only_tiny, monkeypatch, tmp_path):
         assert "run: skcamel datasets fetch tiny --yes" in " ".join(result.stderr.split())
         assert server.requests == []
         result = cli("datasets", "fetch", "tiny", "--yes", "--base-url", server.url)
-        assert result.stdout == f"tiny: 40 rows, 3 features, 2 labels; in {tmp_path / 'cache' / 'tiny'}\n"
-        assert result.stderr.startswith(f"tiny: from {tiny.REPOSITORY}\nLicence: none, it is made up\nPlease cite: Nobody, 2000\n")
+        assert (
+            result.stdout
+            == f"tiny: 40 rows, 3 features, 2 labels; in {tmp_path / 'cache' / 'tiny'}\n"
+        )
+        assert result.stderr.startswith(
+            f"tiny: from {tiny.REPOSITORY}\nLicence: none, it is made up\nPlease cite: Nobody,"
+            " 2000\n"
+        )
         only_tiny(digest="0" * 64)
         result = cli("datasets", "fetch", "tiny", "--base-url", server.url)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.splitlines()[-1].startswith("Error: What was sent for tiny is not the expected data")
+    assert result.stderr.splitlines()[-1].startswith(
+        "Error: What was sent for tiny is not the expected data"
+    )

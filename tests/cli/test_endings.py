@@ -14,21 +14,39 @@ from study_methods import made
 from tables import table
 
 TESTS = Path(__file__).parents[1]
-ENVIRONMENT = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(skcamel.__file__).parents[1]), str(TESTS)])}
+ENVIRONMENT = os.environ | {
+    "PYTHONPATH": os.pathsep.join([str(Path(skcamel.__file__).parents[1]), str(TESTS)])
+}
 SKCAMEL = [sys.executable, "-m", "skcamel"]
-# Programs that say READY and wait, each at another moment of a command, which is the rest of the arguments
-WAIT = "import sys, time\nfrom skcamel.cli import main\ndef wait(*_, **__):\n    print('READY', flush=True)\n    time.sleep(60)\n"
+# Programs that say READY and wait, each at another moment of a command, which is the rest of the
+# arguments
+WAIT = (
+    "import sys, time\nfrom skcamel.cli import main\ndef wait(*_, **__):\n    print('READY',"
+    " flush=True)\n    time.sleep(60)\n"
+)
 MOMENTS = {
-    "importing": "import builtins\nbefore = builtins.__import__\n"
-    "def late(name, *rest):\n    return wait() if name == 'skcamel.data.formats' else before(name, *rest)\nbuiltins.__import__ = late\n",
-    "importing the root": "class Late:\n    def find_spec(name, *_):\n        if name == 'skcamel.cli.root': wait()\n"
-    "sys.meta_path.insert(0, Late)\n",
-    "fitting": "import skcamel.camel.classifier_cv\nskcamel.camel.classifier_cv.CamelClassifierCV.fit = wait\n",
-    "writing": "import numpy\ndef half(file, *_, **__):\n    file.write(b'half')\n    wait()\nnumpy.savez = half\n",
+    "importing": (
+        "import builtins\nbefore = builtins.__import__\ndef late(name, *rest):\n    return wait()"
+        " if name == 'skcamel.data.formats' else before(name, *rest)\nbuiltins.__import__ = late\n"
+    ),
+    "importing the root": (
+        "class Late:\n    def find_spec(name, *_):\n        if name == 'skcamel.cli.root': wait()\n"
+        "sys.meta_path.insert(0, Late)\n"
+    ),
+    "fitting": (
+        "import skcamel.camel.classifier_cv\nskcamel.camel.classifier_cv.CamelClassifierCV.fit ="
+        " wait\n"
+    ),
+    "writing": (
+        "import numpy\ndef half(file, *_, **__):\n    file.write(b'half')\n    wait()\nnumpy.savez"
+        " = half\n"
+    ),
     "telling": "import skcamel.cli.fit\nskcamel.cli.fit._print = wait\n",
-    "swallowed": "import skcamel.camel.classifier_cv\n"
-    "def deaf(*_, **__):\n    try: wait()\n    except BaseException: raise ImportError('odd')\n"
-    "skcamel.camel.classifier_cv.CamelClassifierCV.fit = deaf\n",
+    "swallowed": (
+        "import skcamel.camel.classifier_cv\n"
+        "def deaf(*_, **__):\n    try: wait()\n    except BaseException: raise ImportError('odd')\n"
+        "skcamel.camel.classifier_cv.CamelClassifierCV.fit = deaf\n"
+    ),
 }
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and devices of Unix")
@@ -37,7 +55,11 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and dev
 @pytest.fixture(autouse=True)
 def signals_are_heard():
     """Whoever runs the tests in the background, or under nohup, has their processes ignore some, and children inherit that."""
-    deaf = [number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_IGN]
+    deaf = [
+        number
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) is signal.SIG_IGN
+    ]
     for number in deaf:
         signal.signal(number, signal.SIG_DFL)
     yield
@@ -53,15 +75,20 @@ def folder(tmp_path):
 
 
 def start(arguments, folder, **options):
-    return subprocess.Popen(arguments, cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, **options)  # noqa: S603
+    return subprocess.Popen(
+        arguments, cwd=folder, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, **options
+    )
 
 
 def interrupted(running, number):
     """What it printed until a signal ended it.
 
-    The signal comes a second time where the first found Python about to wait in a system call: Python looks for signals between
-    its instructions and where a call is interrupted, and one that comes in the microseconds between the two is seen when the call
-    returns. The two then count as one. Its end is waited for, not that of its streams, which another process may hold.
+    The signal comes a second time where the first found Python about to wait in a system call:
+    Python looks for signals between
+    its instructions and where a call is interrupted, and one that comes in the microseconds between
+    the two is seen when the call
+    returns. The two then count as one. Its end is waited for, not that of its streams, which
+    another process may hold.
     """
     running.send_signal(number)
     try:
@@ -94,11 +121,14 @@ def test_ctrl_c_exits_130_with_one_line_at_every_moment_of_a_fit(folder, moment)
 
 def test_a_signal_that_comes_inside_a_destructor_is_not_lost(folder):
     program = (
-        "import os, signal, sys, time\nimport skcamel.camel.classifier_cv\nfrom skcamel.cli import main\n"
-        "class Last:\n    def __del__(self):\n        os.kill(os.getpid(), signal.SIGINT)\n        time.sleep(0.01)\n"
-        "def fit(*_):\n    Last()\n    time.sleep(60)\nskcamel.camel.classifier_cv.CamelClassifierCV.fit = fit\nsys.exit(main())"
+        "import os, signal, sys, time\nimport skcamel.camel.classifier_cv\nfrom skcamel.cli import"
+        " main\nclass Last:\n    def __del__(self):\n        os.kill(os.getpid(), signal.SIGINT)\n "
+        "       time.sleep(0.01)\ndef fit(*_):\n    Last()\n   "
+        " time.sleep(60)\nskcamel.camel.classifier_cv.CamelClassifierCV.fit = fit\nsys.exit(main())"
     )
-    with start([sys.executable, "-c", program, "fit", "mine.csv", "--labels", "2"], folder) as running:
+    with start(
+        [sys.executable, "-c", program, "fit", "mine.csv", "--labels", "2"], folder
+    ) as running:
         _, told = running.communicate(timeout=50)
     assert (running.returncode, told) == (130, "Interrupted.\n")
 
@@ -108,7 +138,10 @@ def test_a_signal_that_comes_inside_a_destructor_is_not_lost(folder):
     [
         (signal.SIGINT, ["fit", "pipe.csv", "--labels", "2"]),
         (signal.SIGINT, ["datasets", "check", "pipe.csv", "--labels", "2"]),
-        (signal.SIGINT, ["study", "--datasets", "pipe.csv", "--labels", "2", "--methods", "br", "-o", "out"]),
+        (
+            signal.SIGINT,
+            ["study", "--datasets", "pipe.csv", "--labels", "2", "--methods", "br", "-o", "out"],
+        ),
         (signal.SIGHUP, ["evaluate", "--truth", "mine.csv", "--predictions", "pipe.csv"]),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else value.name,
@@ -131,21 +164,41 @@ def test_a_signal_to_a_study_alone_ends_its_workers_too(tmp_path, number):
     from skcamel.data import write_dataset
 
     write_dataset(made(), tmp_path / "made.arff")
-    options = ["--datasets", "made.arff", "--methods", "study_methods:Slow", "--n-folds", "12", "-o", "out", "--n-jobs", "2"]
+    options = [
+        "--datasets",
+        "made.arff",
+        "--methods",
+        "study_methods:Slow",
+        "--n-folds",
+        "12",
+        "-o",
+        "out",
+        "--n-jobs",
+        "2",
+    ]
     with start([*SKCAMEL, "study", *options], tmp_path) as running:
         first = running.stderr.readline()
         assert first.startswith("1/12")
         running.send_signal(number)
-        _, told = running.communicate(timeout=60)  # ends when no process holds the other end of the pipe
+        _, told = running.communicate(
+            timeout=60
+        )  # ends when no process holds the other end of the pipe
     assert running.returncode == 128 + number
-    assert told.endswith("\nStopped. Finished units are kept in out; run the same command again to do the rest.\n")
+    assert told.endswith(
+        "\nStopped. Finished units are kept in out; run the same command again to do the rest.\n"
+    )
     assert "Traceback" not in told
 
 
 def test_ignored_signals_stay_ignored(folder):
-    program = "import os, signal\nfrom skcamel.cli import output\noutput.watch()\nos.kill(os.getpid(), signal.SIGINT)\nprint(0)"
+    program = (
+        "import os, signal\nfrom skcamel.cli import output\noutput.watch()\nos.kill(os.getpid(),"
+        " signal.SIGINT)\nprint(0)"
+    )
     line = f"trap \"\" INT; '{sys.executable}' -c '{program}'"
-    result = subprocess.run(["/bin/sh", "-c", line], env=ENVIRONMENT, capture_output=True, text=True, check=False)  # noqa: S603
+    result = subprocess.run(
+        ["/bin/sh", "-c", line], env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
     assert (result.returncode, result.stdout, result.stderr) == (0, "0\n", "")
 
 
@@ -153,12 +206,22 @@ def test_ignored_signals_stay_ignored(folder):
 @pytest.mark.parametrize("command", ["--help", "datasets list", "predict m.skcamel mine.csv"])
 def test_output_that_takes_no_more_is_one_sentence_or_none(folder, command, unbuffered):
     if command.startswith("predict"):
-        assert run(["fit", str(folder / "mine.csv"), "--labels", "2", "-o", str(folder / "m.skcamel")]) == 0
+        assert (
+            run(["fit", str(folder / "mine.csv"), "--labels", "2", "-o", str(folder / "m.skcamel")])
+            == 0
+        )
 
     def ended(redirection):
         line = f"'{sys.executable}' -m skcamel {command} {redirection}"
         environment = ENVIRONMENT | {"PYTHONUNBUFFERED": unbuffered}
-        result = subprocess.run(["/bin/sh", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+        result = subprocess.run(
+            ["/bin/sh", "-c", line],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         notes = [text for text in result.stderr.splitlines() if not text.startswith("Note: ")]
         return result.returncode, notes
 
@@ -183,12 +246,34 @@ def test_a_closed_stream_is_not_given_to_the_model_file(folder):
     probe += "    assert file.fileno() > 2\n    before(file, *rest, **named)\nnumpy.savez = look\n"
     program = f"{probe}from skcamel.cli import main\nsys.exit(main())"
     line = f"'{sys.executable}' -c '{program}' fit mine.csv --labels 2 -o m.skcamel <&- 2>&-"
-    result = subprocess.run(["/bin/sh", "-c", line], cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, check=False)  # noqa: S603
+    result = subprocess.run(
+        ["/bin/sh", "-c", line], cwd=folder, env=ENVIRONMENT, stdout=subprocess.PIPE, check=False
+    )
     assert result.returncode == 0
 
 
 def test_letters_that_the_screen_lacks_are_escaped(folder):
     environment = ENVIRONMENT | {"PYTHONIOENCODING": "ascii"}
-    options = ["study", "--datasets", "mine.csv", "--labels", "2", "--methods", "br", "--preset", "quick", "-o", "out", "--quiet"]
-    shown = subprocess.run([*SKCAMEL, *options], cwd=folder, env=environment, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    options = [
+        "study",
+        "--datasets",
+        "mine.csv",
+        "--labels",
+        "2",
+        "--methods",
+        "br",
+        "--preset",
+        "quick",
+        "-o",
+        "out",
+        "--quiet",
+    ]
+    shown = subprocess.run(
+        [*SKCAMEL, *options],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
     assert "mean \\xb1 std" in shown

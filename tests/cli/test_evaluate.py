@@ -21,7 +21,9 @@ def model(cli, tmp_path):
     table(tmp_path / "mine.csv", range(40), labels=HOSTILE)
     assert cli("fit", "mine.csv", "--labels", "4", "-o", "m.skcamel").exit_code == 0
     table(tmp_path / "new.csv", range(40, 60), labels=HOSTILE, with_labels=False)
-    return load(tmp_path / "m.skcamel"), *table(tmp_path / "truth.csv", range(40, 60), labels=HOSTILE, columns=("y", "z", "x"))
+    return load(tmp_path / "m.skcamel"), *table(
+        tmp_path / "truth.csv", range(40, 60), labels=HOSTILE, columns=("y", "z", "x")
+    )
 
 
 def test_one_evaluation_of_the_kernel_serves_all_metrics(cli, model, evaluations):
@@ -40,23 +42,36 @@ def test_fit_predict_evaluate_is_what_python_gives(cli, model, suffix):
     assert found["per_label"] == list(report(Y, P, label_names=HOSTILE))
     assert (found["rows"], found["labels"]) == (20, 4)
     cli("predict", "m.skcamel", "new.csv", "-o", f"p{suffix}")
-    by_files = cli("evaluate", "--truth", "truth.csv", "--predictions", f"p{suffix}", "--per-label", "--json")
+    by_files = cli(
+        "evaluate", "--truth", "truth.csv", "--predictions", f"p{suffix}", "--per-label", "--json"
+    )
     assert by_files.stdout == by_model.stdout
 
 
 def test_prediction_sets_are_measured(cli, refused, model):
     fitted, X, Y = model
-    found = json.loads(cli("evaluate", "m.skcamel", "truth.csv", "--sets", "0.8", "--per-label", "--json").stdout)["sets"]
+    found = json.loads(
+        cli("evaluate", "m.skcamel", "truth.csv", "--sets", "0.8", "--per-label", "--json").stdout
+    )["sets"]
     answers = fitted.predict_sets(X, 0.8)
 
     def rates(Y, answers):
-        return [(Y[answers == 1] == 1).mean(), (answers[Y == 1] == 0).mean(), (answers == -1).mean()]
+        return [
+            (Y[answers == 1] == 1).mean(),
+            (answers[Y == 1] == 0).mean(),
+            (answers == -1).mean(),
+        ]
 
     assert list(found) == ["confidence", "right", "missed", "open", "per_label"]
-    assert [found[key] for key in ("confidence", "right", "missed", "open")] == pytest.approx([0.8, *rates(Y, answers)])
+    assert [found[key] for key in ("confidence", "right", "missed", "open")] == pytest.approx(
+        [0.8, *rates(Y, answers)]
+    )
     for j, row in enumerate(found["per_label"]):
         assert list(row) == ["label", "right", "missed", "open"]
-        assert list(row.values()) == [HOSTILE[j], *(pytest.approx(rate, nan_ok=True) for rate in rates(Y[:, j], answers[:, j]))]
+        assert list(row.values()) == [
+            HOSTILE[j],
+            *(pytest.approx(rate, nan_ok=True) for rate in rates(Y[:, j], answers[:, j])),
+        ]
     said = cli("evaluate", "m.skcamel", "truth.csv", "--sets", "1", "--per-label").stdout
     assert "Prediction sets at a confidence of 1:" in said
     assert "-  of the yes answers are right" in said
@@ -64,7 +79,9 @@ def test_prediction_sets_are_measured(cli, refused, model):
     assert "sets" not in json.loads(cli("evaluate", "m.skcamel", "truth.csv", "--json").stdout)
     cli("predict", "m.skcamel", "new.csv", "-o", "p.csv")
     sentence = "--sets needs the model itself; give MODEL and FILE."
-    refused(2, sentence, "evaluate", "--truth", "truth.csv", "--predictions", "p.csv", "--sets", "0.9")
+    refused(
+        2, sentence, "evaluate", "--truth", "truth.csv", "--predictions", "p.csv", "--sets", "0.9"
+    )
 
 
 def test_labels_of_the_truth_go_by_name(cli, model, tmp_path):
@@ -72,7 +89,10 @@ def test_labels_of_the_truth_go_by_name(cli, model, tmp_path):
     straight = cli("evaluate", "--truth", "truth.csv", "--predictions", "p.csv", "--json").stdout
     frame = pd.read_csv("truth.csv")
     frame[list(frame)[::-1]].assign(text="not looked at").to_csv("turned.csv", index=False)
-    assert cli("evaluate", "--truth", "turned.csv", "--predictions", "p.csv", "--json").stdout == straight
+    assert (
+        cli("evaluate", "--truth", "turned.csv", "--predictions", "p.csv", "--json").stdout
+        == straight
+    )
     assert cli("evaluate", "m.skcamel", "turned.csv", "--json").stdout == straight
 
 
@@ -88,7 +108,9 @@ def test_the_screen(cli, model):
 def test_undefined_metrics_are_null_not_nan(cli, tmp_path):
     table(tmp_path / "mine.csv", range(40), labels=("only",))
     cli("fit", "mine.csv", "--labels", "only")
-    found = json.loads(cli("evaluate", "mine.skcamel", "mine.csv", "--json").stdout, parse_constant=pytest.fail)
+    found = json.loads(
+        cli("evaluate", "mine.skcamel", "mine.csv", "--json").stdout, parse_constant=pytest.fail
+    )
     assert found["metrics"]["average_precision"] is None
     assert "undefined" in cli("evaluate", "mine.skcamel", "mine.csv").stdout
 
@@ -98,10 +120,20 @@ def test_predictions_made_elsewhere(cli, refused, model, tmp_path):
     pd.DataFrame(fitted.predict(X), columns=list(HOSTILE)).to_csv("p.csv", index=False)
     result = cli("evaluate", "--truth", "truth.csv", "--predictions", "p.csv", "--json")
     expected = evaluate(Y, fitted.predict(X), fitted.predict(X))
-    assert json.loads(result.stdout)["metrics"] == {name: value for name, value in expected.items() if name not in RANKING}
+    assert json.loads(result.stdout)["metrics"] == {
+        name: value for name, value in expected.items() if name not in RANKING
+    }
     assert "hold no scores, so the four ranking metrics are left out" in result.stderr
     pd.DataFrame(fitted.decision_function(X), columns=list(HOSTILE)).to_csv("p.csv", index=False)
-    refused(1, "decisions are 0 or 1; are these scores?", "evaluate", "--truth", "truth.csv", "--predictions", "p.csv")
+    refused(
+        1,
+        "decisions are 0 or 1; are these scores?",
+        "evaluate",
+        "--truth",
+        "truth.csv",
+        "--predictions",
+        "p.csv",
+    )
 
 
 def test_files_that_do_not_go_together(cli, refused, model, tmp_path):
@@ -145,9 +177,27 @@ def test_one_of_two_ways(refused, model):
 @pytest.mark.parametrize("name", ["emotions", "medical"])
 def test_benchmark_sets(cli, name, tmp_path):
     cli("fit", name, "--data-home", HOME)
-    found = json.loads(cli("evaluate", f"{name}.skcamel", name, "--data-home", HOME, "--json").stdout)
+    found = json.loads(
+        cli("evaluate", f"{name}.skcamel", name, "--data-home", HOME, "--json").stdout
+    )
     data, fitted = load_dataset(name, HOME), load(tmp_path / f"{name}.skcamel")
-    assert found["metrics"] == evaluate(data.Y, fitted.decision_function(data.X), fitted.predict(data.X))
+    assert found["metrics"] == evaluate(
+        data.Y, fitted.decision_function(data.X), fitted.predict(data.X)
+    )
     cli("predict", f"{name}.skcamel", name, "--data-home", HOME, "-o", "p.parquet")
-    assert json.loads(cli("evaluate", "--truth", name, "--predictions", "p.parquet", "--data-home", HOME, "--json").stdout) == found
+    assert (
+        json.loads(
+            cli(
+                "evaluate",
+                "--truth",
+                name,
+                "--predictions",
+                "p.parquet",
+                "--data-home",
+                HOME,
+                "--json",
+            ).stdout
+        )
+        == found
+    )
     np.testing.assert_array_equal(fitted.label_names_, data.label_names)

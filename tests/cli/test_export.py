@@ -38,7 +38,10 @@ def test_a_table_keeps_its_columns(cli, tmp_path):
     assert result.exit_code == 0, result.output
     assert "  inputs   colour, size\n" in result.stdout
     session = ort.InferenceSession("table.onnx")
-    found = session.run(["labels"], {"colour": np.array([["red"], ["blue"]], dtype=object), "size": np.array([[2.0], [-2.0]])})[0]
+    found = session.run(
+        ["labels"],
+        {"colour": np.array([["red"], ["blue"]], dtype=object), "size": np.array([[2.0], [-2.0]])},
+    )[0]
     assert found.tolist() == [[1, 1], [0, 0]]
     told = session.get_modelmeta().custom_metadata_map
     assert json.loads(told["label_names"]) == ["warm", "large"]
@@ -50,7 +53,10 @@ def test_many_columns_are_told_in_short(cli, tmp_path):
     lines = [",".join([*map("{:.3f}".format, row), str(int(row[0] > 0))]) for row in rows]
     (tmp_path / "mine.csv").write_text("\n".join([",".join([*names, "up"]), *lines]))
     assert cli("fit", "mine.csv", "--labels", "up", "-o", "table.skcamel").exit_code == 0
-    assert "  inputs   c0, c1, c2, c3, c4, c5, c6, … 5 more\n" in cli("export", "table.skcamel", "-o", "table.onnx").stdout
+    assert (
+        "  inputs   c0, c1, c2, c3, c4, c5, c6, … 5 more\n"
+        in cli("export", "table.skcamel", "-o", "table.onnx").stdout
+    )
 
 
 def test_what_cannot_be_exported_is_refused(cli, refused, tmp_path):
@@ -60,5 +66,12 @@ def test_what_cannot_be_exported_is_refused(cli, refused, tmp_path):
     lines = [f"{2000 + k % 20}-01-0{1 + k % 9},{a:.3f},{int(a > 0)}" for k, a in enumerate(X[:, 0])]
     (tmp_path / "mine.csv").write_text("\n".join(["born,size,large", *lines]))
     assert cli("fit", "mine.csv", "--labels", "large", "-o", "table.skcamel").exit_code == 0
-    refused(1, "The column 'born' holds date, and ONNX reads no dates. Fit without it (--drop", "export", "table.skcamel", "-o", "a.onnx")
+    refused(
+        1,
+        "The column 'born' holds date, and ONNX reads no dates. Fit without it (--drop",
+        "export",
+        "table.skcamel",
+        "-o",
+        "a.onnx",
+    )
     assert not (tmp_path / "a.onnx").exists()

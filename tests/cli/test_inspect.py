@@ -17,7 +17,9 @@ def model(cli, tmp_path):
 
 def test_a_file_is_told_in_words_and_as_json(cli, model, tmp_path):
     result = cli("inspect", model)
-    assert result.stdout.startswith("mine.skcamel: CamelClassifierCV behind TablePreparer, 2 labels\n")
+    assert result.stdout.startswith(
+        "mine.skcamel: CamelClassifierCV behind TablePreparer, 2 labels\n"
+    )
     assert "whether a given row was in the fit: yes. The rows themselves show it." in result.stdout
     assert "\n  colour: category, 2 values\n" in result.stdout
     told = json.loads(cli("inspect", model, "--json").stdout)
@@ -34,7 +36,14 @@ def test_a_card_goes_to_a_file_or_to_standard_output(cli, model, tmp_path):
 
 
 def test_what_does_not_go_together_is_refused(refused, model, tmp_path):
-    refused(2, "--card writes Markdown, --json writes JSON; choose one.", "inspect", model, "--card", "--json")
+    refused(
+        2,
+        "--card writes Markdown, --json writes JSON; choose one.",
+        "inspect",
+        model,
+        "--card",
+        "--json",
+    )
     refused(2, "-o is for the model card; add --card", "inspect", model, "-o", "x")
     (tmp_path / "text").write_text("no model")
     refused(1, "text is not a whole skcamel model file", "inspect", "text")

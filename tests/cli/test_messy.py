@@ -20,15 +20,23 @@ each_fresh = pytest.mark.parametrize("table", FRESH, ids=lambda table: table.nam
 def by_hand(table, *, fresh=False):
     """Average precision on the held-out rows behind the preparation by hand."""
     (train, test), preparation = table.split(), table.hand()
-    model = CamelClassifierCV.from_preset("quick").fit(preparation.fit_transform(table.frame().iloc[train]), table.Y[train])
-    return average_precision(table.Y[test], model.decision_function(preparation.transform(table.frame(fresh=fresh).iloc[test])))
+    model = CamelClassifierCV.from_preset("quick").fit(
+        preparation.fit_transform(table.frame().iloc[train]), table.Y[train]
+    )
+    return average_precision(
+        table.Y[test],
+        model.decision_function(preparation.transform(table.frame(fresh=fresh).iloc[test])),
+    )
 
 
 def in_python(table, *, fresh=False):
     """Scores of the held-out rows from the pipeline that the command makes: numbers alone are left to the search to scale."""
     train, test = table.split()
     words = set(table.kinds.values()) & {"category", "date", "text", "tags"}
-    preparer, model = TablePreparer(scaling="rank" if words else "none"), CamelClassifierCV.from_preset("quick", prepared=bool(words))
+    preparer, model = (
+        TablePreparer(scaling="rank" if words else "none"),
+        CamelClassifierCV.from_preset("quick", prepared=bool(words)),
+    )
     model = make_pipeline(preparer, model).fit(table.frame().iloc[train], table.Y[train])
     return model.decision_function(table.frame(fresh=fresh).iloc[test])
 

@@ -18,7 +18,17 @@ from skcamel.experiment import run_study
 from skcamel.pipeline import final
 from study_methods import made
 
-NASTY = ("\x1b[31mred", "a\u202eb\u2066", "\x9b2J", "[red]x[/red]", "[/]", "=cmd|' /C calc'!A0", "line\nfeed", "-2+3", "del\x7f")
+NASTY = (
+    "\x1b[31mred",
+    "a\u202eb\u2066",
+    "\x9b2J",
+    "[red]x[/red]",
+    "[/]",
+    "=cmd|' /C calc'!A0",
+    "line\nfeed",
+    "-2+3",
+    "del\x7f",
+)
 SOURCES = sorted(Path(root.__file__).parent.glob("*.py"))
 
 
@@ -32,7 +42,12 @@ def nasty(cli, tmp_path):
     with (tmp_path / "mine.csv").open("w", newline="") as file:
         out = csv.writer(file)
         out.writerow([*(f"f{name}" for name in NASTY), *NASTY])
-        out.writerows([[(i * j) % 7 for j in range(1, 10)] + [(i >> j) % 2 for j in range(9)] for i in range(40)])
+        out.writerows(
+            [
+                [(i * j) % 7 for j in range(1, 10)] + [(i >> j) % 2 for j in range(9)]
+                for i in range(40)
+            ]
+        )
     result = cli("fit", "mine.csv", "--labels", "9", "-o", "m.skcamel")
     assert result.exit_code == 0, result.output
     assert tuple(load("m.skcamel").label_names_) == NASTY
@@ -80,7 +95,15 @@ def test_names_of_columns_and_labels(nasty, command, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["\x1b\x1b[2J.csv", "\u202e\u202evsc.csv", "a\nb.csv", os.fsdecode(b"\xff\xff.csv"), "[red]a[|].csv", "x" * 250 + ".csv"]
+    "name",
+    [
+        "\x1b\x1b[2J.csv",
+        "\u202e\u202evsc.csv",
+        "a\nb.csv",
+        os.fsdecode(b"\xff\xff.csv"),
+        "[red]a[|].csv",
+        "x" * 250 + ".csv",
+    ],
 )
 def test_names_of_files(cli, tmp_path, name):
     (tmp_path / name).write_text("a,b,l\n" + "1,2,0\n3,4,1\n" * 10)
@@ -91,7 +114,9 @@ def test_names_of_files(cli, tmp_path, name):
     ):
         result = cli(*command)
         assert safe(result.stdout + result.stderr)
-        assert result.exit_code == int(command[1] == name and command[0] == "predict"), result.output
+        assert result.exit_code == int(command[1] == name and command[0] == "predict"), (
+            result.output
+        )
     for command in (
         ["fit", f"no{name}"],
         ["predict", f"no{name}", name],
@@ -119,7 +144,9 @@ def test_names_of_data_sets_and_methods(cli, tmp_path, form):
         result = cli(*command)
         assert safe(result.stdout), result.stdout
         assert safe(result.stderr), result.stderr
-    assert "a\\u202eb\\u2066" in cli("tables", "out", "--form", form).stdout.replace("\\\\", "\\").replace("\\textbackslash{}", "\\")
+    assert "a\\u202eb\\u2066" in cli("tables", "out", "--form", form).stdout.replace(
+        "\\\\", "\\"
+    ).replace("\\textbackslash{}", "\\")
 
 
 def test_progress_shows_names_as_they_are_and_safely(cli, tmp_path):
@@ -135,11 +162,15 @@ def test_progress_shows_names_as_they_are_and_safely(cli, tmp_path):
 def test_a_terminal_gets_predictions_with_escapes_and_a_pipe_as_they_are(nasty, tmp_path):
     command = [sys.executable, "-m", "skcamel", "predict", "m.skcamel", "mine.csv", "--no-scores"]
     environment = os.environ | {"PYTHONPATH": str(Path(skcamel.__file__).parents[1])}
-    piped = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout  # noqa: S603
+    piped = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=True
+    ).stdout
     assert "decision:\x1b[31mred" in piped
     leader, follower = pty.openpty()
     with os.fdopen(leader, "rb") as screen:
-        running = subprocess.Popen(command, env=environment, stdout=follower, stderr=subprocess.PIPE)  # noqa: S603
+        running = subprocess.Popen(
+            command, env=environment, stdout=follower, stderr=subprocess.PIPE
+        )
         os.close(follower)
         shown = screen.read(2000).decode()
         running.kill()
@@ -151,7 +182,9 @@ def test_a_terminal_gets_predictions_with_escapes_and_a_pipe_as_they_are(nasty, 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
 def test_predictions_hold_no_formula_and_are_found_again_by_name(nasty, tmp_path, suffix):
     model = load("m.skcamel")
-    final(model).thresholds_[:] = -100.0  # every label is predicted, so that cells begin with each kind of name
+    final(model).thresholds_[
+        :
+    ] = -100.0  # every label is predicted, so that cells begin with each kind of name
     final(model).label_names_ = model.label_names_[[5, 0, 1, 2, 3, 4, 6, 7, 8]]
     save(model, "all.skcamel")
     assert nasty("predict", "all.skcamel", "mine.csv", "-o", f"p{suffix}").exit_code == 0
@@ -159,7 +192,9 @@ def test_predictions_hold_no_formula_and_are_found_again_by_name(nasty, tmp_path
         rows = list(csv.reader(file, delimiter="\t" if suffix == ".tsv" else ","))
     assert rows[1][1].startswith("'=cmd")
     assert not any(cell.lstrip().startswith(("=", "+", "@")) for row in rows for cell in row)
-    result = nasty("evaluate", "--truth", "mine.csv", "--predictions", f"p{suffix}", "--per-label", "--json")
+    result = nasty(
+        "evaluate", "--truth", "mine.csv", "--predictions", f"p{suffix}", "--per-label", "--json"
+    )
     assert result.exit_code == 0, result.stderr
 
 

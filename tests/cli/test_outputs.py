@@ -34,21 +34,32 @@ def place(cli, tmp_path, monkeypatch):
         raise AssertionError("it began to work")
 
     with monkeypatch.context() as patch:
-        for name in ("data.formats.read_dataset", "model_file.load", "experiment.records.Records.__init__", "data.formats.read_matching"):
+        for name in (
+            "data.formats.read_dataset",
+            "model_file.load",
+            "experiment.records.Records.__init__",
+            "data.formats.read_matching",
+        ):
             patch.setattr(f"skcamel.{name}", worked)
         yield tmp_path
 
 
 @pytest.mark.parametrize("command", WRITING)
-@pytest.mark.parametrize("place_of", ["", "folder", "file/out", "missing/out", "x" * 300, "locked/out"])
-def test_a_place_that_cannot_be_written_to_is_told_before_any_work(refused, place, command, place_of, monkeypatch):
+@pytest.mark.parametrize(
+    "place_of", ["", "folder", "file/out", "missing/out", "x" * 300, "locked/out"]
+)
+def test_a_place_that_cannot_be_written_to_is_told_before_any_work(
+    refused, place, command, place_of, monkeypatch
+):
     is_folder = command == "study"
     if is_folder and place_of in ("folder", "missing/out"):
         pytest.skip("a folder is made where none is")
     if place_of == "locked/out":
         (place / "locked").mkdir()
         before = os.access
-        monkeypatch.setattr("os.access", lambda path, mode: "locked" not in str(path) and before(path, mode))  # root may write anywhere
+        monkeypatch.setattr(
+            "os.access", lambda path, mode: "locked" not in str(path) and before(path, mode)
+        )  # root may write anywhere
     name = place_of + (SUFFIX.get(command, "") if place_of not in ("", "folder") else "")
     refused(2, "Error: Invalid value for", *WRITING[command], name)
 
@@ -56,14 +67,27 @@ def test_a_place_that_cannot_be_written_to_is_told_before_any_work(refused, plac
 @pytest.mark.parametrize(
     ("command", "module", "sentence"),
     [
-        (("report", "m.skcamel", "-o", "page.html"), "jinja2", "Pages need jinja2: pip install 'skcamel[report]'"),
-        ((*WRITING["predict"], "p.parquet"), "pyarrow", "Parquet files need pyarrow: pip install 'skcamel[parquet]'"),
+        (
+            ("report", "m.skcamel", "-o", "page.html"),
+            "jinja2",
+            "Pages need jinja2: pip install 'skcamel[report]'",
+        ),
+        (
+            (*WRITING["predict"], "p.parquet"),
+            "pyarrow",
+            "Parquet files need pyarrow: pip install 'skcamel[parquet]'",
+        ),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else None,
 )
-def test_a_missing_extra_is_told_before_any_work(refused, place, monkeypatch, command, module, sentence):
+def test_a_missing_extra_is_told_before_any_work(
+    refused, place, monkeypatch, command, module, sentence
+):
     before = util.find_spec
-    monkeypatch.setattr("importlib.util.find_spec", lambda name, *rest: None if name == module else before(name, *rest))
+    monkeypatch.setattr(
+        "importlib.util.find_spec",
+        lambda name, *rest: None if name == module else before(name, *rest),
+    )
     refused(2, sentence, *command)
 
 
@@ -94,9 +118,18 @@ def test_wrong_values_are_told_before_any_work(cli, place, command, sentence):
 def test_labels_without_a_name(refused, tmp_path):
     table(tmp_path / "mine.csv", range(40))
     for labels in ("", ",", '""', "  "):
-        refused(2, "--labels is empty; name at least one column.", "fit", "mine.csv", "--labels", labels)
+        refused(
+            2, "--labels is empty; name at least one column.", "fit", "mine.csv", "--labels", labels
+        )
     for labels in ("a\nb", "x" * 200_000):
-        refused(2, "put names with commas or ends of line in double quotes", "fit", "mine.csv", "--labels", labels)
+        refused(
+            2,
+            "put names with commas or ends of line in double quotes",
+            "fit",
+            "mine.csv",
+            "--labels",
+            labels,
+        )
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="devices of Unix")
@@ -132,7 +165,10 @@ def test_want_of_memory_is_no_fault_of_the_program(cli, tmp_path, monkeypatch):
     table(tmp_path / "mine.csv", range(40))
     monkeypatch.setattr("skcamel.model_file.save", lambda *_: (_ for _ in ()).throw(MemoryError()))
     result = cli(*FIT, "m.skcamel")
-    assert (result.exit_code, result.stderr) == (1, "Error: there is not enough memory; use fewer rows, columns or labels.\n")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "Error: there is not enough memory; use fewer rows, columns or labels.\n",
+    )
 
 
 def test_warnings_for_developers_are_no_notes(capsys):

@@ -28,7 +28,9 @@ def cli(monkeypatch, tmp_path):
     (tmp_path / "mine.xml").write_bytes(tiny.xml())
     given = read_dataset("mine.arff")
     save(CamelClassifier().fit(given.X[:30], given.labels[:30]), "model.skcamel")
-    return lambda *arguments: CliRunner().invoke(root, ["report", *map(str, arguments)], prog_name="skcamel")
+    return lambda *arguments: CliRunner().invoke(
+        root, ["report", *map(str, arguments)], prog_name="skcamel"
+    )
 
 
 def test_a_model_file_becomes_a_page(cli, tmp_path):
@@ -45,14 +47,28 @@ def test_with_data_it_shows_quality_and_reasons(cli, tmp_path):
 
 
 def test_columns_of_a_table_are_found_by_name_and_coded_as_at_the_fit(cli, tmp_path, rng):
-    words, numbers, labels = rng.choice(["red", "green", "blue"], 40), rng.normal(size=40).round(3), rng.integers(2, size=(40, 2))
+    words, numbers, labels = (
+        rng.choice(["red", "green", "blue"], 40),
+        rng.normal(size=40).round(3),
+        rng.integers(2, size=(40, 2)),
+    )
     rows = list(zip(words, numbers, labels[:, 0], labels[:, 1], strict=True))
-    (tmp_path / "fit.csv").write_text("colour,size,sea,sun\n" + "".join(f"{w},{x},{a},{b}\n" for w, x, a, b in rows))
-    red = [row for row in rows if row[0] == "red"]  # the words of these rows alone would be coded otherwise
-    (tmp_path / "red.csv").write_text("colour,size,sea,sun\n" + "".join(f"{w},{x},{a},{b}\n" for w, x, a, b in red))
+    (tmp_path / "fit.csv").write_text(
+        "colour,size,sea,sun\n" + "".join(f"{w},{x},{a},{b}\n" for w, x, a, b in rows)
+    )
+    red = [
+        row for row in rows if row[0] == "red"
+    ]  # the words of these rows alone would be coded otherwise
+    (tmp_path / "red.csv").write_text(
+        "colour,size,sea,sun\n" + "".join(f"{w},{x},{a},{b}\n" for w, x, a, b in red)
+    )
     (tmp_path / "turned").mkdir()
-    (tmp_path / "turned" / "red.csv").write_text("sun,size,colour,sea\n" + "".join(f"{b},{x},{w},{a}\n" for w, x, a, b in red))
-    fitted = CliRunner().invoke(root, ["fit", "fit.csv", "--labels", "sea,sun", "-o", "mine.skcamel"])
+    (tmp_path / "turned" / "red.csv").write_text(
+        "sun,size,colour,sea\n" + "".join(f"{b},{x},{w},{a}\n" for w, x, a, b in red)
+    )
+    fitted = CliRunner().invoke(
+        root, ["fit", "fit.csv", "--labels", "sea,sun", "-o", "mine.skcamel"]
+    )
     assert fitted.exit_code == 0, fitted.output
     assert cli("mine.skcamel", "--data", "red.csv", "-o", "page.html").exit_code == 0
     assert cli("mine.skcamel", "--data", "turned/red.csv", "-o", "turned.html").exit_code == 0
@@ -70,7 +86,9 @@ def test_a_damaged_study_is_refused_in_one_sentence(cli, tmp_path):
     (tmp_path / "study" / "cards.json").write_text("{")
     result = cli("study", "-o", "page.html")
     assert result.exit_code == 1
-    assert result.output.startswith("Error: study/cards.json is damaged (it is not JSON); delete it")
+    assert result.output.startswith(
+        "Error: study/cards.json is damaged (it is not JSON); delete it"
+    )
     assert not (tmp_path / "page.html").exists()
 
 
@@ -81,20 +99,39 @@ def test_help_shows_an_example(cli):
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (["mine.arff"], 1, "mine.arff is neither a study folder nor a model file: mine.arff is not a whole skcamel model file"),
-        (["folder"], 1, "folder is no study folder: it has no study.json or records.jsonl; 'skcamel study' makes one."),
+        (
+            ["mine.arff"],
+            1,
+            (
+                "mine.arff is neither a study folder nor a model file: mine.arff is not a whole"
+                " skcamel model file"
+            ),
+        ),
+        (
+            ["folder"],
+            1,
+            (
+                "folder is no study folder: it has no study.json or records.jsonl; 'skcamel study'"
+                " makes one."
+            ),
+        ),
         (["nothing.skcamel"], 2, "'nothing.skcamel' does not exist"),
         (["folder", "--data", "mine.arff"], 2, "--data is for model files"),
         (
             ["model.skcamel", "--data", "other.arff"],
             1,
-            "other.arff: the labels 'l0', 'l1' of the model are missing; give a file that holds the truth",
+            (
+                "other.arff: the labels 'l0', 'l1' of the model are missing; give a file that holds"
+                " the truth"
+            ),
         ),
         (["model.skcamel", "-o", "nowhere/page.html"], 2, "nowhere: There is no such folder."),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_what_is_neither_model_nor_study_is_refused_in_one_sentence(cli, tmp_path, arguments, code, sentence):
+def test_what_is_neither_model_nor_study_is_refused_in_one_sentence(
+    cli, tmp_path, arguments, code, sentence
+):
     from skcamel.data import write_dataset
 
     (tmp_path / "folder").mkdir()

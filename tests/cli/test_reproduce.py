@@ -19,12 +19,17 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip insta
 
 
 def commands_of(page):
-    found = re.findall(r'<code class="command">(.*?)</code>', Path(page).read_text(encoding="utf-8"), re.DOTALL)
+    found = re.findall(
+        r'<code class="command">(.*?)</code>', Path(page).read_text(encoding="utf-8"), re.DOTALL
+    )
     return [html.unescape(re.sub("<[^>]+>", "", command)) for command in found]
 
 
 def figures_of(folder):
-    return {(record["dataset"], record["method"], record["fold"]): [record[name] for name in NAMES] for record in Records(folder)}
+    return {
+        (record["dataset"], record["method"], record["fold"]): [record[name] for name in NAMES]
+        for record in Records(folder)
+    }
 
 
 def test_the_commands_of_a_page_fill_a_folder_with_the_same_figures(cli, tmp_path, monkeypatch):
@@ -33,8 +38,30 @@ def test_the_commands_of_a_page_fill_a_folder_with_the_same_figures(cli, tmp_pat
     tiny.put(tmp_path / "home")
     (tmp_path / "mine.arff").write_bytes(tiny.arff())
     (tmp_path / "mine.xml").write_bytes(tiny.xml())
-    study = ("--datasets", "tiny,mine.arff", "--methods", "camel,sklearn.tree:DecisionTreeClassifier,br", "--quiet")
-    assert cli("study", *study, "--preset", "quick", "--n-folds", "2", "--seed", "1", "--folds", "stratified", "-o", "first").exit_code == 0
+    study = (
+        "--datasets",
+        "tiny,mine.arff",
+        "--methods",
+        "camel,sklearn.tree:DecisionTreeClassifier,br",
+        "--quiet",
+    )
+    assert (
+        cli(
+            "study",
+            *study,
+            "--preset",
+            "quick",
+            "--n-folds",
+            "2",
+            "--seed",
+            "1",
+            "--folds",
+            "stratified",
+            "-o",
+            "first",
+        ).exit_code
+        == 0
+    )
     assert cli("report", "first", "-o", "first.html").exit_code == 0
     page = " ".join(Path("first.html").read_text(encoding="utf-8").split())
     assert "1 data set (mine) is not in the catalogue" in page

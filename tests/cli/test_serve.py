@@ -24,15 +24,23 @@ TOKEN = "a-token-of-sixteen-or-more"  # noqa: S105
 
 
 def test_a_server_answers_and_stops_with_what_it_did(tmp_path):
-    with running(numbers(), tmp_path, "--access-log", environment={"SKCAMEL_TOKEN": TOKEN}) as (address, process):
+    with running(numbers(), tmp_path, "--access-log", environment={"SKCAMEL_TOKEN": TOKEN}) as (
+        address,
+        process,
+    ):
         assert address.startswith("http://127.0.0.1:")
         with httpx.Client(base_url=address, headers={"authorization": f"Bearer {TOKEN}"}) as client:
             assert client.get("/ready").json() == {"status": "ready", "model": "served"}
             X = rows()[0][:3]
             told = client.post("/predict", json={"rows": X.tolist()}).json()
             found = np.array([list(record["scores"].values()) for record in told["predictions"]])
-            np.testing.assert_array_equal(found, numbers().decision_function(pd.DataFrame(X, columns=numbers().feature_names_in_)))
-            large = client.post("/predict", content=b"x" * (17 * 2**20), headers={"content-type": "text/csv"})
+            np.testing.assert_array_equal(
+                found,
+                numbers().decision_function(pd.DataFrame(X, columns=numbers().feature_names_in_)),
+            )
+            large = client.post(
+                "/predict", content=b"x" * (17 * 2**20), headers={"content-type": "text/csv"}
+            )
             assert large.status_code == 413
         assert httpx.get(f"{address}/model").status_code == 401
         process.send_signal(signal.SIGTERM)
@@ -82,8 +90,22 @@ def test_wrong_use_is_refused_before_a_port_is_taken(refused, tmp_path, monkeypa
     monkeypatch.delenv("SKCAMEL_TOKEN")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        refused(1, f"port {port} of 127.0.0.1 is in use; choose another by --port", "serve", "m.skcamel", "--port", port)
-    refused(1, "cannot listen on no.such.host.invalid", "serve", "m.skcamel", "--host", "no.such.host.invalid")
+        refused(
+            1,
+            f"port {port} of 127.0.0.1 is in use; choose another by --port",
+            "serve",
+            "m.skcamel",
+            "--port",
+            port,
+        )
+    refused(
+        1,
+        "cannot listen on no.such.host.invalid",
+        "serve",
+        "m.skcamel",
+        "--host",
+        "no.such.host.invalid",
+    )
     refused(1, "is no", "serve", "token")
 
 
@@ -95,7 +117,12 @@ def test_the_token_is_no_option(cli):
 
 def test_without_its_packages_the_command_says_how_to_get_them(tmp_path):
     save(numbers(), tmp_path / "m.skcamel")
-    code = "import sys; sys.modules['uvicorn'] = None; from skcamel.cli import main; sys.exit(main(['serve', 'm.skcamel']))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False)  # noqa: S603
+    code = (
+        "import sys; sys.modules['uvicorn'] = None; from skcamel.cli import main;"
+        " sys.exit(main(['serve', 'm.skcamel']))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False
+    )
     assert result.returncode == 2
     assert "pip install 'skcamel[serve]'" in result.stderr

@@ -37,7 +37,9 @@ def files(tmp_path):
     """Two Parquet files of one table, in other orders of their columns; and the whole table as one file."""
     table = made()
     pq.write_table(table.slice(0, 40), tmp_path / "a.parquet")
-    pq.write_table(table.slice(40).select(table.column_names[::-1]), tmp_path / "b.parquet", row_group_size=20)
+    pq.write_table(
+        table.slice(40).select(table.column_names[::-1]), tmp_path / "b.parquet", row_group_size=20
+    )
     pq.write_table(table, tmp_path / "all.parquet", row_group_size=25)
     return tmp_path
 
@@ -49,26 +51,39 @@ def small_batches(monkeypatch):
 
 @pytest.fixture
 def model(cli, files):
-    assert cli("fit", "a.parquet", "b.parquet", "--labels", "sea,sun", "-o", "m.skcamel").exit_code == 0
+    assert (
+        cli("fit", "a.parquet", "b.parquet", "--labels", "sea,sun", "-o", "m.skcamel").exit_code
+        == 0
+    )
     return files / "m.skcamel"
 
 
 def by_hand(table):
     preparer = TablePreparer()
-    X = preparer.fit(table.drop_columns(LABELS), np.column_stack([table[name] for name in LABELS])).transform(table)
-    model = CamelClassifierCV.from_preset("quick", representations=PREPARED["quick"], solver="landmark")
+    X = preparer.fit(
+        table.drop_columns(LABELS), np.column_stack([table[name] for name in LABELS])
+    ).transform(table)
+    model = CamelClassifierCV.from_preset(
+        "quick", representations=PREPARED["quick"], solver="landmark"
+    )
     return model.fit(X, np.column_stack([table[name] for name in LABELS])).decision_function(X)
 
 
 @pytest.mark.usefixtures("small_batches")
-@pytest.mark.parametrize("options", [("a.parquet", "b.parquet"), ("all.parquet", "--max-memory", "1GiB")], ids=["several", "max-memory"])
+@pytest.mark.parametrize(
+    "options",
+    [("a.parquet", "b.parquet"), ("all.parquet", "--max-memory", "1GiB")],
+    ids=["several", "max-memory"],
+)
 def test_a_fit_in_batches_is_that_of_all_rows(cli, files, options):
     result = cli("fit", *options, "--labels", "sea,sun", "-o", "m.skcamel", "--json")
     assert result.exit_code == 0, result.stderr
     assert "rows are read in batches and summed up by landmarks" in result.stderr
     facts = json.loads(result.stdout)
     assert (facts["rows"], facts["in_batches"], "sampled" in facts) == (90, True, False)
-    scores = skcamel.load(files / "m.skcamel").decision_function(read_columns(files / "all.parquet"))
+    scores = skcamel.load(files / "m.skcamel").decision_function(
+        read_columns(files / "all.parquet")
+    )
     np.testing.assert_allclose(scores, by_hand(read_columns(files / "all.parquet")), atol=1e-9)
 
 
@@ -79,7 +94,9 @@ def test_lists_of_labels_are_fitted_in_batches(cli, tmp_path):
     table = table.drop_columns(LABELS).append_column("tags", pa.array(tags))
     pq.write_table(table.slice(0, 50), tmp_path / "a.parquet")
     pq.write_table(table.slice(50), tmp_path / "b.parquet")
-    result = cli("fit", "a.parquet", "b.parquet", "--labels", "tags", "--id", "name", "-o", "m.skcamel")
+    result = cli(
+        "fit", "a.parquet", "b.parquet", "--labels", "tags", "--id", "name", "-o", "m.skcamel"
+    )
     assert result.exit_code == 0, result.stderr
     fitted = skcamel.load(tmp_path / "m.skcamel")
     assert fitted.label_names_.tolist() == LABELS
@@ -89,15 +106,22 @@ def test_lists_of_labels_are_fitted_in_batches(cli, tmp_path):
 def test_what_the_columns_were_prepared_from_is_stated(cli, files, monkeypatch):
     table = made().slice(0, 1).set_column(2, "colour", pa.array(["violet"]))
     pq.write_table(table, files / "c.parquet")
-    first_rows = lambda files, seed: (files.column_table(files.schema.names).slice(0, 60), np.arange(60))  # noqa: E731
+    first_rows = lambda files, seed: (  # noqa: E731
+        files.column_table(files.schema.names).slice(0, 60),
+        np.arange(60),
+    )
     monkeypatch.setattr("skcamel.data.batches.ParquetFiles.sample", first_rows)
-    result = cli("fit", "a.parquet", "b.parquet", "c.parquet", "--labels", "sea,sun", "-o", "m.skcamel")
+    result = cli(
+        "fit", "a.parquet", "b.parquet", "c.parquet", "--labels", "sea,sun", "-o", "m.skcamel"
+    )
     assert result.exit_code == 0, result.stderr
     assert "Columns were prepared from a sample of 60 of 91 rows." in result.stdout
     assert "Note: 1 row with a value of 'colour' that the sample did not see." in result.stderr
     assert skcamel.load(files / "m.skcamel").steps[0][1].sampled_ == (60, 91)
     assert cli("report", "m.skcamel", "-o", "m.html").exit_code == 0
-    assert "Columns were prepared from a sample of 60 of 91 rows." in (files / "m.html").read_text(encoding="utf-8")
+    assert "Columns were prepared from a sample of 60 of 91 rows." in (files / "m.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def lacking(folder):
@@ -126,16 +150,36 @@ def broken(folder):
 )
 def test_a_bad_file_is_named_and_nothing_is_written(refused, files, make, message):
     make(files)
-    refused(1, message, "fit", "a.parquet", "bad.parquet", "b.parquet", "--labels", "sea,sun", "-o", "m.skcamel")
+    refused(
+        1,
+        message,
+        "fit",
+        "a.parquet",
+        "bad.parquet",
+        "b.parquet",
+        "--labels",
+        "sea,sun",
+        "-o",
+        "m.skcamel",
+    )
     assert not (files / "m.skcamel").exists()
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--test-size", "0.2"), "--test-size needs all rows in memory, and several files are one table; keep a file aside"),
+        (
+            ("--test-size", "0.2"),
+            (
+                "--test-size needs all rows in memory, and several files are one table; keep a file"
+                " aside"
+            ),
+        ),
         (("--labels-file", "a.parquet"), "--labels-file goes with one file that fits into memory"),
-        (("--max-memory", "much"), "a number of bytes, or text such as '1GiB', is needed, got 'much'"),
+        (
+            ("--max-memory", "much"),
+            "a number of bytes, or text such as '1GiB', is needed, got 'much'",
+        ),
     ],
 )
 @pytest.mark.usefixtures("files")
@@ -145,7 +189,10 @@ def test_what_needs_all_rows_is_refused(cli, options, message):
     assert message in " ".join(result.stderr.split())
 
 
-@pytest.mark.parametrize("data", [("a.arff", "b.parquet"), ("-", "b.parquet"), ("a.xlsx", "b.parquet"), ("a.csv", "b.parquet")])
+@pytest.mark.parametrize(
+    "data",
+    [("a.arff", "b.parquet"), ("-", "b.parquet"), ("a.xlsx", "b.parquet"), ("a.csv", "b.parquet")],
+)
 def test_other_files_are_read_as_a_whole_only(refused, files, data):
     for name in ("a.arff", "a.xlsx", "a.csv"):
         (files / name).touch()
@@ -154,13 +201,24 @@ def test_other_files_are_read_as_a_whole_only(refused, files, data):
 
 @pytest.mark.usefixtures("model", "small_batches")
 def test_a_budget_that_is_too_small_is_refused(refused):
-    refused(1, "and max_memory allows 1 MiB", "fit", "all.parquet", "--labels", "sea,sun", "--max-memory", "1MiB")
+    refused(
+        1,
+        "and max_memory allows 1 MiB",
+        "fit",
+        "all.parquet",
+        "--labels",
+        "sea,sun",
+        "--max-memory",
+        "1MiB",
+    )
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
 def test_predictions_in_batches_are_those_in_one_piece(cli, model, monkeypatch, suffix):
     table = made(60, seed=1)
-    table = table.set_column(2, "colour", pa.array(["violet" if k in (3, 50) else "red" for k in range(60)])).append_column("y", table["x"])
+    table = table.set_column(
+        2, "colour", pa.array(["violet" if k in (3, 50) else "red" for k in range(60)])
+    ).append_column("y", table["x"])
     pq.write_table(table, model.parent / "new.parquet", row_group_size=25)
     asked = ("predict", model, "new.parquet", "--probabilities", "--sets", "0.8")
     whole = cli(*asked, "-o", f"whole{suffix}")
@@ -174,7 +232,10 @@ def test_predictions_in_batches_are_those_in_one_piece(cli, model, monkeypatch, 
     for key, matrix in one[1].items():
         np.testing.assert_allclose(other[1][key], matrix, atol=1e-12)
     if suffix == ".parquet":
-        ids = [pq.read_table(model.parent / f"{name}.parquet").select(["row", "name", "labels"]) for name in ("whole", "parts")]
+        ids = [
+            pq.read_table(model.parent / f"{name}.parquet").select(["row", "name", "labels"])
+            for name in ("whole", "parts")
+        ]
         assert ids[0].combine_chunks().equals(ids[1].combine_chunks())
 
 

@@ -32,7 +32,9 @@ def cli(monkeypatch, tmp_path):
     monkeypatch.delenv("SKCAMEL_DATA", raising=False)
     monkeypatch.setenv("SKCAMEL_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
-    return lambda *arguments: CliRunner().invoke(root, [str(argument) for argument in arguments], prog_name="skcamel")
+    return lambda *arguments: CliRunner().invoke(
+        root, [str(argument) for argument in arguments], prog_name="skcamel"
+    )
 
 
 def written(folder, records):
@@ -61,7 +63,12 @@ def test_choices_are_those_of_the_library():
 def test_all_tables_by_default(cli, folder):
     result = cli("tables", folder)
     assert result.exit_code == 0, result.stderr
-    for title in ("Table 1", "Table 2", "Table 3", "Results on data sets that the paper does not have"):
+    for title in (
+        "Table 1",
+        "Table 2",
+        "Table 3",
+        "Results on data sets that the paper does not have",
+    ):
         assert title in result.stdout
     assert "scene: the paper prints 5 labels." in result.stdout
     assert "selected by Average precision" in result.stdout
@@ -70,7 +77,9 @@ def test_all_tables_by_default(cli, folder):
 
 @pytest.mark.parametrize(("which", "sets"), [("2", {"yeast", "scene"}), ("3", {"arts"})])
 def test_one_table_alone_as_csv(cli, folder, which, sets):
-    rows = list(csv.DictReader(io.StringIO(cli("tables", folder, "--table", which, "--form", "csv").stdout)))
+    rows = list(
+        csv.DictReader(io.StringIO(cli("tables", folder, "--table", which, "--form", "csv").stdout))
+    )
     assert {row["dataset"] for row in rows} == sets
     expected = summarise(RECORDS).figures
     for row in rows:
@@ -82,13 +91,21 @@ def tables_of(cli, *arguments):
     result = cli(*arguments, "--form", "csv", "-o", "csv")
     assert result.exit_code == 0, result.stderr
     names = result.stdout.removeprefix("wrote ").removesuffix(" into csv\n").split(", ")
-    return {name.removesuffix(".csv"): list(csv.DictReader(io.StringIO(Path("csv", name).read_text()))) for name in names}
+    return {
+        name.removesuffix(".csv"): list(csv.DictReader(io.StringIO(Path("csv", name).read_text())))
+        for name in names
+    }
 
 
 def test_table_1_from_cards_and_the_catalogue(cli, folder):
     (rows,) = tables_of(cli, "tables", folder, "--table", "1").values()
     sizes = {row["dataset"]: (row["n"], row["q"], row["paper_q"]) for row in rows}
-    assert sizes == {"yeast": ("2417", "14", "14"), "scene": ("2407", "6", "5"), "arts": ("5000", "26", "26"), "mine": ("10", "2", "")}
+    assert sizes == {
+        "yeast": ("2417", "14", "14"),
+        "scene": ("2407", "6", "5"),
+        "arts": ("5000", "26", "26"),
+        "mine": ("10", "2", ""),
+    }
 
 
 def test_a_set_without_card_is_noted(cli, folder):
@@ -100,7 +117,17 @@ def test_a_set_without_card_is_noted(cli, folder):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_everything_in_every_form(cli, folder, form):
-    result = cli("tables", folder, "--form", form, "--against", "paper", "--significance", "--selected-by", "nearest")
+    result = cli(
+        "tables",
+        folder,
+        "--form",
+        form,
+        "--against",
+        "paper",
+        "--significance",
+        "--selected-by",
+        "nearest",
+    )
     assert result.exit_code == 0, result.stderr
     assert result.stdout
     if form == "markdown":
@@ -118,36 +145,55 @@ def test_everything_in_every_form(cli, folder, form):
 
 
 def test_best_against_the_best_printed_figure_comes_from_one_command(cli, tmp_path):
-    records = [row | {"criterion": "each"} for row in study(["yeast", "arts"], ["camel"], preset="best", n_folds=2)]
+    records = [
+        row | {"criterion": "each"}
+        for row in study(["yeast", "arts"], ["camel"], preset="best", n_folds=2)
+    ]
     folder = written(tmp_path / "best", records)
     for selected_by in (None, "average_precision"):
         more = ("--selected-by", selected_by) if selected_by else ()
         found = tables_of(cli, "tables", folder, "--preset", "best", "--against", "paper", *more)
         expected = compare_with_paper(records, selected_by=selected_by)
-        assert found["camel-against-the-paper"] == [{name: str(count) for name, count in expected.counts().items()}]
+        assert found["camel-against-the-paper"] == [
+            {name: str(count) for name, count in expected.counts().items()}
+        ]
         cells = found["camel-against-the-paper-cells-that-miss-a-criterion"]
-        missed = [(row["dataset"], row["metric"], float(row["ahead_of_best"])) for row in cells if row["as_good_as_best"] == "False"]
-        assert missed == [(cell.dataset, cell.metric, cell.ahead_of_best) for cell in expected.missed("as_good_as_best")]
+        missed = [
+            (row["dataset"], row["metric"], float(row["ahead_of_best"]))
+            for row in cells
+            if row["as_good_as_best"] == "False"
+        ]
+        assert missed == [
+            (cell.dataset, cell.metric, cell.ahead_of_best)
+            for cell in expected.missed("as_good_as_best")
+        ]
         counts = found.get("camel-against-the-paper-by-what-selects-its-hyper-parameters")
         assert (counts is None) == (selected_by is not None)
         if counts:
             assert [row["selected_by"] for row in counts] == ["each", *NAMES]
             for row in counts:
-                assert int(row["near_best"]) == compare_with_paper(records, selected_by=row["selected_by"]).counts()["near_best"]
+                assert (
+                    int(row["near_best"])
+                    == compare_with_paper(records, selected_by=row["selected_by"]).counts()[
+                        "near_best"
+                    ]
+                )
 
 
 def test_a_table_of_ones_own(cli, folder, tmp_path):
-    (tmp_path / "mine.csv").write_text("method,dataset,metric,mean,std\nknn,mine,coverage,0.1,0.01\nCAMEL,mine,coverage,0.9,\n")
+    (tmp_path / "mine.csv").write_text(
+        "method,dataset,metric,mean,std\nknn,mine,coverage,0.1,0.01\nCAMEL,mine,coverage,0.9,\n"
+    )
     found = tables_of(cli, "tables", folder, "--against", "mine.csv")
     (row,) = found["camel-against-the-table-mine-csv-cells-that-miss-a-criterion"]
     ours = summarise(RECORDS).figures["mine", "coverage", "camel"]
-    assert (row["dataset"], row["metric"], float(row["mean"]), float(row["printed_mean"]), row["best_methods"]) == (
-        "mine",
-        "coverage",
-        ours.mean,
-        0.9,
-        "knn",
-    )
+    assert (
+        row["dataset"],
+        row["metric"],
+        float(row["mean"]),
+        float(row["printed_mean"]),
+        row["best_methods"],
+    ) == ("mine", "coverage", ours.mean, 0.9, "knn")
     assert not any(title.startswith("counts-of") for title in found)
     text = cli("tables", folder, "--against", "mine.csv").stdout
     assert "· table" in text
@@ -162,16 +208,28 @@ def test_a_study_without_camel_is_counted_for_all_its_methods(cli, tmp_path):
 
 
 def test_metrics_beside_the_seven_are_shown_and_chosen(cli, tmp_path):
-    rows = [row | {"more": {"log_loss": 1.5, "one_error_ties_by_index": 0.5}} for row in study(["mine"], ["br"], n_folds=2)]
+    rows = [
+        row | {"more": {"log_loss": 1.5, "one_error_ties_by_index": 0.5}}
+        for row in study(["mine"], ["br"], n_folds=2)
+    ]
     folder = written(tmp_path / "study", rows)
     described = {"log_loss": {"title": "Log loss", "best": "smallest", "function": None}}
-    described["one_error_ties_by_index"] = {"title": "One-error, ties by label order", "best": "smallest", "function": None}
+    described["one_error_ties_by_index"] = {
+        "title": "One-error, ties by label order",
+        "best": "smallest",
+        "function": None,
+    }
     (folder / "study.json").write_text(json.dumps({"runs": [], "metrics": described}))
     shown = cli("tables", folder).stdout
     assert "Log loss ↓" in shown
     assert "ties by label order" not in shown
-    chosen = cli("tables", folder, "--metrics", "one_error_ties_by_index, log_loss", "--form", "csv").stdout
-    assert [row["metric"] for row in csv.DictReader(io.StringIO(chosen.partition("\n\n")[2]))] == ["log_loss", "one_error_ties_by_index"]
+    chosen = cli(
+        "tables", folder, "--metrics", "one_error_ties_by_index, log_loss", "--form", "csv"
+    ).stdout
+    assert [row["metric"] for row in csv.DictReader(io.StringIO(chosen.partition("\n\n")[2]))] == [
+        "log_loss",
+        "one_error_ties_by_index",
+    ]
 
 
 def test_csv_into_a_folder_has_a_file_for_each_table(cli, folder, tmp_path):
@@ -204,7 +262,12 @@ def test_tests_say_what_they_can_tell_at_the_chosen_level(cli, folder):
 
 
 def test_presets_apart_or_alone(cli, tmp_path):
-    both = [record(dataset, preset=preset, fold=fold) for dataset in ("yeast", "arts") for preset in ("paper", "best") for fold in range(2)]
+    both = [
+        record(dataset, preset=preset, fold=fold)
+        for dataset in ("yeast", "arts")
+        for preset in ("paper", "best")
+        for fold in range(2)
+    ]
     folder = written(tmp_path / "both", both)
     assert "CAMEL (best)" in cli("tables", folder, "--table", "2").stdout
     assert "CAMEL (best)" not in cli("tables", folder, "--table", "2", "--preset", "best").stdout
@@ -215,9 +278,14 @@ def test_presets_apart_or_alone(cli, tmp_path):
 
 def test_folds_and_seeds_alone(cli, tmp_path):
     kinds = [{}, {"folds": "stratified"}, {"n_folds": 2}, {"seed": 1}]
-    folder = written(tmp_path / "many", [record(fold=fold) | kind for kind in kinds for fold in range(2)])
+    folder = written(
+        tmp_path / "many", [record(fold=fold) | kind for kind in kinds for fold in range(2)]
+    )
     result = cli("tables", folder)
-    assert (result.exit_code, "(command line: tables --folds, --n-folds)" in result.stderr) == (1, True)
+    assert (result.exit_code, "(command line: tables --folds, --n-folds)" in result.stderr) == (
+        1,
+        True,
+    )
     usual = str(record()["n_folds"])
     for options, told in (
         (("--folds", "stratified"), f"over {usual} stratified folds, seed 0."),
@@ -226,7 +294,10 @@ def test_folds_and_seeds_alone(cli, tmp_path):
     ):
         assert told in cli("tables", folder, "--table", "2", *options).stdout
     result = cli("tables", folder, "--seed", "7")
-    assert (result.exit_code, "No record has the seed 7; there are 0, 1." in result.stderr) == (2, True)
+    assert (result.exit_code, "No record has the seed 7; there are 0, 1." in result.stderr) == (
+        2,
+        True,
+    )
 
 
 def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
@@ -241,14 +312,49 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
     for arguments, code, message in (
         (("tables", tmp_path / "nowhere"), 2, "does not exist"),
         (("tables", empty), 1, "holds no finished unit; run: skcamel study"),
-        (("tables", alone, "--table", "3"), 1, "No result belongs to Table 3; the records hold yeast."),
-        (("tables", alone, "--significance"), 1, "Tests compare methods, but the records hold only camel"),
-        (("tables", mine, "--against", "paper"), 2, "the paper has none of the data sets of this study, mine."),
-        (("tables", mine, "--against", "nowhere.csv"), 2, "there is no file nowhere.csv; give a CSV file, or the word paper."),
-        (("tables", mine, "--against", "other.csv"), 2, "the table other.csv has none of the metrics of this study, one_error,"),
-        (("tables", mine, "--against", "wrong.csv"), 2, "wrong.csv, line 2: mean is 'x'; it must be a number"),
-        (("tables", folder, "--metrics", "accuracy"), 2, "--metrics: The records hold no metric 'accuracy'; there are one_error,"),
-        (("tables", folder, "-o", "out"), 2, "-o is for --form csv, which makes a file for each table; write --form markdown to a file"),
+        (
+            ("tables", alone, "--table", "3"),
+            1,
+            "No result belongs to Table 3; the records hold yeast.",
+        ),
+        (
+            ("tables", alone, "--significance"),
+            1,
+            "Tests compare methods, but the records hold only camel",
+        ),
+        (
+            ("tables", mine, "--against", "paper"),
+            2,
+            "the paper has none of the data sets of this study, mine.",
+        ),
+        (
+            ("tables", mine, "--against", "nowhere.csv"),
+            2,
+            "there is no file nowhere.csv; give a CSV file, or the word paper.",
+        ),
+        (
+            ("tables", mine, "--against", "other.csv"),
+            2,
+            "the table other.csv has none of the metrics of this study, one_error,",
+        ),
+        (
+            ("tables", mine, "--against", "wrong.csv"),
+            2,
+            "wrong.csv, line 2: mean is 'x'; it must be a number",
+        ),
+        (
+            ("tables", folder, "--metrics", "accuracy"),
+            2,
+            "--metrics: The records hold no metric 'accuracy'; there are one_error,",
+        ),
+        (
+            ("tables", folder, "-o", "out"),
+            2,
+            (
+                "-o is for --form csv, which makes a file for each table; write --form markdown to"
+                " a file"
+            ),
+        ),
         (("tables", folder, "--level", "1"), 2, "1.0 is not in the range 0<x<1"),
         (("tables", damaged), 1, "cards.json is damaged (it is not JSON); delete it"),
         (("tables", folder, "--form", "html"), 2, "'html' is not one of"),
@@ -263,8 +369,11 @@ def test_errors_are_one_sentence_with_a_cure(cli, tmp_path, folder):
 def test_help_shows_an_example_and_imports_nothing_heavy(cli):
     assert "Example:\n    skcamel tables" in cli("tables", "--help").stdout
     code = (
-        "import sys\nfrom skcamel.cli import main\nassert main(['tables', '--help']) == 0\n"
-        "print('HEAVY', sorted({'numpy', 'scipy', 'sklearn', 'rich', 'matplotlib'} & set(sys.modules)))"
+        "import sys\nfrom skcamel.cli import main\nassert main(['tables', '--help']) =="
+        " 0\nprint('HEAVY', sorted({'numpy', 'scipy', 'sklearn', 'rich', 'matplotlib'} &"
+        " set(sys.modules)))"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
     assert "HEAVY []" in result.stdout

@@ -22,18 +22,27 @@ def mulan(tmp_path):
     def read(text, labels=("l",), **options):
         arff = tmp_path / "made.arff"
         arff.write_bytes(text if isinstance(text, bytes) else text.encode())
-        (tmp_path / "made.xml").write_text(XML.format("".join(f'<label name="{label}"></label>' for label in labels)))
+        (tmp_path / "made.xml").write_text(
+            XML.format("".join(f'<label name="{label}"></label>' for label in labels))
+        )
         return read_mulan(arff, **options)
 
     return read
 
 
 def header(*attributes, relation="r"):
-    return f"@relation {relation}\n" + "".join(f"@attribute {attribute}\n" for attribute in attributes) + "@data\n"
+    return (
+        f"@relation {relation}\n"
+        + "".join(f"@attribute {attribute}\n" for attribute in attributes)
+        + "@data\n"
+    )
 
 
 def test_labels_are_found_by_name_wherever_they_stand(mulan):
-    data = mulan(header("b {0,1}", "x numeric", "a {0,1}", "y real") + "1,0.5,0,2\n0,1.5,1,3\n", labels=("a", "b"))
+    data = mulan(
+        header("b {0,1}", "x numeric", "a {0,1}", "y real") + "1,0.5,0,2\n0,1.5,1,3\n",
+        labels=("a", "b"),
+    )
     assert data.label_names == ("b", "a")
     assert data.feature_names == ("x", "y")
     np.testing.assert_array_equal(data.Y, [[1, 0], [0, 1]])
@@ -43,7 +52,9 @@ def test_labels_are_found_by_name_wherever_they_stand(mulan):
 
 @pytest.mark.parametrize("sparse_rows", [False, True])
 def test_nominals_are_numbers_words_or_positions(mulan, sparse_rows):
-    text = header("n {1,2,4}", "w {NO,YES}", "t {TRUE,FALSE}", "c {red,'dark blue',green}", "l {0,1}")
+    text = header(
+        "n {1,2,4}", "w {NO,YES}", "t {TRUE,FALSE}", "c {red,'dark blue',green}", "l {0,1}"
+    )
     if sparse_rows:
         text += "{0 4,1 YES,2 FALSE,3 'dark blue',4 1}\n{}\n{2 TRUE,3 green}\n"
     else:
@@ -59,7 +70,11 @@ def test_nominals_are_numbers_words_or_positions(mulan, sparse_rows):
 @pytest.mark.parametrize("sparse_rows", [False, True])
 def test_onehot_expands_nominals_of_three_values(mulan, sparse_rows):
     text = header("x numeric", "c {red,blue,green}", "b {0,1}", "l {0,1}")
-    text += "{1 blue,3 1}\n{0 1,2 1}\n{}\n{1 ?}\n" if sparse_rows else "0,blue,0,1\n1,red,1,0\n0,red,0,0\n0,?,0,0\n"
+    text += (
+        "{1 blue,3 1}\n{0 1,2 1}\n{}\n{1 ?}\n"
+        if sparse_rows
+        else "0,blue,0,1\n1,red,1,0\n0,red,0,0\n0,?,0,0\n"
+    )
     data = mulan(text, nominal="onehot")
     values = data.X.toarray() if sparse_rows else data.X
     assert data.feature_names == ("x", "c=red", "c=blue", "c=green", "b")
@@ -68,7 +83,10 @@ def test_onehot_expands_nominals_of_three_values(mulan, sparse_rows):
 
 
 def test_an_omitted_nominal_has_its_first_value(mulan):
-    text = header("a {1,0}", "b numeric", "c {YES,NO}", "l {1,0}", "m {0,1}") + "{0 0,1 2}\n{}\n{2 NO,3 0,4 1}\n"
+    text = (
+        header("a {1,0}", "b numeric", "c {YES,NO}", "l {1,0}", "m {0,1}")
+        + "{0 0,1 2}\n{}\n{2 NO,3 0,4 1}\n"
+    )
     data = mulan(text, labels=("l", "m"))
     np.testing.assert_array_equal(data.X.toarray(), [[0, 2, 1], [1, 0, 1], [1, 0, 0]])
     assert data.Y.tolist() == [[1, 0], [1, 0], [0, 1]]
@@ -89,18 +107,27 @@ def test_a_nominal_that_repeats_is_a_feature(mulan):
 
 
 def test_names_may_be_quoted_and_escaped(mulan):
-    text = header(r"'it\'s \"50\%\"' numeric", '"two words" REAL', "tab\tINTEGER", "b{0,1}", "l {0, 1}")
+    text = header(
+        r"'it\'s \"50\%\"' numeric", '"two words" REAL', "tab\tINTEGER", "b{0,1}", "l {0, 1}"
+    )
     data = mulan(text + "1,2,3,0,1\n")
     assert data.feature_names == ('it\'s "50%"', "two words", "tab", "b")
 
 
 def test_comments_blank_lines_and_windows_line_ends(mulan):
-    text = "% made\r\n" + header("x numeric", "l {0,1}").replace("\n", "\r\n") + "% rows\r\n1,0\r\n\r\n  % more\r\n2,1"
+    text = (
+        "% made\r\n"
+        + header("x numeric", "l {0,1}").replace("\n", "\r\n")
+        + "% rows\r\n1,0\r\n\r\n  % more\r\n2,1"
+    )
     np.testing.assert_array_equal(mulan(text).X, [[1], [2]])
     assert mulan("\ufeff" + text).n == 2
 
 
-@pytest.mark.parametrize(("sparse_rows", "rows"), [(False, "1, 0.5, 1\n2, 1.5, 0\n"), (True, "{ 0 1, 1 0.5, 2 1 }\n{ 0 2, 1 1.5 }\n")])
+@pytest.mark.parametrize(
+    ("sparse_rows", "rows"),
+    [(False, "1, 0.5, 1\n2, 1.5, 0\n"), (True, "{ 0 1, 1 0.5, 2 1 }\n{ 0 2, 1 1.5 }\n")],
+)
 def test_spaces_after_commas_are_no_part_of_numbers(mulan, sparse_rows, rows):
     data = mulan(header("x numeric", "y numeric", "l {0,1}") + rows, nominal="onehot")
     np.testing.assert_array_equal(data.X.toarray() if sparse_rows else data.X, [[1, 0.5], [2, 1.5]])
@@ -109,12 +136,16 @@ def test_spaces_after_commas_are_no_part_of_numbers(mulan, sparse_rows, rows):
 
 def test_long_comments_between_rows(mulan, monkeypatch):
     monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", 30)
-    data = mulan(header("x numeric", "l {0,1}") + "1,0\n" + "% nothing here\n" * 20 + "\n" * 90 + "2,1\n")
+    data = mulan(
+        header("x numeric", "l {0,1}") + "1,0\n" + "% nothing here\n" * 20 + "\n" * 90 + "2,1\n"
+    )
     np.testing.assert_array_equal(data.X, [[1], [2]])
 
 
 def test_latin_1_names_are_read(mulan):
-    assert mulan(header("café numeric", "l {0,1}").encode("latin-1") + b"1,0\n").feature_names == ("café",)
+    assert mulan(header("café numeric", "l {0,1}").encode("latin-1") + b"1,0\n").feature_names == (
+        "café",
+    )
 
 
 @pytest.mark.parametrize("row", ["?,1", "{0 ?,1 1}"])
@@ -124,7 +155,14 @@ def test_missing_features_are_nan(mulan, row):
 
 
 @pytest.mark.parametrize(
-    ("spelling", "one"), [("{NO,YES}", "YES"), ("{FALSE,TRUE}", "TRUE"), ("{-1,1}", "1"), ("{'-1','+1'}", "+1"), ("numeric", "1.0")]
+    ("spelling", "one"),
+    [
+        ("{NO,YES}", "YES"),
+        ("{FALSE,TRUE}", "TRUE"),
+        ("{-1,1}", "1"),
+        ("{'-1','+1'}", "+1"),
+        ("numeric", "1.0"),
+    ],
 )
 def test_labels_may_be_spelled_in_several_ways(mulan, spelling, one):
     zero = {"YES": "NO", "TRUE": "FALSE", "1": "-1", "+1": "-1", "1.0": "0"}[one]
@@ -133,9 +171,16 @@ def test_labels_may_be_spelled_in_several_ways(mulan, spelling, one):
 
 
 def test_nested_labels_all_count(tmp_path):
-    (tmp_path / "a.arff").write_text(header("x numeric", "top {0,1}", "'low & deep' {0,1}") + "1,0,1\n")
-    (tmp_path / "tree.xml").write_text(XML.format('<label name="top"><label name="low &amp; deep"/></label>'))
-    assert read_mulan(tmp_path / "a.arff", tmp_path / "tree.xml").label_names == ("top", "low & deep")
+    (tmp_path / "a.arff").write_text(
+        header("x numeric", "top {0,1}", "'low & deep' {0,1}") + "1,0,1\n"
+    )
+    (tmp_path / "tree.xml").write_text(
+        XML.format('<label name="top"><label name="low &amp; deep"/></label>')
+    )
+    assert read_mulan(tmp_path / "a.arff", tmp_path / "tree.xml").label_names == (
+        "top",
+        "low & deep",
+    )
 
 
 @pytest.mark.parametrize("first", ["1,0.5\n0,1.5\n", "{0 1,1 0.5}\n{1 1.5}\n"])
@@ -157,19 +202,29 @@ def test_a_test_file_follows_the_training_file(tmp_path, first):
 def test_meka_counts_labels_from_either_end(tmp_path):
     path = tmp_path / "m.arff"
     for count, names in ((2, ("a", "b")), (-1, ("c",))):
-        path.write_text(header("a {0,1}", "b {0,1}", "c {0,1}", relation=f"'m: -C {count} -I 0'") + "1,0,1\n")
+        path.write_text(
+            header("a {0,1}", "b {0,1}", "c {0,1}", relation=f"'m: -C {count} -I 0'") + "1,0,1\n"
+        )
         assert read_meka(path).label_names == names
 
 
 def bad_arff():
     two = header("x numeric", "l {0,1}")
-    yield two + "1,0\n1\n", 6, "1 values, header declares 2; is the matching XML file from the same release?"
+    yield (
+        two + "1,0\n1\n",
+        6,
+        "1 values, header declares 2; is the matching XML file from the same release?",
+    )
     yield two + "1,2\n", 5, "'2' for attribute 'l'; expected one of '0', '1'"
     yield two + "one,0\n", 5, "'one' for attribute 'x'; expected a number or ?"
     yield two + "1_0,0\n", 5, "'1_0' for attribute 'x'"
     yield two + "{0 1}\n1,0\n", 6, "not of the form {index value,…}"
     yield two + "1,0\n{0 1}\n", 6, "sparse row {…} among dense rows"
-    yield two + "{1000000000000 1}\n", 5, "index 1000000000000, header declares 2 attributes (0 to 1)"
+    yield (
+        two + "{1000000000000 1}\n",
+        5,
+        "index 1000000000000, header declares 2 attributes (0 to 1)",
+    )
     yield two + "{2 1}\n", 5, "index 2, header declares 2 attributes"
     yield two + "{0 1,0 2}\n", 5, "index 0 occurs twice"
     yield two + "{0}\n", 5, "expected an index, a space and a value"
@@ -190,7 +245,11 @@ def bad_arff():
     yield header("x numeric", "l numeric") + "1,0.5\n", 5, "label 'l' is 0.5; labels are 0 or 1"
     yield header("x numeric", "l {a,b}") + "1,a\n", None, "label 'l' has the values 'a', 'b'"
     yield header("x numeric", "l string") + "1,a\n", None, "label 'l' is a string attribute"
-    yield header("x numeric", "k {0,1}") + "1,1\n", None, "1 labels are not attributes of made.arff: 'l'"
+    yield (
+        header("x numeric", "k {0,1}") + "1,1\n",
+        None,
+        "1 labels are not attributes of made.arff: 'l'",
+    )
     yield header("l {0,1}", "l {0,1}") + "1,1\n", None, "two labels are called 'l'; rename one"
     yield header("x string", "l {0,1}") + "a,1\n", None, "no feature is left"
 
@@ -205,7 +264,14 @@ def test_errors_name_the_line_and_the_cure(mulan, text, line, message):
 
 
 @pytest.mark.parametrize(
-    "row", ["'" + "a, " * 30_000, " " * 100_000 + "'x", "'" * 50_001, '"' + "\\" * 50_001, ",".join(["'a'b"] * 20_000)]
+    "row",
+    [
+        "'" + "a, " * 30_000,
+        " " * 100_000 + "'x",
+        "'" * 50_001,
+        '"' + "\\" * 50_001,
+        ",".join(["'a'b"] * 20_000),
+    ],
 )
 def test_hostile_quotes_take_linear_time(mulan, row):
     with pytest.raises(DataError):
@@ -215,12 +281,17 @@ def test_hostile_quotes_take_linear_time(mulan, row):
 
 
 def test_cells_of_a_sparse_row_may_be_apart_by_tabs_and_quotes(mulan):
-    data = mulan(header("c {'a b',c,d}", "x numeric", "l {0,1}") + "{0\t'a b', 1  2 ,2 1}\n{ 0 c }\n{}\n{0 d}\n")
+    data = mulan(
+        header("c {'a b',c,d}", "x numeric", "l {0,1}")
+        + "{0\t'a b', 1  2 ,2 1}\n{ 0 c }\n{}\n{0 d}\n"
+    )
     np.testing.assert_array_equal(data.X.toarray(), [[0, 2], [1, 0], [0, 0], [2, 0]])
 
 
 def test_meka_labels_must_differ(tmp_path):
-    (tmp_path / "m.arff").write_text(header("a {0,1}", "a {0,1}", "b {0,1}", relation="'m: -C 2'") + "1,0,1\n")
+    (tmp_path / "m.arff").write_text(
+        header("a {0,1}", "a {0,1}", "b {0,1}", relation="'m: -C 2'") + "1,0,1\n"
+    )
     with pytest.raises(DataError, match="two labels are called 'a'"):
         read_meka(tmp_path / "m.arff")
 
@@ -233,7 +304,12 @@ def test_an_endless_label_file_is_refused(mulan, monkeypatch):
 
 @pytest.mark.parametrize(
     ("relation", "message"),
-    [("plain", "has no '-C n'"), ("'a: -C 9'", "-C 9 for 2 attributes"), ("'a: -C 0'", "-C 0"), ("'a: -C -2'", "between 1 and 1")],
+    [
+        ("plain", "has no '-C n'"),
+        ("'a: -C 9'", "-C 9 for 2 attributes"),
+        ("'a: -C 0'", "-C 0"),
+        ("'a: -C -2'", "between 1 and 1"),
+    ],
 )
 def test_meka_without_a_usable_count_is_refused(tmp_path, relation, message):
     (tmp_path / "m.arff").write_text(header("a {0,1}", "b {0,1}", relation=relation) + "1,0\n")
@@ -310,7 +386,10 @@ def test_blocks_and_single_rows_are_read_alike(tmp_path_factory, data):
 @pytest.mark.parametrize("block_bytes", [1, 7, 64, 2**17])
 def test_the_size_of_blocks_does_not_matter(tmp_path, block_bytes, monkeypatch, rng):
     X = sparse.random_array((40, 6), density=0.4, rng=rng, format="csr")
-    for data in (Dataset(X, X[:, [0]].toarray() > 0), Dataset(X.toarray(), X[:, [0]].toarray() > 0)):
+    for data in (
+        Dataset(X, X[:, [0]].toarray() > 0),
+        Dataset(X.toarray(), X[:, [0]].toarray() > 0),
+    ):
         write_meka(data, tmp_path / "a.arff")
         monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", block_bytes)
         assert same_bits(read_meka(tmp_path / "a.arff"), data)
@@ -348,13 +427,19 @@ def test_compressed_files_are_the_same_on_every_day(tmp_path):
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, storage, rng):
     X = rng.normal(size=(4000, 250)).round(4)
-    data = Dataset(sparse.csr_array(X) if storage == "sparse" else X, rng.integers(0, 2, size=(4000, 20)))
+    data = Dataset(
+        sparse.csr_array(X) if storage == "sparse" else X, rng.integers(0, 2, size=(4000, 20))
+    )
     write_mulan(data, tmp_path / "a.arff.gz")
     tracemalloc.start()
     read = read_mulan(tmp_path / "a.arff.gz")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    held = read.X.nbytes if storage == "dense" else sum(part.nbytes for part in (read.X.data, read.X.indices, read.X.indptr))
+    held = (
+        read.X.nbytes
+        if storage == "dense"
+        else sum(part.nbytes for part in (read.X.data, read.X.indices, read.X.indptr))
+    )
     assert peak <= 3 * (held + read.Y.nbytes) + 20e6
 
 
@@ -372,8 +457,19 @@ def test_sizes_that_only_a_header_claims_are_refused(mulan, monkeypatch):
 
 def test_omitted_cells_of_sparse_rows_are_filled_in_a_few_rows_at_a_time(mulan, monkeypatch):
     monkeypatch.setattr("skcamel.data.arff_rows.FILLED_CELLS", 4)
-    text = header("x {1,0}", "y numeric", "z {2,0,5}", "w {0,3}", "l {0,1}") + "{}\n{0 0,1 7}\n{2 5,3 3,4 1}\n{}\n{1 2,2 0}\n{0 1}\n{0 ?}\n"
-    expected = [[1, 0, 2, 0], [0, 7, 2, 0], [1, 0, 5, 3], [1, 0, 2, 0], [1, 2, 0, 0], [1, 0, 2, 0], [np.nan, 0, 2, 0]]
+    text = (
+        header("x {1,0}", "y numeric", "z {2,0,5}", "w {0,3}", "l {0,1}")
+        + "{}\n{0 0,1 7}\n{2 5,3 3,4 1}\n{}\n{1 2,2 0}\n{0 1}\n{0 ?}\n"
+    )
+    expected = [
+        [1, 0, 2, 0],
+        [0, 7, 2, 0],
+        [1, 0, 5, 3],
+        [1, 0, 2, 0],
+        [1, 2, 0, 0],
+        [1, 0, 2, 0],
+        [np.nan, 0, 2, 0],
+    ]
     data = mulan(text)
     np.testing.assert_array_equal(data.X.toarray(), expected)
     assert data.X.has_canonical_format

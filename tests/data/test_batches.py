@@ -28,8 +28,13 @@ def messy(n=90, seed=0):
         {
             "x": pa.array(np.where(rng.random(n) < 0.1, np.nan, x), from_pandas=True),
             "colour": pa.array(colour).dictionary_encode(),
-            "tags": pa.array([list(rng.choice(["a", "b", "c"], k % 3, replace=False)) for k in range(n)], pa.list_(pa.string())),
-            "when": pa.array(np.datetime64("2020-01-01T00:00:00") + rng.integers(0, 10**7, n), pa.timestamp("us")),
+            "tags": pa.array(
+                [list(rng.choice(["a", "b", "c"], k % 3, replace=False)) for k in range(n)],
+                pa.list_(pa.string()),
+            ),
+            "when": pa.array(
+                np.datetime64("2020-01-01T00:00:00") + rng.integers(0, 10**7, n), pa.timestamp("us")
+            ),
             "smoker": rng.random(n) > 0.5,
             "sea": (x + (colour == "red") > 0.3).astype(int),
             "sun": np.where(x + rng.normal(size=n) > 0, "yes", "no"),
@@ -49,17 +54,26 @@ def split(folder, table, sizes=(40, 50)):
 def test_batches_hold_what_the_whole_files_hold(tmp_path):
     paths = split(tmp_path, messy())
     parts = list(opened(paths).batches())
-    assert [part.first for part in parts] == np.cumsum([0, *(len(part.table) for part in parts[:-1])]).tolist()
+    assert [part.first for part in parts] == np.cumsum(
+        [0, *(len(part.table) for part in parts[:-1])]
+    ).tolist()
     assert all(0 < len(part.table) <= 16 for part in parts)
     whole = pa.concat_tables([read_columns(path) for path in paths])
     assert pa.concat_tables([part.table for part in parts]).to_pylist() == whole.to_pylist()
 
 
 def test_columns_may_be_in_any_order_and_numbers_of_any_type(tmp_path):
-    pq.write_table(pa.table({"a": [1, 2], "b": ["x", None], "c": pa.array([None, None], pa.null())}), tmp_path / "a.parquet")
+    pq.write_table(
+        pa.table({"a": [1, 2], "b": ["x", None], "c": pa.array([None, None], pa.null())}),
+        tmp_path / "a.parquet",
+    )
     pq.write_table(pa.table({"c": [1.5], "b": ["y"], "a": [2.5]}), tmp_path / "b.parquet")
     files = opened([tmp_path / "a.parquet", tmp_path / "b.parquet"])
-    assert files.column_table(["a", "b", "c"]).to_pydict() == {"a": [1.0, 2.0, 2.5], "b": ["x", None, "y"], "c": [None, None, 1.5]}
+    assert files.column_table(["a", "b", "c"]).to_pydict() == {
+        "a": [1.0, 2.0, 2.5],
+        "b": ["x", None, "y"],
+        "c": [None, None, 1.5],
+    }
 
 
 KINDS = {
@@ -86,10 +100,19 @@ def test_labels_mean_what_they_mean_in_the_whole_file(kind, tmp_path):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"sea": [1, 0, 1, None]}, "a.parquet, b.parquet: label 'sea' is unknown in row 4; sums over rows take complete labels"),
+        (
+            {"sea": [1, 0, 1, None]},
+            (
+                "a.parquet, b.parquet: label 'sea' is unknown in row 4; sums over rows take"
+                " complete labels"
+            ),
+        ),
         ({"sea": [1, 0, 1, 2]}, "label 'sea' is 2 in row 4; labels are 0 and 1"),
         ({"sea": ["yes", "no", "no", "maybe"]}, "'maybe'"),
-        ({"sea": pa.array([[], [], [], []], pa.list_(pa.string()))}, "column 'sea' names no label in any row"),
+        (
+            {"sea": pa.array([[], [], [], []], pa.list_(pa.string()))},
+            "column 'sea' names no label in any row",
+        ),
     ],
 )
 def test_unknown_and_wrong_labels_are_refused_by_row(columns, message, tmp_path):
@@ -103,7 +126,13 @@ def test_unknown_and_wrong_labels_are_refused_by_row(columns, message, tmp_path)
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        ({"x": [1], "z": [2]}, "b.parquet: lacks the column 'y' of a.parquet; files of one table have the same columns"),
+        (
+            {"x": [1], "z": [2]},
+            (
+                "b.parquet: lacks the column 'y' of a.parquet; files of one table have the same"
+                " columns"
+            ),
+        ),
         ({"x": [1], "y": [2], "z": [2]}, "a.parquet: lacks the column 'z' of b.parquet"),
         ({"x": [1], "y": ["word"]}, "b.parquet: holds a column of another type than a.parquet"),
     ],
@@ -128,7 +157,11 @@ def test_the_sample_depends_on_the_seed_alone(tmp_path, monkeypatch):
     table, rows = files.sample(20, seed=3)
     monkeypatch.setattr(batches, "BATCH_ROWS", 90)
     again, same_rows = files.sample(20, seed=3)
-    assert table.to_pylist() == again.to_pylist() == files.column_table(files.schema.names).take(rows).to_pylist()
+    assert (
+        table.to_pylist()
+        == again.to_pylist()
+        == files.column_table(files.schema.names).take(rows).to_pylist()
+    )
     np.testing.assert_array_equal(rows, same_rows)
     assert not np.array_equal(rows, files.sample(20, seed=4)[1])
     assert len(files.sample(1000)[0]) == 90
@@ -143,7 +176,9 @@ def test_a_fit_in_batches_is_the_fit_in_memory(make, text, tmp_path):
         table = table.append_column("note", pa.array([" ".join(row) for row in words]))
     files = opened(split(tmp_path, table))
     labels = labels_of(files, LABELS)
-    preparer = TablePreparer(text=["note"] * text).fit(files.sample()[0].drop_columns(LABELS), labels.Y)
+    preparer = TablePreparer(text=["note"] * text).fit(
+        files.sample()[0].drop_columns(LABELS), labels.Y
+    )
     signs = np.where(labels.Y > 0, 1, -1).astype(np.int8)
 
     def read():
@@ -160,7 +195,9 @@ def test_a_fit_in_batches_is_the_fit_in_memory(make, text, tmp_path):
 
 
 def test_values_that_the_sample_did_not_hold_are_taken_as_at_prediction_and_counted(tmp_path):
-    table = pa.table({"size": [1.0, 2.5, 4.0, 3.0] * 10, "kind": ["x", "y", "z", "y"] * 10, "sea": [0, 1] * 20})
+    table = pa.table(
+        {"size": [1.0, 2.5, 4.0, 3.0] * 10, "kind": ["x", "y", "z", "y"] * 10, "sea": [0, 1] * 20}
+    )
     odd = pa.table({"size": [None], "kind": ["w"], "sea": [1]}, schema=table.schema)
     files = opened(split(tmp_path, pa.concat_tables([table, odd]), (20, 21)))
     preparer = TablePreparer().fit(table.drop_columns(["sea"]))

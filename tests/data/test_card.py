@@ -36,8 +36,14 @@ def test_label_figures_are_those_of_literal_loops(Y):
     assert figures.label_counts.tolist() == literal.counts(rows)
     assert figures.cardinality == pytest.approx(sum(map(sum, rows)) / len(rows))
     assert figures.density == pytest.approx(figures.cardinality / figures.q)
-    assert (figures.label_sets, figures.single_label_sets, figures.max_label_set) == (len(sets), sets.count(1), sets[0])
-    assert figures.cooccurrence.tolist() == [[literal.together(rows, j, k) for k in range(figures.q)] for j in range(figures.q)]
+    assert (figures.label_sets, figures.single_label_sets, figures.max_label_set) == (
+        len(sets),
+        sets.count(1),
+        sets[0],
+    )
+    assert figures.cooccurrence.tolist() == [
+        [literal.together(rows, j, k) for k in range(figures.q)] for j in range(figures.q)
+    ]
     expected = [[literal.phi(rows, j, k) for k in range(figures.q)] for j in range(figures.q)]
     np.testing.assert_allclose(figures.phi, expected, atol=1e-12)
 
@@ -45,9 +51,13 @@ def test_label_figures_are_those_of_literal_loops(Y):
 @given(Y=matrices)
 def test_imbalance_figures_are_those_of_literal_loops(Y):
     figures, rows = of(Y), Y.tolist()
-    assert figures.irlbl.tolist() == literal.irlbl(rows) if Y.any() else np.isinf(figures.irlbl).all()
+    assert (
+        figures.irlbl.tolist() == literal.irlbl(rows) if Y.any() else np.isinf(figures.irlbl).all()
+    )
     expected = literal.imbalance(rows) if Y.any() else (math.nan,) * 3
-    np.testing.assert_allclose((figures.mean_ir, figures.max_ir, figures.cvir), expected, atol=1e-12)
+    np.testing.assert_allclose(
+        (figures.mean_ir, figures.max_ir, figures.cvir), expected, atol=1e-12
+    )
     per_row = literal.scumble(rows) if Y.any() else [0.0] * len(rows)
     np.testing.assert_allclose(figures.scumble_rows, per_row, atol=1e-12)
     assert figures.scumble == pytest.approx(np.mean(per_row), abs=1e-12)
@@ -58,7 +68,9 @@ def test_imbalance_by_hand():
     assert figures.irlbl.tolist() == [1, 4, math.inf]
     assert (figures.mean_ir, figures.max_ir) == (2.5, 4)  # the empty label is left out
     assert figures.cvir == pytest.approx(math.sqrt(4.5) / 2.5)
-    assert figures.scumble_rows.tolist() == pytest.approx([0, 1 - 2 / 2.5, 0, 0])  # geometric mean 2, arithmetic 2.5
+    assert figures.scumble_rows.tolist() == pytest.approx(
+        [0, 1 - 2 / 2.5, 0, 0]
+    )  # geometric mean 2, arithmetic 2.5
     assert figures.scumble_cv == pytest.approx(2)  # sd 0.1 over mean 0.05
     assert figures.tcs == pytest.approx(math.log(1 * 3 * 2))
 
@@ -93,7 +105,9 @@ def test_feature_figures_are_those_of_literal_loops_dense_and_sparse(X, data):
     for figures in (of(Y, X), of(Y, sparse.csr_array(X))):
         assert figures.duplicate_rows == literal.repeats(rows)
         assert figures.duplicate_examples == literal.repeats(np.hstack([X, Y]).tolist())
-        assert figures.constant_features.tolist() == [k for k in range(X.shape[1]) if len({row[k] for row in rows}) == 1]
+        assert figures.constant_features.tolist() == [
+            k for k in range(X.shape[1]) if len({row[k] for row in rows}) == 1
+        ]
         assert figures.zero_rows.tolist() == [i for i, row in enumerate(rows) if not any(row)]
         assert figures.sparsity == pytest.approx((X == 0).mean())
         assert figures.missing_values == 0
@@ -111,7 +125,9 @@ def test_missing_values_are_counted_and_equal_each_other():
 # Forms
 
 
-@pytest.mark.parametrize("form", [np.asarray, lambda Y: 2 * Y - 1, lambda Y: Y == 1, sparse.coo_array, np.ndarray.tolist])
+@pytest.mark.parametrize(
+    "form", [np.asarray, lambda Y: 2 * Y - 1, lambda Y: Y == 1, sparse.coo_array, np.ndarray.tolist]
+)
 def test_labels_in_every_form_give_the_same_card(form, rng):
     Y = (rng.random((20, 4)) < 0.3).astype(int)
     X = rng.normal(size=(20, 3))
@@ -151,11 +167,17 @@ def test_rows_that_do_not_match_are_refused():
 
 def test_a_set_without_rows_has_a_card():
     figures = card((np.ones((0, 2)), np.ones((0, 3))))
-    assert (figures.n, figures.label_sets, figures.cardinality, figures.max_label_set) == (0, 0, 0, 0)
+    assert (figures.n, figures.label_sets, figures.cardinality, figures.max_label_set) == (
+        0,
+        0,
+        0,
+        0,
+    )
     assert "rows" in str(figures)
 
 
-# MeanIR, SCUMBLE and TCS of four sets, kept so that a change of a formula shows; no outside source was opened for them
+# MeanIR, SCUMBLE and TCS of four sets, kept so that a change of a formula shows; no outside source
+# was opened for them
 
 
 @pytest.mark.data
@@ -193,5 +215,11 @@ def test_sizes_agree_with_the_index():
 
 def test_a_card_of_too_many_labels_is_refused_before_it_is_computed():
     Y = sparse.csr_array(([1], ([0], [0])), shape=(2, 2**26))
-    with pytest.raises(MemoryError, match=r"A card of 67108864 labels with all their pairs needs about .* Keep a part of the labels"):
+    with pytest.raises(
+        MemoryError,
+        match=(
+            r"A card of 67108864 labels with all their pairs needs about .* Keep a part of the"
+            r" labels"
+        ),
+    ):
         card((np.eye(2), Y))

@@ -14,14 +14,39 @@ import pytest
 import tiny
 from reference.mulan import read
 from skcamel.data import DataError, catalogue
-from skcamel.data.catalogue import DatasetNotFoundError, cache_folder, dataset_facts, list_datasets, load_dataset, places, whereabouts
+from skcamel.data.catalogue import (
+    DatasetNotFoundError,
+    cache_folder,
+    dataset_facts,
+    list_datasets,
+    load_dataset,
+    places,
+    whereabouts,
+)
 from skcamel.data.dataset import Dataset, digest
 
-PAPER = (
-    "cal500 emotions genbase medical enron image scene yeast science arts business rcv1-s1 rcv1-s2 rcv1-s3 rcv1-s4 rcv1-s5".split()  # noqa: SIM905
-)
+PAPER = [
+    "cal500",
+    "emotions",
+    "genbase",
+    "medical",
+    "enron",
+    "image",
+    "scene",
+    "yeast",
+    "science",
+    "arts",
+    "business",
+    "rcv1-s1",
+    "rcv1-s2",
+    "rcv1-s3",
+    "rcv1-s4",
+    "rcv1-s5",
+]
 SHIFTED = [name for name in list_datasets() if dataset_facts(name).repaired]
-with_data = pytest.mark.skipif(not os.environ.get("SKCAMEL_DATA"), reason="SKCAMEL_DATA does not name the benchmark sets")
+with_data = pytest.mark.skipif(
+    not os.environ.get("SKCAMEL_DATA"), reason="SKCAMEL_DATA does not name the benchmark sets"
+)
 
 
 @pytest.fixture
@@ -49,7 +74,11 @@ def test_the_sixteen_of_the_paper_come_first_and_the_variants_after():
     names = list_datasets()
     assert list(names[:16]) == PAPER
     assert all(dataset_facts(name).in_paper == (name in PAPER) for name in names)
-    assert set(names[16:]) == {"rcv1-s4-llsf", "rcv1-s5-llsf", *(f"rcv1-s{k}-realigned" for k in range(1, 6))}
+    assert set(names[16:]) == {
+        "rcv1-s4-llsf",
+        "rcv1-s5-llsf",
+        *(f"rcv1-s{k}-realigned" for k in range(1, 6)),
+    }
 
 
 @pytest.mark.parametrize("name", list_datasets())
@@ -93,7 +122,10 @@ def test_a_missing_set_names_every_place_and_the_command(empty):
     ):
         assert part in message
     assert "\n" not in message
-    with pytest.raises(DatasetNotFoundError, match=r"SKCAMEL_DATA \(not set\).*the river package .*skcamel\[datasets\]"):
+    with pytest.raises(
+        DatasetNotFoundError,
+        match=r"SKCAMEL_DATA \(not set\).*the river package .*skcamel\[datasets\]",
+    ):
         load_dataset("yeast")
     with pytest.raises(DatasetNotFoundError, match="no download for it; put rcv1-s4"):
         load_dataset("rcv1-s4")
@@ -133,7 +165,9 @@ def test_a_gzipped_file_is_found_and_half_a_pair_is_not(only_tiny, empty):
 def test_another_set_of_that_name_is_refused(only_tiny, empty):
     folder = tiny.put(empty / "cache")
     (folder / "tiny.arff").write_bytes(tiny.arff(slice(30)))
-    with pytest.raises(DataError, match=r"tiny.arff: this is not the data set tiny: it has n=30, .* expected n=40") as caught:
+    with pytest.raises(
+        DataError, match=r"tiny.arff: this is not the data set tiny: it has n=30, .* expected n=40"
+    ) as caught:
         load_dataset("tiny")
     assert caught.value.path == str(folder / "tiny.arff")
 
@@ -145,7 +179,9 @@ def test_one_changed_value_is_refused_and_another_layout_is_not(only_tiny, empty
     (folder / "tiny.arff").write_text(f"% a comment\n{head}@DATA\n{body.replace(',', ', ')}")
     assert load_dataset("tiny").n == tiny.N
     first = body.split(",")[0]
-    (folder / "tiny.arff").write_text(f"{head}@data\n{float(first) + 0.5}{body.removeprefix(first)}")
+    (folder / "tiny.arff").write_text(
+        f"{head}@data\n{float(first) + 0.5}{body.removeprefix(first)}"
+    )
     with pytest.raises(DataError, match="neither its checksum nor its values agree"):
         load_dataset("tiny")
 
@@ -154,14 +190,23 @@ def test_a_known_file_is_accepted_by_its_checksum(only_tiny, empty):
     from hashlib import sha256
 
     tiny.put(empty / "cache")
-    only_tiny(digest="unknown", files={"tiny.arff": sha256(tiny.arff()).hexdigest(), "tiny.xml": sha256(tiny.xml()).hexdigest()})
+    only_tiny(
+        digest="unknown",
+        files={
+            "tiny.arff": sha256(tiny.arff()).hexdigest(),
+            "tiny.xml": sha256(tiny.xml()).hexdigest(),
+        },
+    )
     assert load_dataset("tiny").n == tiny.N
 
 
 def test_defects_are_told_once(only_tiny, empty):
     only_tiny(defects=("Half of it is shifted.",), repaired="tiny-realigned")
     tiny.put(empty / "cache")
-    with pytest.warns(UserWarning, match=r"tiny is the public file .* Half of it is shifted\. .* tiny-realigned for new work") as caught:
+    with pytest.warns(
+        UserWarning,
+        match=r"tiny is the public file .* Half of it is shifted\. .* tiny-realigned for new work",
+    ) as caught:
         load_dataset("tiny")
     assert caught[0].filename == __file__
     with warnings.catch_warnings():
@@ -188,7 +233,11 @@ def test_the_cache_folder_of_each_platform(monkeypatch, tmp_path):
     for name in ("SKCAMEL_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    for platform, folder in (("linux", ".cache"), ("darwin", "Library/Caches"), ("win32", "AppData/Local")):
+    for platform, folder in (
+        ("linux", ".cache"),
+        ("darwin", "Library/Caches"),
+        ("win32", "AppData/Local"),
+    ):
         monkeypatch.setattr(catalogue.sys, "platform", platform)
         assert cache_folder() == tmp_path / folder / "skcamel" / "datasets"
     monkeypatch.setattr(catalogue.sys, "platform", "linux")
@@ -205,7 +254,11 @@ def test_the_digest_sees_values_and_shape_only():
     X, Y = tiny.arrays()
     X[0, 0] = -0.0
     same = sparse.csr_array(X)
-    assert digest(X, Y) == digest(same, sparse.csr_array(Y)) == digest(np.asfortranarray(X), Y.astype(np.int8))
+    assert (
+        digest(X, Y)
+        == digest(same, sparse.csr_array(Y))
+        == digest(np.asfortranarray(X), Y.astype(np.int8))
+    )
     assert digest(X, Y) != digest(X[::-1], Y)
     assert digest(X, Y) != digest(X, 1 - Y)
     assert digest(np.zeros((2, 3)), np.zeros((2, 1))) != digest(np.zeros((2, 2)), np.zeros((2, 2)))
@@ -218,16 +271,23 @@ def test_the_embedded_yeast_is_the_mulan_file_value_for_value(empty, monkeypatch
     monkeypatch.setenv("SKCAMEL_CACHE", str(empty))
     yeast = load_dataset("yeast")
     assert yeast.source.endswith("yeast.csv.gz")
-    assert digest(yeast.X, yeast.Y) == dataset_facts("yeast").digest  # the digest is of the Mulan file
+    assert (
+        digest(yeast.X, yeast.Y) == dataset_facts("yeast").digest
+    )  # the digest is of the Mulan file
     assert yeast.label_names == tuple(f"Class{j}" for j in range(1, 15))
     assert whereabouts("yeast").reason == "river"
 
 
 def test_finding_the_embedded_set_does_not_import_river():
     pytest.importorskip("river", reason="river is not installed: pip install skcamel[datasets]")
-    code = "import sys; from skcamel.data.catalogue import whereabouts; whereabouts('yeast'); print({'river', 'numpy'} & set(sys.modules))"
+    code = (
+        "import sys; from skcamel.data.catalogue import whereabouts; whereabouts('yeast');"
+        " print({'river', 'numpy'} & set(sys.modules))"
+    )
     environment = {key: value for key, value in os.environ.items() if key != "SKCAMEL_DATA"}
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)  # noqa: S603
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
     assert result.stdout.strip() == "set()"
 
 

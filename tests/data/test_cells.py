@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skcamel.data.cells import Column, Numerals, are_codes, date_order, items_of, list_separator, moments_of, numerals, yes_no
+from skcamel.data.cells import (
+    Column,
+    Numerals,
+    are_codes,
+    date_order,
+    items_of,
+    list_separator,
+    moments_of,
+    numerals,
+    yes_no,
+)
 
 CELLS = ["red", " red ", None, "n/a", "blue", float("nan"), "", 3, 2.5, True]
 
@@ -22,11 +32,19 @@ def test_a_column_is_its_different_values_and_where_they_are():
     assert column.counts.tolist() == [2, 1, 1, 1, 1]
 
 
-@pytest.mark.parametrize("make", [pd.Series, pl.Series, pa.array, lambda cells: pa.chunked_array([cells[:2], cells[2:]])])
+@pytest.mark.parametrize(
+    "make", [pd.Series, pl.Series, pa.array, lambda cells: pa.chunked_array([cells[:2], cells[2:]])]
+)
 def test_every_kind_of_frame_gives_the_same_texts(make):
     cells = ["red", " red", None, "NA", "blue"]
     column = Column.of(make(cells))
-    assert [None if code < 0 else column.values[code] for code in column.places] == ["red", "red", None, None, "blue"]
+    assert [None if code < 0 else column.values[code] for code in column.places] == [
+        "red",
+        "red",
+        None,
+        None,
+        "blue",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +75,9 @@ def test_numbers_come_as_floats_with_nan_for_gaps(cells):
         pa.array([datetime(2024, 5, 1, 10, 30), None]),
         pa.array([datetime(2024, 5, 1, 10, 30, tzinfo=UTC), None], pa.timestamp("us", "UTC")),
     ],
-    ids=lambda cells: f"{type(cells).__module__}-{cells.dtype if hasattr(cells, 'dtype') else cells.type}",
+    ids=lambda cells: (
+        f"{type(cells).__module__}-{cells.dtype if hasattr(cells, 'dtype') else cells.type}"
+    ),
 )
 def test_times_come_as_the_clock_of_their_zone_shows_them(cells):
     dates = Column.of(cells).dates
@@ -99,7 +119,22 @@ def test_numbers_as_people_write_them(values, expected):
     assert share >= 2 / 3
 
 
-@pytest.mark.parametrize("text", ["P-0012", "1.2.3", "12:30", "2024-05-01", "twelve", "1,23,4", "Room 12", "12a3", "", "1__0", "1.234.5"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "P-0012",
+        "1.2.3",
+        "12:30",
+        "2024-05-01",
+        "twelve",
+        "1,23,4",
+        "Room 12",
+        "12a3",
+        "",
+        "1__0",
+        "1.234.5",
+    ],
+)
 def test_what_is_no_number(text):
     assert np.isnan(Numerals("point", "").read([text])).all()
 
@@ -120,7 +155,9 @@ def test_any_number_comes_back_from_its_text(numbers, comma):
     how, share = numerals(texts, np.ones(len(texts)))
     assert share == 1
     if how.decimal == ("comma" if comma else "point"):  # 0.000 alone may be read in two ways
-        np.testing.assert_allclose(how.read(texts), [round(number, 3) for number in numbers], atol=1e-3)
+        np.testing.assert_allclose(
+            how.read(texts), [round(number, 3) for number in numbers], atol=1e-3
+        )
     else:
         assert all("." not in text or "," not in text for text in texts)
 
@@ -166,7 +203,10 @@ def test_a_table_with_decimal_commas_puts_the_day_first():
     assert date_order(["01/02/2024"], day_first=True) == "day first"
 
 
-@pytest.mark.parametrize("values", [["31.02.2024"], ["2024-13-01"], ["soon"], ["1.5"], ["2024-05-01", "later"], ["25:61"]])
+@pytest.mark.parametrize(
+    "values",
+    [["31.02.2024"], ["2024-13-01"], ["soon"], ["1.5"], ["2024-05-01", "later"], ["25:61"]],
+)
 def test_what_is_no_date(values):
     assert date_order(values) is None
 

@@ -12,7 +12,9 @@ from reference import mulan
 from skcamel.data import Dataset
 from skcamel.data.checks import check_dataset, features_like_labels
 
-DENSE_AND_SPARSE = pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+DENSE_AND_SPARSE = pytest.mark.parametrize(
+    "stored", [np.asarray, sparse.csr_array], ids=["dense", "sparse"]
+)
 
 
 def sound(rng, n=200, d=6, q=4):
@@ -43,7 +45,10 @@ def test_sound_data_give_no_finding(rng, stored):
 
 
 @DENSE_AND_SPARSE
-@pytest.mark.parametrize("disguise", [lambda y: y, lambda y: 1 - y, lambda y: 2 * y - 1, lambda y: 3.5 - 2 * y, lambda y: -y])
+@pytest.mark.parametrize(
+    "disguise",
+    [lambda y: y, lambda y: 1 - y, lambda y: 2 * y - 1, lambda y: 3.5 - 2 * y, lambda y: -y],
+)
 def test_a_label_among_the_features_is_found_however_it_is_written(rng, stored, disguise):
     X, Y = sound(rng)
     X[:, 2] = disguise(Y[:, 3])
@@ -79,7 +84,12 @@ def test_rare_labels_equal_features_by_chance(rng):
     assert "label-in-features" not in codes(check_dataset(X, Y))
 
 
-@given(seed=st.integers(0, 10**6), d=st.integers(1, 5), q=st.integers(1, 4), hidden=st.sampled_from([0.0, 0.1, 0.3]))
+@given(
+    seed=st.integers(0, 10**6),
+    d=st.integers(1, 5),
+    q=st.integers(1, 4),
+    hidden=st.sampled_from([0.0, 0.1, 0.3]),
+)
 def test_pairs_are_those_of_a_literal_search(seed, d, q, hidden):
     rng = np.random.default_rng(seed)
     X = rng.choice([0.0, 1.0, 2.0], p=[0.5, 0.4, 0.1], size=(16, d))
@@ -97,7 +107,10 @@ def test_pairs_are_those_of_a_literal_search(seed, d, q, hidden):
                 expected.append([k, j])
     gaps = sparse.csr_array((~known).astype(int)) if hidden else None
     for stored in (X, sparse.csr_array(X)):
-        assert features_like_labels(stored, sparse.csr_array(Y * known), np.arange(16), gaps).tolist() == expected
+        assert (
+            features_like_labels(stored, sparse.csr_array(Y * known), np.arange(16), gaps).tolist()
+            == expected
+        )
 
 
 def hide(rng, Y, share):
@@ -151,7 +164,9 @@ def test_equal_and_opposite_labels_are_those_of_a_literal_search(seed, hidden):
     for code, pairs in expected.items():
         assert (found[code].where.tolist() if code in found else []) == pairs
         if code in found:
-            assert ("in every row that knows both: " if np.isnan(Y).any() else "in every row: ") in found[code].message
+            assert (
+                "in every row that knows both: " if np.isnan(Y).any() else "in every row: "
+            ) in found[code].message
 
 
 # Everything else
@@ -198,8 +213,15 @@ def test_overlap_by_row_number_and_by_content(rng):
     X[150] = X[10]
     mask = np.zeros(200, dtype=bool)
     mask[99:] = True
-    findings = [f for f in check_dataset(X, Y, train=np.arange(100), test=mask) if f.code == "train-test-overlap"]
-    assert [(f.severity, f.where.tolist()) for f in findings] == [("error", [99]), ("warning", [150])]
+    findings = [
+        f
+        for f in check_dataset(X, Y, train=np.arange(100), test=mask)
+        if f.code == "train-test-overlap"
+    ]
+    assert [(f.severity, f.where.tolist()) for f in findings] == [
+        ("error", [99]),
+        ("warning", [150]),
+    ]
 
 
 def test_the_gravest_come_first(rng):
@@ -215,10 +237,19 @@ def test_the_gravest_come_first(rng):
 def test_a_data_set_brings_names_and_parts(rng):
     X, Y = sound(rng)
     X[:, 1] = Y[:, 2]
-    data = Dataset(X, Y, label_names=tuple("abcd"), feature_names=tuple("tuvwxyz"), train=np.arange(101), test=np.arange(100, 200))
+    data = Dataset(
+        X,
+        Y,
+        label_names=tuple("abcd"),
+        feature_names=tuple("tuvwxyz"),
+        train=np.arange(101),
+        test=np.arange(100, 200),
+    )
     findings = check_dataset(data)
     assert "u = c" in one(findings, "label-in-features").message
-    assert str(one(findings, "train-test-overlap")).startswith("error: 1 row of 100 test rows is in the training part too (row 100)")
+    assert str(one(findings, "train-test-overlap")).startswith(
+        "error: 1 row of 100 test rows is in the training part too (row 100)"
+    )
 
 
 def test_what_cannot_be_checked_is_refused(rng):
@@ -234,7 +265,9 @@ def test_what_cannot_be_checked_is_refused(rng):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", [*mulan.SMALL, "enron", "medical", "arts", "rcv1-s1", "rcv1-s1-realigned"])
+@pytest.mark.parametrize(
+    "name", [*mulan.SMALL, "enron", "medical", "arts", "rcv1-s1", "rcv1-s1-realigned"]
+)
 def test_no_error_is_seen_in_the_benchmark_sets(name):
     if mulan.data_home() is None:
         pytest.skip("SKCAMEL_DATA is not set")

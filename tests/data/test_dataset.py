@@ -31,7 +31,9 @@ def test_frames_bring_their_names(kind):
     data = Dataset(kind({"a": [0.5, 1.0], "b": [2, 3]}), kind({"sea": [1, 0]}))
     assert (data.feature_names, data.label_names) == (("a", "b"), ("sea",))
     assert data.X.tolist() == [[0.5, 2.0], [1.0, 3.0]]
-    assert Dataset(kind({"a": [0.5]}), kind({"sea": [1]}), ["other"], ["sun"]).feature_names == ("other",)
+    assert Dataset(kind({"a": [0.5]}), kind({"sea": [1]}), ["other"], ["sun"]).feature_names == (
+        "other",
+    )
     assert Dataset(data.X, data.labels).label_names == ("sea",)
 
 
@@ -77,7 +79,11 @@ def test_card_is_reached_from_the_data_set():
 
 def test_an_error_names_file_and_line_and_survives_pickling():
     error = pickle.loads(pickle.dumps(DataError("wrong; do this", path="folder/a.arff", line=3)))  # noqa: S301
-    assert (str(error), error.path, error.line) == ("a.arff, line 3: wrong; do this", "folder/a.arff", 3)
+    assert (str(error), error.path, error.line) == (
+        "a.arff, line 3: wrong; do this",
+        "folder/a.arff",
+        3,
+    )
     assert str(DataError("wrong")) == "wrong"
 
 
@@ -94,7 +100,9 @@ spelled = st.one_of(
     st.floats(allow_nan=False).map(lambda value: f"{value:.6f}"),
     st.floats(-1e6, 1e6).map(lambda value: f"{value:+.3f}"),
     st.integers(-(10**25), 10**25).map(str),
-    st.from_regex(r"[+-]?([0-9]{1,22}\.?[0-9]{0,22}|\.[0-9]{1,20})([eE][+-]?[0-9]{1,3})?", fullmatch=True),
+    st.from_regex(
+        r"[+-]?([0-9]{1,22}\.?[0-9]{0,22}|\.[0-9]{1,20})([eE][+-]?[0-9]{1,3})?", fullmatch=True
+    ),
 )
 
 
@@ -133,7 +141,11 @@ def test_names_of_labels_follow_their_columns():
     data = Dataset(np.eye(3), np.eye(3, dtype=int), label_names=("sea", "sun", "sand"))
     assert data.labels.columns == ("sea", "sun", "sand")
     assert data.labels[[2, 0]].columns == data.labels[1:, ...].columns == ("sea", "sun", "sand")
-    assert data.labels[:, ::-1].columns == np.flip(data.labels, axis=1).columns == ("sand", "sun", "sea")
+    assert (
+        data.labels[:, ::-1].columns
+        == np.flip(data.labels, axis=1).columns
+        == ("sand", "sun", "sea")
+    )
     assert data.labels[:, [2, 0]].columns == ("sand", "sea")
     assert data.labels[:, 1:].columns == ("sun", "sand")
     assert data.labels[0:2][:, np.array([True, False, True])].columns == ("sea", "sand")

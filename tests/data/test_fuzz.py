@@ -49,7 +49,18 @@ def test_whole_files_are_read(kind, storage, tmp_path):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"\n", b"\x00" * 300, b"\xff\xfe@\x00r\x00", b"@", b"{}", b"\x1f\x8b", b"\x1f\x8b\x08\x00" + b"\x00" * 20, b"PAR1", b"a"],
+    [
+        b"",
+        b"\n",
+        b"\x00" * 300,
+        b"\xff\xfe@\x00r\x00",
+        b"@",
+        b"{}",
+        b"\x1f\x8b",
+        b"\x1f\x8b\x08\x00" + b"\x00" * 20,
+        b"PAR1",
+        b"a",
+    ],
 )
 @pytest.mark.parametrize("kind", FORMATS)
 def test_files_of_another_kind(kind, content, tmp_path):

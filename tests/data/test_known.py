@@ -89,13 +89,24 @@ def test_unknown_is_a_value_of_its_own():
 
 
 def test_digest_of_a_complete_set_is_what_it_was():
-    assert digest(X, np.nan_to_num(Y)) == "e3ad0e498558f8dc1b45bb011a81605235259b359b4781912e5f85dab409b49b"
-    assert digest(X, np.nan_to_num(Y).astype(int)) == "e3ad0e498558f8dc1b45bb011a81605235259b359b4781912e5f85dab409b49b"
+    assert (
+        digest(X, np.nan_to_num(Y))
+        == "e3ad0e498558f8dc1b45bb011a81605235259b359b4781912e5f85dab409b49b"
+    )
+    assert (
+        digest(X, np.nan_to_num(Y).astype(int))
+        == "e3ad0e498558f8dc1b45bb011a81605235259b359b4781912e5f85dab409b49b"
+    )
 
 
 def test_share_of_known_entries():
     assert known_share(Y) == 1 - 5 / 15
-    assert known_share(np.zeros((2, 2), dtype=int)) == known_share(sparse.csr_array((2, 2))) == known_share(np.empty((0, 3))) == 1
+    assert (
+        known_share(np.zeros((2, 2), dtype=int))
+        == known_share(sparse.csr_array((2, 2)))
+        == known_share(np.empty((0, 3)))
+        == 1
+    )
 
 
 # Card
@@ -117,8 +128,12 @@ def test_figures_of_known_entries_are_those_of_literal_loops(labels):
     complete = [[int(y) for y in row] for row in rows if all(y == y for y in row)]
     sets = literal.label_sets(complete)
     assert (found.label_sets, found.max_label_set) == (len(sets), max(sets, default=0))
-    assert found.unlabelled_rows.tolist() == [i for i, row in enumerate(rows) if 0 in row and 1 not in row]
-    assert found.full_labels.tolist() == [j for j, column in enumerate(known) if column and all(column)]
+    assert found.unlabelled_rows.tolist() == [
+        i for i, row in enumerate(rows) if 0 in row and 1 not in row
+    ]
+    assert found.full_labels.tolist() == [
+        j for j, column in enumerate(known) if column and all(column)
+    ]
     assert found.scumble_rows == pytest.approx(literal.scumble(ones), abs=1e-9)
     for j, k in product(range(q), repeat=2):
         both = [[int(row[j]), int(row[k])] for row in rows if row[j] == row[j] and row[k] == row[k]]
@@ -162,7 +177,10 @@ def test_unknown_labels_are_a_finding():
 
 def test_constant_labels_are_those_of_known_entries():
     labels = np.array([[1, NAN, NAN, 0], [NAN, 0, NAN, 1], [1, 0, NAN, 0]])
-    found = {finding.code: finding.where.tolist() for finding in check_dataset(np.arange(3.0)[:, None], labels)}
+    found = {
+        finding.code: finding.where.tolist()
+        for finding in check_dataset(np.arange(3.0)[:, None], labels)
+    }
     assert found["full-labels"] == [0]
     assert found["empty-labels"] == [1, 2]
 
@@ -170,7 +188,9 @@ def test_constant_labels_are_those_of_known_entries():
 def test_an_unknown_label_contradicts_nothing():
     same = np.array([[0.0], [0.0], [1.0], [1.0], [2.0]])
     labels = np.array([[1, NAN], [1, 0], [1, 0], [NAN, 1], [0, 0]])
-    (found,) = (finding for finding in check_dataset(same, labels) if finding.code == "contradicting-rows")
+    (found,) = (
+        finding for finding in check_dataset(same, labels) if finding.code == "contradicting-rows"
+    )
     assert found.where.tolist() == [2, 3]
 
 
@@ -193,14 +213,17 @@ def test_known_positives_are_spread_evenly(rng):
     labels[:, 3] = NAN
     for _, test in MultilabelStratifiedKFold(4).split(labels, labels):
         assert np.abs((labels[test] == 1).sum(axis=0) - (labels == 1).sum(axis=0) / 4).max() < 2
-    (_, test), *_ = MultilabelStratifiedShuffleSplit(1, test_size=0.25, random_state=0).split(labels, labels)
+    (_, test), *_ = MultilabelStratifiedShuffleSplit(1, test_size=0.25, random_state=0).split(
+        labels, labels
+    )
     assert np.abs((labels[test] == 1).sum(axis=0) - (labels == 1).sum(axis=0) / 4).max() < 2
 
 
 def test_fold_quality_counts_the_rows_that_know_a_label():
     labels = np.array([[1, 1], [NAN, 0], [0, 1], [1, 0], [NAN, NAN], [0, NAN]])
     splits = [([3, 4, 5], [0, 1, 2]), ([0, 1, 2], [3, 4, 5])]
-    # label 0: one of two known rows in each part, odds 1, as in all; label 1: odds 2 and 0, in all 1
+    # label 0: one of two known rows in each part, odds 1, as in all; label 1: odds 2 and 0, in all
+    # 1
     assert fold_quality(labels, splits).label_distribution == (0 + 0 + 1 + 1) / 4
 
 
@@ -212,14 +235,22 @@ def test_fold_quality_counts_the_rows_that_know_a_label():
 def test_arff_keeps_unknown_labels(tmp_path, write, storage):
     data = Dataset(storage(X), Y, name="partial")
     write(data, tmp_path / "partial.arff")
-    assert ",?" in (tmp_path / "partial.arff").read_text() or " ?" in (tmp_path / "partial.arff").read_text()
+    assert (
+        ",?" in (tmp_path / "partial.arff").read_text()
+        or " ?" in (tmp_path / "partial.arff").read_text()
+    )
     back = (read_mulan if write is write_mulan else read_meka)(tmp_path / "partial.arff")
     assert back.equals(data)
-    assert np.array_equal(read_labels(tmp_path / "partial.arff", data.label_names), Y, equal_nan=True)
+    assert np.array_equal(
+        read_labels(tmp_path / "partial.arff", data.label_names), Y, equal_nan=True
+    )
 
 
 def test_labels_of_words_may_be_unknown_in_arff(tmp_path):
-    header = "@relation 'a: -C 2'\n@attribute l {NO,YES}\n@attribute m {-1,1}\n@attribute x numeric\n@data\n"
+    header = (
+        "@relation 'a: -C 2'\n@attribute l {NO,YES}\n@attribute m {-1,1}\n@attribute x"
+        " numeric\n@data\n"
+    )
     (tmp_path / "a.arff").write_text(header + "YES,?,1\n?,-1,2\n")
     assert np.array_equal(read_meka(tmp_path / "a.arff").Y, [[1, NAN], [NAN, 0]], equal_nan=True)
 
@@ -230,7 +261,13 @@ def test_mat_files_mark_unknown_labels_by_nan(tmp_path):
 
 
 def test_svmlight_refuses_unknown_labels(tmp_path):
-    with pytest.raises(ValueError, match=r"5 label entries .* cannot be written: unknown labels \(NaN\) would become 0 .*Write \.arff"):
+    with pytest.raises(
+        ValueError,
+        match=(
+            r"5 label entries .* cannot be written: unknown labels \(NaN\) would become 0 .*Write"
+            r" \.arff"
+        ),
+    ):
         write_svmlight(Dataset(X, Y), tmp_path / "a.svm")
     assert not (tmp_path / "a.svm").exists()
 

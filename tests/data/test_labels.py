@@ -13,8 +13,29 @@ from skcamel.data.labels import join_labels, take_labels
 
 KINDS = {"arrow": pa.table, "pandas": pd.DataFrame, "polars": pl.DataFrame}
 NAN = np.nan
-ITEMS = st.text(st.characters(categories=["L"]), min_size=2, max_size=5).filter(lambda item: item.casefold() not in WORDS)
-WORDS = {"na", "nan", "null", "nat", "true", "false", "yes", "no", "ja", "nein", "oui", "non", "si", "sí", "on", "off", "inf", "infinity"}
+ITEMS = st.text(st.characters(categories=["L"]), min_size=2, max_size=5).filter(
+    lambda item: item.casefold() not in WORDS
+)
+WORDS = {
+    "na",
+    "nan",
+    "null",
+    "nat",
+    "true",
+    "false",
+    "yes",
+    "no",
+    "ja",
+    "nein",
+    "oui",
+    "non",
+    "si",
+    "sí",
+    "on",
+    "off",
+    "inf",
+    "infinity",
+}
 
 
 @pytest.fixture(params=KINDS)
@@ -25,7 +46,9 @@ def kind(request):
 def taken(kind, *columns):
     """Names and values of the labels in columns of these cells, in a table of this kind."""
     names = [f"l{k}" for k in range(len(columns))]
-    rest, labels = take_labels(kind({"x": list(range(len(columns[0]))), **dict(zip(names, columns))}), names, "t.csv")
+    rest, labels = take_labels(
+        kind({"x": list(range(len(columns[0]))), **dict(zip(names, columns))}), names, "t.csv"
+    )
     assert type(rest) is type(kind({"x": [1]}))
     assert list(getattr(rest, "column_names", None) or rest.columns) == ["x"]
     assert labels.columns == tuple(names)
@@ -60,7 +83,9 @@ def test_two_values_in_any_words(kind, cells):
 
 
 def test_marks(kind):
-    np.testing.assert_array_equal(taken(kind, ["x", "", "X"], ["", None, "✓"])[1], [[1, 0], [0, 0], [1, 1]])
+    np.testing.assert_array_equal(
+        taken(kind, ["x", "", "X"], ["", None, "✓"])[1], [[1, 0], [0, 0], [1, 1]]
+    )
     np.testing.assert_array_equal(taken(kind, ["x", None, ""])[1], [[1], [0], [0]])
     with pytest.raises(DataError, match=r"t\.csv: 'y\?' in column 'l0', row 2; labels are 0 and 1"):
         taken(kind, ["x", "y?", ""], [0, 1, 0])
@@ -90,7 +115,11 @@ def test_nothing_in_a_column_of_written_lists_is_no_label(kind, nothing):
 
 
 def test_an_empty_list_has_no_label_and_one_word_is_a_list(kind):
-    assert taken(kind, [["a"], []])[1].tolist() == taken(kind, ["['a']", "[]"])[1].tolist() == [[1], [0]]
+    assert (
+        taken(kind, [["a"], []])[1].tolist()
+        == taken(kind, ["['a']", "[]"])[1].tolist()
+        == [[1], [0]]
+    )
     names, Y = taken(kind, ["sea", "sun", "sea"])
     assert (names, Y.tolist()) == (("sea", "sun"), [[1, 0], [0, 1], [1, 0]])
 
@@ -99,14 +128,21 @@ def test_the_first_separator_in_the_whole_column_counts(kind):
     assert taken(kind, ["a, b", "c|a; d"])[0] == ("a, b", "a; d", "c")
 
 
-@given(st.lists(st.none() | st.lists(ITEMS, min_size=2, max_size=4, unique=True), min_size=1, max_size=6), st.sampled_from("|;,"))
+@given(
+    st.lists(
+        st.none() | st.lists(ITEMS, min_size=2, max_size=4, unique=True), min_size=1, max_size=6
+    ),
+    st.sampled_from("|;,"),
+)
 def test_lists_come_back_from_text(lists, separator):
     if not any(lists):
         return
     names, Y = taken(pa.table, ["" if items is None else separator.join(items) for items in lists])
     assert names == tuple(sorted({item for items in lists for item in items or ()}))
     for items, row in zip(lists, Y, strict=True):
-        assert {name for name, value in zip(names, row, strict=True) if value == 1} == set(items or ())
+        assert {name for name, value in zip(names, row, strict=True) if value == 1} == set(
+            items or ()
+        )
         assert row.sum() == len(items or ())
 
 
@@ -127,7 +163,11 @@ def test_what_is_no_label_is_refused_with_its_place(kind, cells, message):
 
 def test_labels_by_prefix_position_and_count():
     table = pa.table({"a": [0, 1], "x": [5, 6], "l:1": [1, 0], "l:2": [0, 1]})
-    assert take_labels(table, "l:", "t")[1].names == take_labels(table, 2, "t")[1].names == take_labels(table, [2, 3], "t")[1].names
+    assert (
+        take_labels(table, "l:", "t")[1].names
+        == take_labels(table, 2, "t")[1].names
+        == take_labels(table, [2, 3], "t")[1].names
+    )
     assert take_labels(table, -1, "t")[0].column_names == ["x", "l:1", "l:2"]
 
 
@@ -139,9 +179,13 @@ def test_labels_in_a_second_table(kind):
     assert labels.names == ("a", "b")
     np.testing.assert_array_equal(labels.Y, [[0, 1], [NAN, NAN], [1, 0]])
     lists = kind({"id": [9.0, 7.0], "tags": ["a|b", "b"]})
-    np.testing.assert_array_equal(join_labels(table, "id", lists, "t.csv", "l.csv")[1].Y, [[0, 1], [NAN, NAN], [1, 1]])
+    np.testing.assert_array_equal(
+        join_labels(table, "id", lists, "t.csv", "l.csv")[1].Y, [[0, 1], [NAN, NAN], [1, 1]]
+    )
     long = kind({"tag": ["a", "b", "b", ""], "id": [9, 9, 7, 7]})
-    np.testing.assert_array_equal(join_labels(table, "id", long, "t.csv", "l.csv")[1].Y, [[0, 1], [0, 0], [1, 1]])
+    np.testing.assert_array_equal(
+        join_labels(table, "id", long, "t.csv", "l.csv")[1].Y, [[0, 1], [0, 0], [1, 1]]
+    )
 
 
 def test_long_keys_are_not_rounded():
@@ -155,9 +199,17 @@ def test_long_keys_are_not_rounded():
     [
         ([1, 1], {"id": [1], "l": [1]}, r"t\.csv: 'id' is '1' in rows 1 and 2; keep one"),
         ([1, None], {"id": [1], "l": [1]}, r"t\.csv: 'id' is empty in row 2"),
-        ([1, 2], {"id": [1, 3], "l": [1, 0]}, r"l\.csv: row 2 has the 'id' '3', which t\.csv does not have"),
+        (
+            [1, 2],
+            {"id": [1, 3], "l": [1, 0]},
+            r"l\.csv: row 2 has the 'id' '3', which t\.csv does not have",
+        ),
         ([1, 2], {"id": [1, 1], "l": [1, 0]}, r"l\.csv: 'id' is '1' in two rows; keep one"),
-        ([1, 2], {"key": [1, 1], "l": [1, 0]}, r"l\.csv: no column is called 'id'; the columns are 'key', 'l'"),
+        (
+            [1, 2],
+            {"key": [1, 1], "l": [1, 0]},
+            r"l\.csv: no column is called 'id'; the columns are 'key', 'l'",
+        ),
         ([1, 2], {"id": [1, 2]}, r"l\.csv: holds no column beside the key 'id'"),
     ],
 )

@@ -41,7 +41,13 @@ def test_usual_variables_in_any_orientation(tmp_path, variables):
     assert (data.name, data.train) == ("made", None)
 
 
-@pytest.mark.parametrize("names", [("train_data", "train_target", "test_data", "test_target"), ("Xtrain", "Ytrain", "Xtest", "Ytest")])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("train_data", "train_target", "test_data", "test_target"),
+        ("Xtrain", "Ytrain", "Xtest", "Ytest"),
+    ],
+)
 def test_two_parts(tmp_path, names):
     data = made(tmp_path, dict(zip(names, (X, Y.T, X[:1] + 1, Y.T[:, :1]), strict=True)))
     np.testing.assert_array_equal(data.X, np.vstack([X, X[:1] + 1]))
@@ -50,7 +56,12 @@ def test_two_parts(tmp_path, names):
 
 
 def test_named_variables_and_sparse_features(tmp_path):
-    data = made(tmp_path, {"A": sparse.csc_array(X), "B": Y, "data": X, "target": Y}, features="A", labels="B")
+    data = made(
+        tmp_path,
+        {"A": sparse.csc_array(X), "B": Y, "data": X, "target": Y},
+        features="A",
+        labels="B",
+    )
     assert isinstance(data.X, sparse.csr_array)
     np.testing.assert_array_equal(data.X.toarray(), X)
     with pytest.raises(ValueError, match="Name both variables"):
@@ -58,7 +69,10 @@ def test_named_variables_and_sparse_features(tmp_path):
 
 
 def test_sparse_and_dense_parts_join(tmp_path):
-    data = made(tmp_path, {"train_data": X, "train_target": Y, "test_data": sparse.csc_array(X), "test_target": Y})
+    data = made(
+        tmp_path,
+        {"train_data": X, "train_target": Y, "test_data": sparse.csc_array(X), "test_target": Y},
+    )
     np.testing.assert_array_equal(data.X.toarray(), np.vstack([X, X]))
 
 
@@ -66,12 +80,18 @@ def test_sparse_and_dense_parts_join(tmp_path):
     ("variables", "message"),
     [
         ({"stuff": X}, "no matrices data and target.*found 'stuff'"),
-        ({"data": X, "target": np.ones((5, 2))}, r"data is \(4, 3\) and target is \(5, 2\); no common number of rows"),
+        (
+            {"data": X, "target": np.ones((5, 2))},
+            r"data is \(4, 3\) and target is \(5, 2\); no common number of rows",
+        ),
         ({"data": X, "target": Y * 3}, "target holds '0.*, '3"),
         ({"data": X, "target": np.where(Y == 1, np.nan, 2.0)}, "target holds '2.0', 'nan'"),
         ({"data": np.empty((0, 0)), "target": np.empty((0, 0))}, "they are empty"),
         ({"data": X + 1j, "target": Y}, "found 'target'"),
-        ({"train_data": X, "train_target": Y, "test_data": X[:, :2], "test_target": Y}, "different numbers of columns"),
+        (
+            {"train_data": X, "train_target": Y, "test_data": X[:, :2], "test_target": Y},
+            "different numbers of columns",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path, variables, message):
@@ -111,12 +131,19 @@ def element(kind, data, order="<"):
 
 
 def matrix(name, shape, *parts, flags=6, order="<"):
-    head = element(6, struct.pack(f"{order}II", flags, 0), order) + element(5, struct.pack(f"{order}2i", *shape), order)
+    head = element(6, struct.pack(f"{order}II", flags, 0), order) + element(
+        5, struct.pack(f"{order}2i", *shape), order
+    )
     return element(14, head + element(1, name.encode(), order) + b"".join(parts), order)
 
 
 def file_of(*elements, order="<"):
-    return b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack(f"{order}H", 0x0100) + (b"IM" if order == "<" else b"MI") + b"".join(elements)
+    return (
+        b"MATLAB 5.0 MAT-file".ljust(124)
+        + struct.pack(f"{order}H", 0x0100)
+        + (b"IM" if order == "<" else b"MI")
+        + b"".join(elements)
+    )
 
 
 def doubles(*values, order="<"):
@@ -130,7 +157,11 @@ def integers(*values):
 def test_files_of_the_other_byte_order(tmp_path):
     target = matrix("target", (2, 1), element(1, b"\x01\xff", ">"), order=">")
     path = tmp_path / "a.mat"
-    path.write_bytes(file_of(matrix("data", (2, 2), doubles(1, 2, 3, 4, order=">"), order=">"), target, order=">"))
+    path.write_bytes(
+        file_of(
+            matrix("data", (2, 2), doubles(1, 2, 3, 4, order=">"), order=">"), target, order=">"
+        )
+    )
     data = read_mat(path)
     np.testing.assert_array_equal(data.X, [[1, 3], [2, 4]])
     assert data.Y.tolist() == [[1], [0]]
@@ -144,15 +175,41 @@ def test_files_of_the_other_byte_order(tmp_path):
         (matrix("data", (2, 2), element(16, b"text")), "an element of type 16"),
         (matrix("data", (2, 2), element(9, b"12345")), "5 bytes for numbers of 8"),
         (matrix("data", (2, 1), integers(0), flags=5), "data lacks indices"),
-        (matrix("data", (2, 1), integers(0), integers(0, 1, 2), doubles(1), flags=5), "wrong column starts"),
-        (matrix("data", (2, 2), integers(0), integers(0, 2, 1), doubles(1), flags=5), "wrong column starts"),
-        (matrix("data", (2, 1), integers(0), integers(0, 9), doubles(1), flags=5), "data has 1 of 9 values"),
-        (matrix("data", (2, 1), integers(2), integers(0, 1), doubles(1), flags=5), "row indices outside its 2 rows"),
-        (matrix("data", (2, 1), integers(-1), integers(0, 1), doubles(1), flags=5), "row indices outside its 2 rows"),
+        (
+            matrix("data", (2, 1), integers(0), integers(0, 1, 2), doubles(1), flags=5),
+            "wrong column starts",
+        ),
+        (
+            matrix("data", (2, 2), integers(0), integers(0, 2, 1), doubles(1), flags=5),
+            "wrong column starts",
+        ),
+        (
+            matrix("data", (2, 1), integers(0), integers(0, 9), doubles(1), flags=5),
+            "data has 1 of 9 values",
+        ),
+        (
+            matrix("data", (2, 1), integers(2), integers(0, 1), doubles(1), flags=5),
+            "row indices outside its 2 rows",
+        ),
+        (
+            matrix("data", (2, 1), integers(-1), integers(0, 1), doubles(1), flags=5),
+            "row indices outside its 2 rows",
+        ),
         (struct.pack("<II", 14, 2**31), "2147483648 bytes are announced"),
         (element(15, zlib.compress(b"few")), "a compressed variable is cut short"),
-        (element(15, zlib.compress(matrix("data", (2, 2), doubles(1, 2, 3, 4))[:-9])), "bytes are announced"),
-        (element(15, zlib.compress(struct.pack("<II", 14, 2**31) + matrix("data", (2, 2), doubles(1))[8:])), "compressed ones can hold"),
+        (
+            element(15, zlib.compress(matrix("data", (2, 2), doubles(1, 2, 3, 4))[:-9])),
+            "bytes are announced",
+        ),
+        (
+            element(
+                15,
+                zlib.compress(
+                    struct.pack("<II", 14, 2**31) + matrix("data", (2, 2), doubles(1))[8:]
+                ),
+            ),
+            "compressed ones can hold",
+        ),
         (matrix("data", (-2, 2), doubles()), "no matrices"),
         (matrix("data", (2, 2), flags=4), "no matrices"),
     ],

@@ -9,13 +9,24 @@ from skcamel.data import DataError, Dataset
 from skcamel.data.formats import Expected, match, read_labels, read_matching
 
 EXPECTED = Expected(3, ("x", "y", "c"), {"c": ("blue", "red")}, ("l", "m"))
-CELLS = {"x": ["1", "4"], "y": ["2", "5"], "c": ["red", "blue"], "l": ["0", "1"], "m": ["1", "1"], "other": ["what", "ever"]}
+CELLS = {
+    "x": ["1", "4"],
+    "y": ["2", "5"],
+    "c": ["red", "blue"],
+    "l": ["0", "1"],
+    "m": ["1", "1"],
+    "other": ["what", "ever"],
+}
 
 
 @given(st.permutations(list(CELLS)))
 def test_the_order_of_columns_does_not_matter(tmp_path_factory, order):
     path = tmp_path_factory.mktemp("t") / "new.csv"
-    path.write_text("\n".join(",".join(line) for line in [order, *zip(*(CELLS[name] for name in order), strict=True)]))
+    path.write_text(
+        "\n".join(
+            ",".join(line) for line in [order, *zip(*(CELLS[name] for name in order), strict=True)]
+        )
+    )
     rows = read_matching(path, EXPECTED, truth=True)
     np.testing.assert_array_equal(rows.X, [[1, 2, 1], [4, 5, 0]])
     np.testing.assert_array_equal(rows.Y, [[0, 1], [1, 1]])
@@ -44,7 +55,9 @@ def test_a_model_without_names_takes_columns_in_their_order():
     data = Dataset([[2.0, 1.0]], [[1]], ("b", "a"), ("l",))
     rows = match(data, Expected(2, None, {}, ("l",)), truth=False)
     assert (rows.X.tolist(), rows.by_position) == ([[2, 1]], True)
-    with pytest.raises(DataError, match="has 2 columns beside the labels, the model was fitted on 3; bring"):
+    with pytest.raises(
+        DataError, match="has 2 columns beside the labels, the model was fitted on 3; bring"
+    ):
         match(data, Expected(3, None, {}, ("l",)), truth=False)
 
 
@@ -59,14 +72,22 @@ def test_missing_text_is_nan_in_every_block(tmp_path, monkeypatch, block):
     monkeypatch.setattr("skcamel.data.separated.BLOCK_BYTES", block)
     path = tmp_path / "new.csv"
     path.write_text("x,y,c\n1,2,\n1,2,red\n1,2,?\n")
-    np.testing.assert_array_equal(read_matching(path, EXPECTED, truth=False).X[:, 2], [np.nan, 1, np.nan])
+    np.testing.assert_array_equal(
+        read_matching(path, EXPECTED, truth=False).X[:, 2], [np.nan, 1, np.nan]
+    )
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x,y,c\n1,2,red\n1,2,green\n", "'green' in column 'c', row 2, which had the values 'blue', 'red'; write one of these"),
-        ("x,y,c\n1,2,red\none,2,red\n", "'one' in column 'x', row 2, which holds numbers; correct the cell"),
+        (
+            "x,y,c\n1,2,red\n1,2,green\n",
+            "'green' in column 'c', row 2, which had the values 'blue', 'red'; write one of these",
+        ),
+        (
+            "x,y,c\n1,2,red\none,2,red\n",
+            "'one' in column 'x', row 2, which holds numbers; correct the cell",
+        ),
     ],
 )
 def test_cells_that_the_model_cannot_know(tmp_path, text, message):
@@ -76,9 +97,17 @@ def test_cells_that_the_model_cannot_know(tmp_path, text, message):
 
 
 def test_text_that_looks_like_numbers_or_dates_stays_text(tmp_path):
-    expected = Expected(3, ("n", "d", "t"), {"n": ("1", "2.0"), "d": ("2020-01-01", "later"), "t": ("TRUE", "maybe")}, ("l",))
+    expected = Expected(
+        3,
+        ("n", "d", "t"),
+        {"n": ("1", "2.0"), "d": ("2020-01-01", "later"), "t": ("TRUE", "maybe")},
+        ("l",),
+    )
     (tmp_path / "new.csv").write_text("n,d,t\n2.0,2020-01-01,TRUE\n1,later,maybe\n")
-    assert read_matching(tmp_path / "new.csv", expected, truth=False).X.tolist() == [[2, 0, 0], [1, 1, 1]]
+    assert read_matching(tmp_path / "new.csv", expected, truth=False).X.tolist() == [
+        [2, 0, 0],
+        [1, 1, 1],
+    ]
 
 
 @pytest.mark.parametrize("name", ["t.svm", "t.mat"])
@@ -98,5 +127,8 @@ def test_labels_of_files_without_names(tmp_path, name):
 
 
 def test_labels_of_an_arff_file(tmp_path):
-    (tmp_path / "t.arff").write_text("@relation r\n@attribute b {0,1}\n@attribute x numeric\n@attribute a {0,1}\n@data\n1,5,0\n0,6,1\n")
+    (tmp_path / "t.arff").write_text(
+        "@relation r\n@attribute b {0,1}\n@attribute x numeric\n@attribute a"
+        " {0,1}\n@data\n1,5,0\n0,6,1\n"
+    )
     np.testing.assert_array_equal(read_labels(tmp_path / "t.arff", ("a", "b")), [[0, 1], [1, 0]])

@@ -51,9 +51,17 @@ def test_numbers_as_text_and_back():
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(DataError, match=r"^wide\.csv: Its header needs about 1073741824\.0 GiB of memory and "):
+    with pytest.raises(
+        DataError, match=r"^wide\.csv: Its header needs about 1073741824\.0 GiB of memory and "
+    ):
         check_memory(2.0**60, "Its header", "wide.csv")
-    with pytest.raises(DataError, match=r"^odd\.txt: 1000000000000 features, but only 3 stored in the file; is the file damaged\?$"):
+    with pytest.raises(
+        DataError,
+        match=(
+            r"^odd\.txt: 1000000000000 features, but only 3 stored in the file; is the file"
+            r" damaged\?$"
+        ),
+    ):
         check_plausible_width(10**12, 3, "features", "odd.txt")
 
 
@@ -64,9 +72,10 @@ def test_quotes_of_arff():
 
 
 def test_a_label_file():
-    assert "".join(label_xml(["calm & quiet"])) == (
-        '<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n'
-        '<label name="calm &amp; quiet"></label>\n</labels>\n'
+    assert (
+        "".join(label_xml(["calm & quiet"])) == '<?xml version="1.0" encoding="utf-8"?>\n<labels'
+        ' xmlns="http://mulan.sourceforge.net/labels">\n<label name="calm &amp;'
+        ' quiet"></label>\n</labels>\n'
     )
 
 
@@ -81,7 +90,9 @@ def test_columns_of_labels():
     assert label_columns(["a", "b", "c"], ["b"], "t.csv").tolist() == [False, True, False]
 
 
-@pytest.mark.parametrize("form", [np.array, sparse.csr_array, lambda rows: np.array(rows, dtype=object)])
+@pytest.mark.parametrize(
+    "form", [np.array, sparse.csr_array, lambda rows: np.array(rows, dtype=object)]
+)
 def test_labels_of_any_form_become_ones(form):
     ones = as_indicators(form([[1, -1], [1, 1]]))
     assert (ones.toarray().tolist(), ones.nnz, ones.dtype) == ([[1, 0], [1, 1]], 3, np.int64)
@@ -91,7 +102,10 @@ def test_equal_rows_are_told_by_their_values_only():
     X = np.array([[0.0, 1.5], [1.5, 0.0], [-0.0, 1.5]])
     assert row_kinds(X).tolist() == row_kinds(sparse.csr_array(X)).tolist() == [0, 1, 0]
     assert row_kinds(X, np.array([[1], [0], [0]])).tolist() == [0, 1, 2]
-    assert Dataset(X, np.eye(3, 2, dtype=int), label_names=("sea", "sun")).labels[:1].columns == ("sea", "sun")
+    assert Dataset(X, np.eye(3, 2, dtype=int), label_names=("sea", "sun")).labels[:1].columns == (
+        "sea",
+        "sun",
+    )
 
 
 def test_pairs_of_labels_and_constant_columns():
@@ -104,10 +118,15 @@ def test_rows_and_groups_are_dealt_out_evenly():
     Y = sparse.csr_array([[1, 0], [1, 0], [0, 1], [0, 1], [1, 1], [1, 1]])
     assert _stratified(Y, np.array([3, 3]), 1, None).tolist() == [0, 1, 0, 1, 0, 1]
     Y = sparse.csr_array([[1], [0], [1], [0], [0], [0]])
-    assert _stratified_groups(Y, np.array([0, 0, 1, 1, 2, 2]), np.array([3, 3]), 1, None).tolist() == [0, 0, 1, 1, 0, 0]
+    assert _stratified_groups(
+        Y, np.array([0, 0, 1, 1, 2, 2]), np.array([3, 3]), 1, None
+    ).tolist() == [0, 0, 1, 1, 0, 0]
 
 
 def test_where_data_come_from_and_go():
     assert cache_folder("somewhere").name == "somewhere"
-    with pytest.raises(ValueError, match=r"file:///etc/hosts: data is fetched by https only \(or http from this machine\)\."):
+    with pytest.raises(
+        ValueError,
+        match=r"file:///etc/hosts: data is fetched by https only \(or http from this machine\)\.",
+    ):
         check_address("file:///etc/hosts")

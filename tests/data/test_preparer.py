@@ -18,7 +18,18 @@ from skcamel.data import TablePreparer, kinds
 from skcamel.data.preparer import side_by_side
 
 N = 60
-WORDS = ["fever", "cough", "rash", "fall", "burn", "sprain", "fracture", "headache", "nausea", "dizzy"]
+WORDS = [
+    "fever",
+    "cough",
+    "rash",
+    "fall",
+    "burn",
+    "sprain",
+    "fracture",
+    "headache",
+    "nausea",
+    "dizzy",
+]
 
 
 @pytest.fixture
@@ -34,10 +45,18 @@ def table():
             "share": [f"{value:.1f}%" for value in rng.uniform(0, 100, N)],
             "smoker": rng.choice(["Yes", "no", ""], N),
             "ward": rng.choice(["A", "B", "C"], N, p=[0.6, 0.3, 0.1]),
-            "admitted": pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 500 * 24, N), unit="h"),
-            "born": [f"{rng.integers(1, 29):02d}.{rng.integers(1, 13):02d}.{rng.integers(1930, 2005)}" for _ in range(N)],
+            "admitted": (
+                pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 500 * 24, N), unit="h")
+            ),
+            "born": [
+                f"{rng.integers(1, 29):02d}.{rng.integers(1, 13):02d}.{rng.integers(1930, 2005)}"
+                for _ in range(N)
+            ],
             "notes": [" ".join(rng.choice(WORDS, 6)) for _ in range(N)],
-            "allergies": ["|".join(rng.choice(["nuts", "pollen", "dust"], rng.integers(1, 4), replace=False)) for _ in range(N)],
+            "allergies": [
+                "|".join(rng.choice(["nuts", "pollen", "dust"], rng.integers(1, 4), replace=False))
+                for _ in range(N)
+            ],
             "zip": rng.choice(["01067", "10115", "80331"], N),
             "country": "DE",
             "comment": [None] * N,
@@ -69,13 +88,21 @@ def test_each_column_is_what_its_cells_say(table):
 
 
 @pytest.mark.parametrize(
-    "convert", [pl.from_pandas, pa.Table.from_pandas, lambda frame: frame.astype({"ward": "category"}), pd.DataFrame.copy]
+    "convert",
+    [
+        pl.from_pandas,
+        pa.Table.from_pandas,
+        lambda frame: frame.astype({"ward": "category"}),
+        pd.DataFrame.copy,
+    ],
 )
 def test_every_kind_of_frame_gives_the_same_numbers(table, convert):
     expected = TablePreparer().fit(table)
     other = TablePreparer().fit(convert(table))
     assert other.kinds_ == expected.kinds_
-    np.testing.assert_array_equal(other.transform(convert(table)).toarray(), expected.transform(table).toarray())
+    np.testing.assert_array_equal(
+        other.transform(convert(table)).toarray(), expected.transform(table).toarray()
+    )
 
 
 def test_outputs_have_names_and_sources(table):
@@ -86,13 +113,17 @@ def test_outputs_have_names_and_sources(table):
     assert X.shape == (N, len(names)) == (N, len(sources))
     assert len(set(names)) == len(names)
     assert all(name.startswith(source) for name, source in zip(names, sources))
-    assert {"age (gap)", "ward=A", "notes: fever", "allergies: nuts", "admitted (hour sin)"} <= set(names)
+    assert {"age (gap)", "ward=A", "notes: fever", "allergies: nuts", "admitted (hour sin)"} <= set(
+        names
+    )
     assert [row[0] for row in preparer.describe()] == list(table.columns)
 
 
 def column(preparer, table, name):
     X = preparer.transform(table)
-    return (X.toarray() if sparse.issparse(X) else X)[:, list(preparer.get_feature_names_out()).index(name)]
+    return (X.toarray() if sparse.issparse(X) else X)[
+        :, list(preparer.get_feature_names_out()).index(name)
+    ]
 
 
 def test_numbers_become_ranks_and_gaps_the_median(table):
@@ -114,14 +145,19 @@ def test_many_different_numbers_keep_a_thousand_knots():
     frame = pd.DataFrame({"x": numbers})
     preparer = TablePreparer().fit(frame)
     assert len(preparer.parts_[0].steps.knots) <= 1000
-    np.testing.assert_allclose(preparer.transform(frame)[:, 0], (rankdata(numbers) - 0.5) / len(numbers), atol=1e-3)
+    np.testing.assert_allclose(
+        preparer.transform(frame)[:, 0], (rankdata(numbers) - 0.5) / len(numbers), atol=1e-3
+    )
 
 
 def test_text_is_the_tfidf_of_scikit_learn(table):
     preparer = TablePreparer().fit(table)
     tfidf = TfidfVectorizer(min_df=2)
     expected = tfidf.fit_transform(table["notes"]).toarray()
-    places = [list(preparer.get_feature_names_out()).index(f"notes: {word}") for word in tfidf.get_feature_names_out()]
+    places = [
+        list(preparer.get_feature_names_out()).index(f"notes: {word}")
+        for word in tfidf.get_feature_names_out()
+    ]
     np.testing.assert_allclose(preparer.transform(table).toarray()[:, places], expected, rtol=1e-12)
 
 
@@ -136,7 +172,11 @@ def test_words_are_those_of_all_rows_though_equal_texts_are_read_once(n, most, m
     counts = tfidf.set_params(use_idf=False, norm=None).transform(texts).sum(axis=0).A1
     frequent = sorted(np.argsort(-counts, kind="stable")[:most])
     read, fit_transform = [], TfidfVectorizer.fit_transform
-    monkeypatch.setattr(TfidfVectorizer, "fit_transform", lambda self, texts: read.extend(texts) or fit_transform(self, texts))
+    monkeypatch.setattr(
+        TfidfVectorizer,
+        "fit_transform",
+        lambda self, texts: read.extend(texts) or fit_transform(self, texts),
+    )
     part = TablePreparer(text=["t"]).fit({"t": [*texts, None]}).parts_[0]
     assert part.words == tuple(tfidf.get_feature_names_out()[frequent])
     np.testing.assert_allclose(part.idf, tfidf.idf_[frequent], rtol=1e-15)
@@ -165,7 +205,10 @@ def test_blocks_side_by_side_are_what_scipy_stacks():
         rng.normal(size=(50, 1)),
     ]
     joined = side_by_side(blocks)
-    np.testing.assert_array_equal(joined.toarray(), np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks]))
+    np.testing.assert_array_equal(
+        joined.toarray(),
+        np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks]),
+    )
     assert joined.has_canonical_format
     assert joined.indices.dtype == joined.indptr.dtype == np.int32  # half the memory of int64
 
@@ -175,7 +218,9 @@ def test_rare_values_go_together_and_unseen_ones_are_zeros():
     frame = pd.DataFrame({"city": city})
     preparer = TablePreparer().fit(frame)
     assert list(preparer.get_feature_names_out()) == ["city=Oslo", "city=Rome", "city=(rare)"]
-    X, told = preparer.transform_with_differences(pd.DataFrame({"city": ["Riga", "Rome", "Kyiv", None]}))
+    X, told = preparer.transform_with_differences(
+        pd.DataFrame({"city": ["Riga", "Rome", "Kyiv", None]})
+    )
     assert X.tolist() == [[0, 0, 1], [0, 1, 0], [0, 0, 0], [0, 0, 0]]
     assert told.unseen == {"city": 1}
     assert told.gaps == {"city": 1}
@@ -199,7 +244,9 @@ def test_a_missing_column_is_refused_by_name_or_holds_gaps(table):
     preparer = TablePreparer().fit(table)
     with pytest.raises(ValueError, match=r"lacks the columns 'age', 'notes'.*--allow-missing"):
         preparer.transform(table.drop(columns=["age", "notes", "comment"]))
-    X, told = preparer.set_params(allow_missing=True).transform_with_differences(table.drop(columns=["age", "notes"]))
+    X, told = preparer.set_params(allow_missing=True).transform_with_differences(
+        table.drop(columns=["age", "notes"])
+    )
     assert told.missing == ("age", "notes")
     names = list(preparer.get_feature_names_out())
     assert (X.toarray()[:, names.index("age (gap)")] == 1).all()
@@ -227,7 +274,10 @@ def test_parameters_overrule_the_cells(table, options, name, kind):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"drop": ["ages"]}, "drop names 'ages', which is no column; the columns are 'patient', 'age'"),
+        (
+            {"drop": ["ages"]},
+            "drop names 'ages', which is no column; the columns are 'patient', 'age'",
+        ),
         ({"drop": "age"}, "drop must be a sequence"),
         ({"drop": ["age"], "id": ["age"]}, "named by drop and by id"),
         ({"number": ["notes"]}, "number names 'notes', of which no cell is a number"),
@@ -256,7 +306,13 @@ def test_parameters_that_cannot_be_are_refused(table, options, message):
         ([True, False] * 10, "flag"),
         (["x", None] * 10, "category"),
         (["red, large", "blue", "red, small", "blue, small"] * 5, "tags"),
-        ([f"Well, at first it was {WORDS[k % 10]} and later, as they say, {WORDS[k // 3]} {k}" for k in range(20)], "text"),
+        (
+            [
+                f"Well, at first it was {WORDS[k % 10]} and later, as they say, {WORDS[k // 3]} {k}"
+                for k in range(20)
+            ],
+            "text",
+        ),
         (["這是一個測試文本內容" + chr(0x4E00 + k) for k in range(20)], "text"),
         (["09:30", "10:15", "23:59", "00:00"] * 5, "date"),
         (["none", "mild", "severe", "none"] * 5, "category"),
@@ -271,16 +327,30 @@ def test_kinds_of_single_columns(cells, kind):
 
 def test_an_identifier_is_known_by_its_name_too():
     numbers = np.random.default_rng(0).permutation(10_000)[:50]
-    assert TablePreparer().fit(pd.DataFrame({"orderId": numbers, "x": numbers % 7})).kinds_["orderId"] == "id"
-    assert TablePreparer().fit(pd.DataFrame({"paid": numbers, "x": numbers % 7})).kinds_["paid"] == "number"
+    assert (
+        TablePreparer().fit(pd.DataFrame({"orderId": numbers, "x": numbers % 7})).kinds_["orderId"]
+        == "id"
+    )
+    assert (
+        TablePreparer().fit(pd.DataFrame({"paid": numbers, "x": numbers % 7})).kinds_["paid"]
+        == "number"
+    )
 
 
 def test_gaps_get_a_column_where_they_carry_information():
     rng = np.random.default_rng(0)
     gaps = rng.random(200) < 0.3
-    frame = pd.DataFrame({"x": np.where(gaps, np.nan, rng.normal(size=200)), "z": rng.normal(size=200)})
-    unrelated, related = rng.integers(0, 2, (200, 3)), np.column_stack([gaps, rng.integers(0, 2, 200)]).astype(int)
-    names = [list(TablePreparer().fit(frame, y).get_feature_names_out()) for y in (None, unrelated, related)]
+    frame = pd.DataFrame(
+        {"x": np.where(gaps, np.nan, rng.normal(size=200)), "z": rng.normal(size=200)}
+    )
+    unrelated, related = (
+        rng.integers(0, 2, (200, 3)),
+        np.column_stack([gaps, rng.integers(0, 2, 200)]).astype(int),
+    )
+    names = [
+        list(TablePreparer().fit(frame, y).get_feature_names_out())
+        for y in (None, unrelated, related)
+    ]
     assert names == [["x", "x (gap)", "z"], ["x", "z"], ["x", "x (gap)", "z"]]
 
 
@@ -310,20 +380,36 @@ def test_a_pipeline_learns_from_a_table(table):
 
 
 cell = st.one_of(
-    st.none(), st.text(max_size=8), st.floats(), st.integers(-5, 5), st.booleans(), st.dates(), st.lists(st.text(max_size=3), max_size=3)
+    st.none(),
+    st.text(max_size=8),
+    st.floats(),
+    st.integers(-5, 5),
+    st.booleans(),
+    st.dates(),
+    st.lists(st.text(max_size=3), max_size=3),
 )
 
 
-@given(st.lists(st.tuples(cell, cell), min_size=1, max_size=30), st.lists(st.tuples(cell, cell), min_size=1, max_size=5))
+@given(
+    st.lists(st.tuples(cell, cell), min_size=1, max_size=30),
+    st.lists(st.tuples(cell, cell), min_size=1, max_size=5),
+)
 def test_any_table_gives_finite_numbers_or_one_refusal(rows, new):
-    frame = pd.DataFrame({"one": [row[0] for row in rows], "two": [row[1] for row in rows]}, dtype=object)
+    frame = pd.DataFrame(
+        {"one": [row[0] for row in rows], "two": [row[1] for row in rows]}, dtype=object
+    )
     try:
         preparer = TablePreparer().fit(frame)
     except ValueError:
         with pytest.raises(ValueError, match="No column"):
             TablePreparer().fit(frame)
         return
-    for part in (frame, pd.DataFrame({"two": [row[1] for row in new], "one": [row[0] for row in new]}, dtype=object)):
+    for part in (
+        frame,
+        pd.DataFrame(
+            {"two": [row[1] for row in new], "one": [row[0] for row in new]}, dtype=object
+        ),
+    ):
         X = preparer.transform(part)
         assert X.shape == (len(part), len(preparer.get_feature_names_out()))
         assert np.isfinite(X.data if sparse.issparse(X) else X).all()

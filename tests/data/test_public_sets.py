@@ -30,12 +30,16 @@ if entries():
     every_set = pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry["name"])
 else:
     reason = "SKCAMEL_DATA does not name a folder with index.json and the benchmark sets"
-    every_set = pytest.mark.parametrize("entry", [pytest.param(None, marks=pytest.mark.skip(reason=reason))])
+    every_set = pytest.mark.parametrize(
+        "entry", [pytest.param(None, marks=pytest.mark.skip(reason=reason))]
+    )
 
 
 def bytes_of(data):
     X = data.X
-    return data.Y.nbytes + (X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes)
+    return data.Y.nbytes + (
+        X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
+    )
 
 
 @every_set
@@ -56,7 +60,11 @@ def as_number(value, values):
     if isinstance(value, float) or value is None:
         return np.nan if value is None else value
     return (
-        {"YES": 1.0, "NO": 0.0}[value] if value in ("YES", "NO") else float(value) if values == ["0", "1"] else float(values.index(value))
+        {"YES": 1.0, "NO": 0.0}[value]
+        if value in ("YES", "NO")
+        else float(value)
+        if values == ["0", "1"]
+        else float(values.index(value))
     )
 
 

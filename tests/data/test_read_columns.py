@@ -53,7 +53,10 @@ def test_dialects(read, text):
 @pytest.mark.parametrize("name", ["made.csv", "made.tsv"])
 def test_the_separator_by_which_records_agree(read, name):
     assert read("a;b\nx, y;1\nz;2\n", name).to_pydict() == {"a": ["x, y", "z"], "b": [1, 2]}
-    assert read('a,b\n"x;\ny",1\n"z;z",2\n', name).to_pydict() == {"a": ["x;\ny", "z;z"], "b": [1, 2]}
+    assert read('a,b\n"x;\ny",1\n"z;z",2\n', name).to_pydict() == {
+        "a": ["x;\ny", "z;z"],
+        "b": [1, 2],
+    }
     both = "a,b\tc\n1,2\t3\n"
     assert read(both, name).num_columns == 2
     assert read(both, name).column_names[0] == {"made.csv": "a", "made.tsv": "a,b"}[name]
@@ -65,21 +68,38 @@ def test_encodings(read, encoding):
     text = "größe,b\n" + "naïve,1\n" * 3
     assert read(text.encode(encoding)).to_pydict() == {"größe": ["naïve"] * 3, "b": [1] * 3}
     assert read("\ufeffa,b\nä,1\n".encode("utf-16-be")).to_pydict() == {"a": ["ä"], "b": [1]}
-    assert read(b"a,b\n\x80\x81,1\n").to_pydict() == {"a": ["\x80\x81"], "b": [1]}  # undefined in cp1252
+    assert read(b"a,b\n\x80\x81,1\n").to_pydict() == {
+        "a": ["\x80\x81"],
+        "b": [1],
+    }  # undefined in cp1252
     assert read(b"a,b\n\x80,1\n").to_pydict() == {"a": ["€"], "b": [1]}
 
 
 def test_decimal_commas(read):
     assert read("a;b\n1,5;1.234\n-,25;2\n").to_pydict() == {"a": [1.5, -0.25], "b": ["1.234", "2"]}
-    assert read("a;b\n1,234;1.5\n2,111;2.5\n").to_pydict() == {"a": ["1,234", "2,111"], "b": [1.5, 2.5]}  # thousands, perhaps
+    assert read("a;b\n1,234;1.5\n2,111;2.5\n").to_pydict() == {
+        "a": ["1,234", "2,111"],
+        "b": [1.5, 2.5],
+    }  # thousands, perhaps
     assert read("a;b\n0,125;x\n").to_pydict() == {"a": [0.125], "b": ["x"]}
 
 
 def test_types_are_those_of_whole_columns(read, monkeypatch):
     monkeypatch.setattr("skcamel.data.separated.BLOCK_BYTES", 64)
     n = 50
-    table = read("a,b,c,d,e\n" + "1,007,1,0,2001-02-03\n" * n + "-,8,1.5,1,NaT\n" + "2,9,later,0,2001-02-03\n")
-    assert [str(kind) for kind in table.schema.types] == ["int64", "string", "string", "int64", "date32[day]"]
+    table = read(
+        "a,b,c,d,e\n"
+        + "1,007,1,0,2001-02-03\n" * n
+        + "-,8,1.5,1,NaT\n"
+        + "2,9,later,0,2001-02-03\n"
+    )
+    assert [str(kind) for kind in table.schema.types] == [
+        "int64",
+        "string",
+        "string",
+        "int64",
+        "date32[day]",
+    ]
     assert table.column("a").to_pylist() == [1] * n + [None, 2]
     assert table.column("b").to_pylist() == ["007"] * n + ["8", "9"]
     late = read("a,b\n" + "1,x\n" * n + "02,y\n")
@@ -125,7 +145,24 @@ def test_whole_numbers_of_the_first_block_beside_codes(read, monkeypatch, late, 
     assert table.column("code").num_chunks > 1
 
 
-LATE = [*sorted(GAPS), "0", "-2", "007", "-07", "0x1F", " 8", "9 ", "1.5", "0.1F", "1e3", str(2**63), "word", " NA", "true", "09:30"]
+LATE = [
+    *sorted(GAPS),
+    "0",
+    "-2",
+    "007",
+    "-07",
+    "0x1F",
+    " 8",
+    "9 ",
+    "1.5",
+    "0.1F",
+    "1e3",
+    str(2**63),
+    "word",
+    " NA",
+    "true",
+    "09:30",
+]
 
 
 @given(st.data(), st.sampled_from(",;"), st.sampled_from([16, 64, 2**20]))
@@ -134,7 +171,9 @@ def test_blocks_do_not_change_what_is_read(tmp_path_factory, data, separator, bl
     rows = data.draw(st.lists(st.tuples(cells, cells, cells, cells), min_size=1, max_size=12))
     path = tmp_path_factory.mktemp("t") / "a.csv"
     first = [["1", "0", "007", ""]] * 3
-    path.write_text("".join(separator.join(row) + "\n" for row in [["a", "b", "c", "d"], *first, *rows]))
+    path.write_text(
+        "".join(separator.join(row) + "\n" for row in [["a", "b", "c", "d"], *first, *rows])
+    )
     for read in (read_columns, read_plain):
         whole = read(path)
         with pytest.MonkeyPatch.context() as patch:
@@ -148,20 +187,39 @@ def test_codes_dates_and_numbers_are_read_in_one_pass(tmp_path, monkeypatch, rea
     (tmp_path / "a.csv").write_text("\n".join(["code;n;late;word;day;flag", *rows, "008;;;none;;"]))
     passes = []
     read_csv = pyarrow.csv.read_csv
-    monkeypatch.setattr("pyarrow.csv.read_csv", lambda *args, **options: passes.append(options) or read_csv(*args, **options))
+    monkeypatch.setattr(
+        "pyarrow.csv.read_csv",
+        lambda *args, **options: passes.append(options) or read_csv(*args, **options),
+    )
     monkeypatch.setattr("skcamel.data.separated.BLOCK_BYTES", 64)
     plain = read is read_plain
-    kinds = ["string", "int64", "double", "string", "string" if plain else "date32[day]", "string" if plain else "bool"]
+    kinds = [
+        "string",
+        "int64",
+        "double",
+        "string",
+        "string" if plain else "date32[day]",
+        "string" if plain else "bool",
+    ]
     assert [str(kind) for kind in read(tmp_path / "a.csv").schema.types] == kinds
     assert len(passes) == 1
 
 
 def test_truth_values_and_text_on_request(read):
-    assert read("a,b,c\ntrue,0,TRUE\nFalse,1,1\n").to_pydict() == {"a": [True, False], "b": [0, 1], "c": ["TRUE", "1"]}
-    assert read("a,b\n1,NA\n2,x\n", as_text=["a"]).to_pydict() == {"a": ["1", "2"], "b": ["NA", "x"]}
+    assert read("a,b,c\ntrue,0,TRUE\nFalse,1,1\n").to_pydict() == {
+        "a": [True, False],
+        "b": [0, 1],
+        "c": ["TRUE", "1"],
+    }
+    assert read("a,b\n1,NA\n2,x\n", as_text=["a"]).to_pydict() == {
+        "a": ["1", "2"],
+        "b": ["NA", "x"],
+    }
 
 
-CELLS = st.sampled_from([*sorted(GAPS), "0", "1", "-2", "1.5", "1e3", "word", "a,b", 'say "so"', "two\nlines", "ä"])
+CELLS = st.sampled_from(
+    [*sorted(GAPS), "0", "1", "-2", "1.5", "1e3", "word", "a,b", 'say "so"', "two\nlines", "ä"]
+)
 
 
 @given(st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=8), st.sampled_from(",;\t|"))
@@ -183,7 +241,10 @@ def test_columns_as_the_csv_module_reads_them(tmp_path_factory, rows, separator)
 
 
 def test_without_names(read):
-    assert read("1,x\n2,y\n", header=False).to_pydict() == {"column1": [1, 2], "column2": ["x", "y"]}
+    assert read("1,x\n2,y\n", header=False).to_pydict() == {
+        "column1": [1, 2],
+        "column2": ["x", "y"],
+    }
     assert read(",b\n1,2\n").column_names == ["column1", "b"]
 
 
@@ -201,7 +262,9 @@ def test_what_is_no_text_is_refused(read, content, message):
 
 
 def test_parquet_of_every_kind(tmp_path):
-    frame = pd.DataFrame({"t": ["a", "b"], "n": [1, 2], "d": pd.to_datetime([DAY, None])}, index=[5, 7])
+    frame = pd.DataFrame(
+        {"t": ["a", "b"], "n": [1, 2], "d": pd.to_datetime([DAY, None])}, index=[5, 7]
+    )
     frame.to_parquet(tmp_path / "a.parquet")
     assert read_columns(tmp_path / "a.parquet").column_names == ["t", "n", "d"]
     columns = {
@@ -214,11 +277,20 @@ def test_parquet_of_every_kind(tmp_path):
     }
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
     table = read_columns(tmp_path / "a.parquet", as_text=["decimal"])
-    assert [str(kind) for kind in table.schema.types] == ["string", "list<element: string>", "string", "string", "string", "date32[day]"]
+    assert [str(kind) for kind in table.schema.types] == [
+        "string",
+        "list<element: string>",
+        "string",
+        "string",
+        "string",
+        "date32[day]",
+    ]
     assert table.column("list").to_pylist() == [["a"], []]
     for wrong in ([{"p": 1}, {"p": 2}], [[["p"]], []]):
         pq.write_table(pa.table({"x": [1, 2], "deep": wrong}), tmp_path / "a.parquet")
-        with pytest.raises(DataError, match=r"column 'deep' holds .*; give each of its parts a column of its own"):
+        with pytest.raises(
+            DataError, match=r"column 'deep' holds .*; give each of its parts a column of its own"
+        ):
             read_columns(tmp_path / "a.parquet")
     pq.write_table(pa.table({"x": [b"\xff"]}), tmp_path / "a.parquet")
     with pytest.raises(DataError, match="column 'x' holds bytes that are no text; remove it"):
@@ -245,9 +317,19 @@ def book(tmp_path):
 def test_spreadsheets(book):
     table = read_columns(book, as_text=["n"])
     moment = datetime.datetime.combine(DAY, datetime.time())
-    assert table.to_pydict() == {"n": ["1", "2"], "x": [1.5, None], "mixed": ["2", "z"], "day": [moment, None], "flag": [True, False]}
+    assert table.to_pydict() == {
+        "n": ["1", "2"],
+        "x": [1.5, None],
+        "mixed": ["2", "z"],
+        "day": [moment, None],
+        "flag": [True, False],
+    }
     assert read_columns(book).column("n").to_pylist() == [1, 2]
-    assert read_columns(book, sheet="other").to_pydict() == read_columns(book, sheet=1).to_pydict() == {"a": [7]}
+    assert (
+        read_columns(book, sheet="other").to_pydict()
+        == read_columns(book, sheet=1).to_pydict()
+        == {"a": [7]}
+    )
     with pytest.raises(DataError, match="no sheet 'third' can be read"):
         read_columns(book, sheet="third")
     book.write_bytes(b"no workbook")
@@ -256,9 +338,21 @@ def test_spreadsheets(book):
 
 
 def test_json_lines(read):
-    text = '{"a": 1, "t": ["p", "q"], "m": 1.0}\n\n{"b": "x", "a": 2.5, "t": [], "m": "y"}\n{"t": null, "m": true}\n'
-    expected = {"a": [1, 2.5, None], "t": [["p", "q"], [], None], "m": ["1", "y", "true"], "b": [None, "x", None]}
-    assert read(text, "a.jsonl").to_pydict() == read(gzip.compress(text.encode()), "a.ndjson.gz").to_pydict() == expected
+    text = (
+        '{"a": 1, "t": ["p", "q"], "m": 1.0}\n\n{"b": "x", "a": 2.5, "t": [], "m": "y"}\n{"t":'
+        ' null, "m": true}\n'
+    )
+    expected = {
+        "a": [1, 2.5, None],
+        "t": [["p", "q"], [], None],
+        "m": ["1", "y", "true"],
+        "b": [None, "x", None],
+    }
+    assert (
+        read(text, "a.jsonl").to_pydict()
+        == read(gzip.compress(text.encode()), "a.ndjson.gz").to_pydict()
+        == expected
+    )
     assert read('{"a": NaN}\n{"a": 2}\n', "a.jsonl").to_pydict() == {"a": [None, 2]}
 
 
@@ -280,7 +374,12 @@ def test_what_is_no_line_of_json_is_refused(read, text, line, message):
 
 def test_standard_input(book, tmp_path, monkeypatch):
     pq.write_table(pa.table({"a": [7]}), tmp_path / "a.parquet")
-    contents = [b"a\n7\n", b' \n{"a": 7}\n', (tmp_path / "a.parquet").read_bytes(), book.read_bytes()]
+    contents = [
+        b"a\n7\n",
+        b' \n{"a": 7}\n',
+        (tmp_path / "a.parquet").read_bytes(),
+        book.read_bytes(),
+    ]
     for content in contents:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
         assert read_columns("-", sheet="other").to_pydict() == {"a": [7]}
@@ -291,5 +390,7 @@ def test_standard_input(book, tmp_path, monkeypatch):
 
 def test_what_is_needed_is_said(book, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(ImportError, match=r"Spreadsheets need python-calamine: pip install skcamel\[tables\]"):
+    with pytest.raises(
+        ImportError, match=r"Spreadsheets need python-calamine: pip install skcamel\[tables\]"
+    ):
         read_columns(book)

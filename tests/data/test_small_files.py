@@ -31,7 +31,13 @@ def packed(path, content):
 
 
 def omitted_nominals(folder):
-    text = MEKA.format(q=1) + "@attribute l {0,1}\n" + attributes(5000, "f", "{1,0}") + "@data\n" + "{}\n" * 100_000
+    text = (
+        MEKA.format(q=1)
+        + "@attribute l {0,1}\n"
+        + attributes(5000, "f", "{1,0}")
+        + "@data\n"
+        + "{}\n" * 100_000
+    )
     (folder / "a.arff").write_text(text)
     return folder / "a.arff"
 
@@ -42,20 +48,34 @@ def packed_omitted_nominals(folder):
 
 
 def many_labels(folder):
-    text = MEKA.format(q=5000) + attributes(5000, "l", "{0,1}") + "@attribute x numeric\n@data\n" + "{5000 1}\n" * 100_000
+    text = (
+        MEKA.format(q=5000)
+        + attributes(5000, "l", "{0,1}")
+        + "@attribute x numeric\n@data\n"
+        + "{5000 1}\n" * 100_000
+    )
     (folder / "a.arff").write_text(text)
     return folder / "a.arff"
 
 
 def many_values(folder):
     values = ",".join(map(str, range(20_000)))
-    text = f"{MEKA.format(q=1)}@attribute l {{0,1}}\n@attribute x {{{values}}}\n@attribute y real\n@data\n" + "0,1,2\n" * 20_000
+    text = (
+        f"{MEKA.format(q=1)}@attribute l {{0,1}}\n@attribute x {{{values}}}\n@attribute y"
+        " real\n@data\n" + "0,1,2\n" * 20_000
+    )
     (folder / "a.arff").write_text(text)
     return folder / "a.arff"
 
 
 def packed_attributes(folder):
-    packed(folder / "a.arff.gz", MEKA.format(q=1) + "@attribute l {0,1}\n" + "@attribute a real\n" * 1_500_000 + "@data\n{0 1}\n")
+    packed(
+        folder / "a.arff.gz",
+        MEKA.format(q=1)
+        + "@attribute l {0,1}\n"
+        + "@attribute a real\n" * 1_500_000
+        + "@data\n{0 1}\n",
+    )
     return folder / "a.arff.gz"
 
 
@@ -65,7 +85,10 @@ def claimed_labels(folder):
 
 
 def packed_table(folder):
-    packed(folder / "a.csv.gz", ",".join(f"f{k}" for k in range(999)) + ",l\n" + ("0," * 999 + "0\n") * 90_000)
+    packed(
+        folder / "a.csv.gz",
+        ",".join(f"f{k}" for k in range(999)) + ",l\n" + ("0," * 999 + "0\n") * 90_000,
+    )
     return folder / "a.csv.gz"
 
 
@@ -90,14 +113,20 @@ def unshared_strings(folder):
 
 
 def dictionary_column(folder):
-    columns = {"t": pa.array([LONG] * 300).dictionary_encode(), "x": pa.array(range(300)), "l": pa.array([0, 1] * 150)}
+    columns = {
+        "t": pa.array([LONG] * 300).dictionary_encode(),
+        "x": pa.array(range(300)),
+        "l": pa.array([0, 1] * 150),
+    }
     pq.write_table(pa.table(columns), folder / "a.parquet", compression="zstd")
     return folder / "a.parquet"
 
 
 def many_rows(folder):
     zeros = pa.array(np.zeros(10**7, dtype=np.int8))
-    pq.write_table(pa.table({f"c{k}": zeros for k in range(10)}), folder / "a.parquet", compression="zstd")
+    pq.write_table(
+        pa.table({f"c{k}": zeros for k in range(10)}), folder / "a.parquet", compression="zstd"
+    )
     return folder / "a.parquet"
 
 
@@ -119,35 +148,72 @@ def new_keys(folder):
 
 
 def repeated_texts(folder):
-    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(2000, dtype=np.int32)), pa.array([LONG]))
-    pq.write_table(pa.table({"t": texts, "l": pa.array([0, 1] * 1000)}), folder / "a.parquet", compression="zstd")
+    texts = pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(2000, dtype=np.int32)), pa.array([LONG])
+    )
+    pq.write_table(
+        pa.table({"t": texts, "l": pa.array([0, 1] * 1000)}),
+        folder / "a.parquet",
+        compression="zstd",
+    )
     return folder / "a.parquet"
 
 
 def packed_matrix(folder):
-    content = {"data": np.zeros((20_000, 4000), dtype=np.int8), "target": np.zeros((20_000, 1), dtype=np.int8)}
+    content = {
+        "data": np.zeros((20_000, 4000), dtype=np.int8),
+        "target": np.zeros((20_000, 1), dtype=np.int8),
+    }
     savemat(folder / "a.mat", content, do_compression=True)
     return folder / "a.mat"
 
 
 def empty_matrix(folder):
-    savemat(folder / "a.mat", {"data": sparse.csc_array((10**9, 2)), "target": sparse.csc_array((10**9, 1))})
+    savemat(
+        folder / "a.mat",
+        {"data": sparse.csc_array((10**9, 2)), "target": sparse.csc_array((10**9, 1))},
+    )
     return folder / "a.mat"
 
 
 def empty_labels(folder):
-    savemat(folder / "a.mat", {"data": sparse.csc_array((10**5, 2)), "target": sparse.csc_array((10**5, 5000))})
+    savemat(
+        folder / "a.mat",
+        {"data": sparse.csc_array((10**5, 2)), "target": sparse.csc_array((10**5, 5000))},
+    )
     return folder / "a.mat"
 
 
 REFUSED = [
-    *(omitted_nominals, packed_omitted_nominals, many_labels, many_values, packed_attributes, claimed_labels, packed_table, packed_header),
-    *(unshared_strings, many_rows, null_rows, far_cells, new_keys, packed_matrix, empty_matrix, empty_labels),
+    *(
+        omitted_nominals,
+        packed_omitted_nominals,
+        many_labels,
+        many_values,
+        packed_attributes,
+        claimed_labels,
+        packed_table,
+        packed_header,
+    ),
+    *(
+        unshared_strings,
+        many_rows,
+        null_rows,
+        far_cells,
+        new_keys,
+        packed_matrix,
+        empty_matrix,
+        empty_labels,
+    ),
 ]
 
 
 def options(path):
-    return {"labels": 1} if re.search(r"\.(csv|parquet|xlsx|jsonl)", path.name) else {"nominal": "onehot"}
+    return (
+        {"labels": 1}
+        if re.search(r"\.(csv|parquet|xlsx|jsonl)", path.name)
+        else {"nominal": "onehot"}
+    )
 
 
 def spent(read):
@@ -200,20 +266,29 @@ def test_texts_that_unfold_to_gigabytes_are_refused(tmp_path):
 def little_memory(monkeypatch):
     """As if this process could have 2 MiB more than when the test began."""
     tracemalloc.start()
-    monkeypatch.setattr("skcamel.memory.available", lambda device=None: 2**21 - tracemalloc.get_traced_memory()[0])
+    monkeypatch.setattr(
+        "skcamel.memory.available", lambda device=None: 2**21 - tracemalloc.get_traced_memory()[0]
+    )
     yield
     tracemalloc.stop()
 
 
-REFUSAL = r" needs about .* of memory and .* are free\. Keep a part of its rows or columns, or give this process more memory\."
+REFUSAL = (
+    r" needs about .* of memory and .* are free\. Keep a part of its rows or columns, or give this"
+    r" process more memory\."
+)
 
 
 @pytest.mark.filterwarnings("ignore:.*does not hold")
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("name", ["a.arff", "a.arff.gz", "a.csv", "a.csv.gz", "a.tsv", "a.parquet", "a.svm"])
+@pytest.mark.parametrize(
+    "name", ["a.arff", "a.arff.gz", "a.csv", "a.csv.gz", "a.tsv", "a.parquet", "a.svm"]
+)
 def test_a_file_that_does_not_fit_is_refused_with_the_cure(name, storage, tmp_path, rng, request):
     path = tmp_path / name
-    write_dataset(Dataset(storage(rng.random((4000, 100)).round(2)), rng.integers(0, 2, size=(4000, 4))), path)
+    write_dataset(
+        Dataset(storage(rng.random((4000, 100)).round(2)), rng.integers(0, 2, size=(4000, 4))), path
+    )
     request.getfixturevalue("little_memory")
     with pytest.raises(DataError, match=f"{name}: .*{REFUSAL}"):
         read_dataset(path, labels=4)
@@ -221,19 +296,28 @@ def test_a_file_that_does_not_fit_is_refused_with_the_cure(name, storage, tmp_pa
 
 
 def test_a_matrix_that_does_not_fit_is_refused_before_it_is_unpacked(tmp_path, rng, little_memory):
-    savemat(tmp_path / "a.mat", {"data": rng.random((4000, 100)), "target": np.ones((4000, 1))}, do_compression=True)
+    savemat(
+        tmp_path / "a.mat",
+        {"data": rng.random((4000, 100)), "target": np.ones((4000, 1))},
+        do_compression=True,
+    )
     with pytest.raises(DataError, match=f"a.mat: Room for 4000 x 100 values of 'data'{REFUSAL}"):
         read_dataset(tmp_path / "a.mat")
 
 
 @pytest.mark.parametrize(
     "text",
-    ["t,x,l\n" + "".join(f"text{k},1,0\n" for k in range(20_000)), ",".join(f"f{k}" for k in range(20_000)) + "\n"],
+    [
+        "t,x,l\n" + "".join(f"text{k},1,0\n" for k in range(20_000)),
+        ",".join(f"f{k}" for k in range(20_000)) + "\n",
+    ],
     ids=["texts", "columns"],
 )
 def test_texts_and_names_count_too(text, tmp_path, little_memory):
     (tmp_path / "a.csv").write_text(text)
-    with pytest.raises(DataError, match=f"a.csv: Room for (the texts in its columns|20000 columns){REFUSAL}"):
+    with pytest.raises(
+        DataError, match=f"a.csv: Room for (the texts in its columns|20000 columns){REFUSAL}"
+    ):
         read_dataset(tmp_path / "a.csv", labels=1)
 
 
@@ -242,14 +326,23 @@ def damaged(content):
     whole = gzip.compress(content)
     flipped = bytearray(whole)
     flipped[len(whole) // 2] ^= 0xFF
-    return [whole[:-9], whole[:12], whole[:-8] + b"\0" * 8, whole[:2] + b"\x07" + whole[3:], bytes(flipped), whole + b"garbage"]
+    return [
+        whole[:-9],
+        whole[:12],
+        whole[:-8] + b"\0" * 8,
+        whole[:2] + b"\x07" + whole[3:],
+        bytes(flipped),
+        whole + b"garbage",
+    ]
 
 
 @pytest.mark.parametrize("kind", range(6))
 @pytest.mark.parametrize("name", ["a.arff.gz", "a.csv.gz", "a.svm.gz"])
 def test_damaged_compression_is_a_data_error_in_every_format(name, kind, tmp_path):
     text = {"a.arff.gz": "@relation a\n", "a.csv.gz": "x,l\n1.5,0\n", "a.svm.gz": "1 1:1\n"}[name]
-    content = text.encode() + bytes(np.random.default_rng(0).integers(32, 120, size=2000, dtype=np.uint8))
+    content = text.encode() + bytes(
+        np.random.default_rng(0).integers(32, 120, size=2000, dtype=np.uint8)
+    )
     (tmp_path / name).write_bytes(damaged(content)[kind])
     with pytest.raises(DataError, match=name):
         read_dataset(tmp_path / name, labels=1)
@@ -257,8 +350,12 @@ def test_damaged_compression_is_a_data_error_in_every_format(name, kind, tmp_pat
 
 @pytest.mark.parametrize("kind", range(6))
 def test_damaged_label_files_are_data_errors_too(kind, tmp_path):
-    (tmp_path / "a.arff").write_text("@relation a\n@attribute x real\n@attribute l {0,1}\n@data\n1,1\n")
-    (tmp_path / "a.xml").write_bytes(damaged(b"<labels>" + b"<!-- -->" * 200 + b'<label name="l"/></labels>')[kind])
+    (tmp_path / "a.arff").write_text(
+        "@relation a\n@attribute x real\n@attribute l {0,1}\n@data\n1,1\n"
+    )
+    (tmp_path / "a.xml").write_bytes(
+        damaged(b"<labels>" + b"<!-- -->" * 200 + b'<label name="l"/></labels>')[kind]
+    )
     with pytest.raises(DataError, match=r"a\.xml"):
         read_dataset(tmp_path / "a.arff")
 
@@ -271,7 +368,13 @@ def test_a_file_in_proportion_unpacks_whole(tmp_path, monkeypatch):
         assert file.stream.read() == noise
     (tmp_path / "b").write_bytes(gzip.compress(bytes(10**6)))
     with (
-        pytest.raises(DataError, match=r"b: unpacks to more than .*, out of proportion to its size; if that is meant, unpack it first"),
+        pytest.raises(
+            DataError,
+            match=(
+                r"b: unpacks to more than .*, out of proportion to its size; if that is meant,"
+                r" unpack it first"
+            ),
+        ),
         open_lines(tmp_path / "b") as file,
     ):
         file.stream.read()

@@ -47,7 +47,9 @@ def literal_quality(Y, tests):
             S = sum(Y[i, j] for i in test)
             differences.append(abs(S / (max(len(test) - S, 0.5)) - D / (n - D)))
     mean = sum(map(len, tests)) / len(tests)
-    return (sum(differences) / len(differences) if differences else 0.0), sum(abs(len(t) - mean) for t in tests) / len(tests)
+    return (sum(differences) / len(differences) if differences else 0.0), sum(
+        abs(len(t) - mean) for t in tests
+    ) / len(tests)
 
 
 # Laws
@@ -56,7 +58,9 @@ def literal_quality(Y, tests):
 @given(Y=matrices, k=st.integers(2, 8), shuffle=st.booleans(), order=st.sampled_from([1, 2]))
 def test_every_row_is_tested_once_and_sizes_are_those_of_kfold(Y, k, shuffle, order):
     k = min(k, len(Y))
-    splitter = MultilabelStratifiedKFold(k, shuffle=shuffle, random_state=0 if shuffle else None, order=order)
+    splitter = MultilabelStratifiedKFold(
+        k, shuffle=shuffle, random_state=0 if shuffle else None, order=order
+    )
     splits = list(splitter.split(Y, Y))
     assert len(splits) == k == splitter.get_n_splits()
     for train, test in splits:
@@ -100,7 +104,9 @@ def test_groups_stay_whole_and_no_fold_is_empty(Y, k, data):
 def test_shuffle_split_keeps_the_sizes_asked_for(Y, share):
     n = len(Y)
     assume(share * n <= n - 1)  # else no row is left for training, and that is refused
-    for train, test in MultilabelStratifiedShuffleSplit(3, test_size=share, random_state=0).split(Y, Y):
+    for train, test in MultilabelStratifiedShuffleSplit(3, test_size=share, random_state=0).split(
+        Y, Y
+    ):
         assert len(test) == np.ceil(share * n)
         assert len(train) == n - len(test)
         assert not set(train) & set(test)
@@ -120,7 +126,9 @@ def test_the_rarest_label_is_spread_to_within_one_row(Y, k):
     rarest = int(counts.argmin())
     if (counts == counts[rarest]).sum() > 1 or counts[rarest] > len(Y) // k:
         return
-    Y = Y[np.unique(Y, axis=0, return_index=True)[1]]  # no rows to deal, so that the rule alone decides
+    Y = Y[
+        np.unique(Y, axis=0, return_index=True)[1]
+    ]  # no rows to deal, so that the rule alone decides
     if len(Y) < k:
         return
     counts = np.where(Y.any(axis=0), Y.sum(axis=0), len(Y) + 1)
@@ -131,18 +139,20 @@ def test_the_rarest_label_is_spread_to_within_one_row(Y, k):
     assert max(per_fold) - min(per_fold) <= 1
 
 
-@given(
-    lacking=st.lists(st.integers(-20, 60), min_size=1, max_size=5),
-    data=st.data(),
-)
+@given(lacking=st.lists(st.integers(-20, 60), min_size=1, max_size=5), data=st.data())
 def test_turns_follow_the_rule_of_the_paper_one_row_at_a_time(lacking, data):
     lacking = [value / 10 for value in lacking]
-    room = data.draw(st.lists(st.integers(0, 6), min_size=len(lacking), max_size=len(lacking)).filter(any))
+    room = data.draw(
+        st.lists(st.integers(0, 6), min_size=len(lacking), max_size=len(lacking)).filter(any)
+    )
     n_rows = data.draw(st.integers(1, sum(room)))
     need, left = list(lacking), list(room)
     for fold in _turns(np.array(lacking), np.array(room), np.array(room), n_rows).tolist():
         assert left[fold] > 0
-        assert need[fold] >= max(value for value, space in zip(need, left, strict=True) if space) - 1e-3 - 1e-9  # up to the weight of sizes
+        assert (
+            need[fold]
+            >= max(value for value, space in zip(need, left, strict=True) if space) - 1e-3 - 1e-9
+        )  # up to the weight of sizes
         need[fold] -= 1
         left[fold] -= 1
 
@@ -157,26 +167,41 @@ def test_folds_are_far_more_even_than_chance(rng):
     assert ours.label_distribution < plain.label_distribution / 5
     assert ours.pair_distribution < plain.pair_distribution
     assert (ours.folds_without_positives == 0).all()
-    per_fold = np.array([Y[test].sum(axis=0) for test in held_out(MultilabelStratifiedKFold(10), Y)])
+    per_fold = np.array(
+        [Y[test].sum(axis=0) for test in held_out(MultilabelStratifiedKFold(10), Y)]
+    )
     assert np.ptp(per_fold, axis=0).max() <= 3
 
 
 def test_larger_folds_do_not_draw_the_rare_labels(rng):
-    Y = np.eye(45, dtype=int)[np.minimum(rng.geometric(0.12, 978) - 1, 44)]  # eight folds of 98 rows, two of 97
+    Y = np.eye(45, dtype=int)[
+        np.minimum(rng.geometric(0.12, 978) - 1, 44)
+    ]  # eight folds of 98 rows, two of 97
     Y[np.arange(978), rng.integers(0, 45, 978)] |= rng.random(978) < 0.2
-    per_fold = np.array([Y[test].sum(axis=0) for test in held_out(MultilabelStratifiedKFold(10, shuffle=True, random_state=0), Y)])
-    assert np.ptp(per_fold, axis=0).max() <= 2  # 7 if a row more in a fold counted as a larger share
+    per_fold = np.array(
+        [
+            Y[test].sum(axis=0)
+            for test in held_out(MultilabelStratifiedKFold(10, shuffle=True, random_state=0), Y)
+        ]
+    )
+    assert (
+        np.ptp(per_fold, axis=0).max() <= 2
+    )  # 7 if a row more in a fold counted as a larger share
 
 
 def test_order_2_spreads_pairs_better(rng):
     Y = simulated(rng, most=0.5, least=0.1)
-    first, second = (fold_quality(Y, MultilabelStratifiedKFold(5, order=order).split(Y, Y)) for order in (1, 2))
+    first, second = (
+        fold_quality(Y, MultilabelStratifiedKFold(5, order=order).split(Y, Y)) for order in (1, 2)
+    )
     assert second.pair_distribution < first.pair_distribution
 
 
 def test_shuffle_split_is_balanced(rng):
     Y = simulated(rng)
-    for train, test in MultilabelStratifiedShuffleSplit(3, test_size=0.2, train_size=0.5, random_state=0).split(Y, Y):
+    for train, test in MultilabelStratifiedShuffleSplit(
+        3, test_size=0.2, train_size=0.5, random_state=0
+    ).split(Y, Y):
         assert (len(train), len(test)) == (500, 200)
         assert abs(Y[test].sum(axis=0) - 0.2 * Y.sum(axis=0)).max() < 4
         assert abs(Y[train].sum(axis=0) - 0.5 * Y.sum(axis=0)).max() < 4
@@ -195,7 +220,9 @@ def test_groups_are_balanced_as_well(rng):
 
 def test_classes_in_one_dimension_are_stratified_like_scikit_learns(rng):
     y = rng.choice(["a", "b", "c"], p=[0.6, 0.3, 0.1], size=200)
-    for (_, ours), (_, theirs) in zip(MultilabelStratifiedKFold(4).split(y, y), StratifiedKFold(4).split(y, y), strict=True):
+    for (_, ours), (_, theirs) in zip(
+        MultilabelStratifiedKFold(4).split(y, y), StratifiedKFold(4).split(y, y), strict=True
+    ):
         for kind in "abc":
             assert abs((y[ours] == kind).sum() - (y[theirs] == kind).sum()) <= 1
 
@@ -226,7 +253,9 @@ def test_quality_is_that_of_literal_loops(Y, k):
     pairs = np.array([Y[:, a] * Y[:, b] for a in range(Y.shape[1]) for b in range(a)]).T
     expected = literal_quality(pairs, tests)[0] if pairs.size else 0.0
     assert quality.pair_distribution == pytest.approx(expected, abs=1e-12)
-    assert quality.folds_without_positives.tolist() == [sum(not Y[test, j].any() for test in tests) for j in range(Y.shape[1])]
+    assert quality.folds_without_positives.tolist() == [
+        sum(not Y[test, j].any() for test in tests) for j in range(Y.shape[1])
+    ]
 
 
 def test_quality_by_hand():
@@ -277,15 +306,24 @@ def test_empty_and_full_labels_and_no_label_at_all():
 @pytest.mark.parametrize(
     ("splitter", "message"),
     [
-        (MultilabelStratifiedKFold(5), r"n_splits=5 folds cannot be made of 4 rows; choose at most 4"),
+        (
+            MultilabelStratifiedKFold(5),
+            r"n_splits=5 folds cannot be made of 4 rows; choose at most 4",
+        ),
         (MultilabelStratifiedKFold(1), r"n_splits=1 must be a whole number of at least 2"),
         (MultilabelStratifiedKFold(2.0), r"n_splits=2.0 must be a whole number"),
-        (MultilabelStratifiedKFold(2, random_state=0), r"random_state=0 has no effect with shuffle=False"),
+        (
+            MultilabelStratifiedKFold(2, random_state=0),
+            r"random_state=0 has no effect with shuffle=False",
+        ),
         (MultilabelStratifiedKFold(2, order=3), r"order=3 is not known"),
         (RepeatedMultilabelStratifiedKFold(2, n_repeats=0), r"n_repeats=0 must be"),
         (MultilabelStratifiedShuffleSplit(2, test_size=1.5), r"test_size=1.5 must be a share"),
         (MultilabelStratifiedShuffleSplit(2, test_size=4), r"ask for 0 \+ 4 of 4 rows"),
-        (MultilabelStratifiedShuffleSplit(2, test_size=2, train_size=3), r"ask for 3 \+ 2 of 4 rows"),
+        (
+            MultilabelStratifiedShuffleSplit(2, test_size=2, train_size=3),
+            r"ask for 3 \+ 2 of 4 rows",
+        ),
     ],
 )
 def test_what_cannot_be_split_is_refused(splitter, message):
@@ -319,12 +357,20 @@ def test_scikit_learn_takes_the_splitters(rng):
     Y = simulated(rng, n=120, q=4)
     X = rng.normal(size=(120, 3)) + Y[:, :3]
     groups = rng.integers(0, 30, size=120)
-    for cv in (MultilabelStratifiedKFold(3), RepeatedMultilabelStratifiedKFold(3, n_repeats=2), MultilabelStratifiedShuffleSplit(2)):
+    for cv in (
+        MultilabelStratifiedKFold(3),
+        RepeatedMultilabelStratifiedKFold(3, n_repeats=2),
+        MultilabelStratifiedShuffleSplit(2),
+    ):
         result = cross_validate(RidgeClassifier(), X, Y, cv=cv, groups=groups)
         assert len(result["test_score"]) == cv.get_n_splits()
         assert np.isfinite(result["test_score"]).all()
         assert repr(cv).startswith(type(cv).__name__)
-    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=MultilabelStratifiedKFold(3, shuffle=True, random_state=0))
+    search = GridSearchCV(
+        KNeighborsClassifier(),
+        {"n_neighbors": [1, 3]},
+        cv=MultilabelStratifiedKFold(3, shuffle=True, random_state=0),
+    )
     assert clone(search).fit(X, Y).n_splits_ == 3
 
 
@@ -332,12 +378,24 @@ def test_groups_are_routed_to_the_splitters(rng):
     Y = simulated(rng, n=40, q=2)
     X, groups = rng.normal(size=(40, 2)), np.arange(40) // 4
     with config_context(enable_metadata_routing=True):
-        result = cross_validate(RidgeClassifier(), X, Y, cv=MultilabelStratifiedKFold(2), params={"groups": groups}, return_indices=True)
-    assert all(not set(groups[train]) & set(groups[test]) for train, test in zip(*result["indices"].values(), strict=True))
+        result = cross_validate(
+            RidgeClassifier(),
+            X,
+            Y,
+            cv=MultilabelStratifiedKFold(2),
+            params={"groups": groups},
+            return_indices=True,
+        )
+    assert all(
+        not set(groups[train]) & set(groups[test])
+        for train, test in zip(*result["indices"].values(), strict=True)
+    )
 
 
 def test_camel_takes_the_splitters(rng):
     Y = simulated(rng, n=60, q=4, least=0.2)
     X = rng.normal(size=(60, 3)) + Y[:, :3]
-    model = CamelClassifierCV(alphas=(0, 0.5), lambda2s=(0.1,), cv=MultilabelStratifiedKFold(3)).fit(X, Y)
+    model = CamelClassifierCV(
+        alphas=(0, 0.5), lambda2s=(0.1,), cv=MultilabelStratifiedKFold(3)
+    ).fit(X, Y)
     assert "split2_test_score" in model.cv_results_

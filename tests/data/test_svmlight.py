@@ -42,7 +42,12 @@ def test_a_first_line_of_sizes_counts_from_zero(read):
 
 
 @pytest.mark.parametrize(
-    "text", ["1,2  3:1\t4:2 # why\n\n# a comment\n2 1:1 \n", "1,2.0 4:2 3:1\r\n2.0 1:1\r\n", "\ufeff1,2 3:1 4:2\n2 1:1"]
+    "text",
+    [
+        "1,2  3:1\t4:2 # why\n\n# a comment\n2 1:1 \n",
+        "1,2.0 4:2 3:1\r\n2.0 1:1\r\n",
+        "\ufeff1,2 3:1 4:2\n2 1:1",
+    ],
 )
 def test_comments_spaces_and_unsorted_features(read, text):
     data = read(text)
@@ -74,7 +79,11 @@ def test_two_files_are_parts_of_one(read, tmp_path):
         ("1 -1:1\n", 1, "'-1' is no feature number"),
         ("1 qid:3 1:1\n", 1, "'qid' is no feature number"),
         ("1 2:1 2:1\n", 1, "feature 2 occurs twice"),
-        ("1 1000000000000:1\n", None, "1000000000000 features, but only 1 stored in the file; pass n_features=1000000000000"),
+        (
+            "1 1000000000000:1\n",
+            None,
+            "1000000000000 features, but only 1 stored in the file; pass n_features=1000000000000",
+        ),
         ("999999999 1:1\n", None, "999999999 labels, but only 1 stored"),
         ("1 99999999999999999999:1\n", 1, "is no feature number"),
         ("9 2 2\n1 1:1\n", 2, "the first line says 9 rows, the file has 1"),
@@ -95,7 +104,9 @@ def test_errors_name_the_line_and_the_cure(read, text, line, message):
 def test_given_sizes_that_do_not_fit_are_refused(read):
     with pytest.raises(DataError, match="index 3 of features occurs, but there are 2"):
         read("1 3:1\n", n_features=2)
-    with pytest.raises(DataError, match="index 0 of labels in a file counted from 1; count it all from 0"):
+    with pytest.raises(
+        DataError, match="index 0 of labels in a file counted from 1; count it all from 0"
+    ):
         read("0 1:1\n", zero_based=False)
 
 
@@ -110,7 +121,9 @@ def test_round_trip(tmp_path_factory, data):
 
 
 def test_without_sizes_scikit_learn_reads_it(tmp_path):
-    data = Dataset(sparse.csr_array([[0.5, 0, 1], [0, 0, 0.25], [0, 0, 0]]), [[1, 1], [0, 1], [0, 0]])
+    data = Dataset(
+        sparse.csr_array([[0.5, 0, 1], [0, 0, 0.25], [0, 0, 0]]), [[1, 1], [0, 1], [0, 0]]
+    )
     write_svmlight(data, tmp_path / "a.svm", header=False)
     X, labels = load_svmlight_file(str(tmp_path / "a.svm"), multilabel=True)
     np.testing.assert_array_equal(X.toarray(), data.X.toarray())
@@ -120,7 +133,9 @@ def test_without_sizes_scikit_learn_reads_it(tmp_path):
 
 def test_writer_says_what_is_lost(tmp_path):
     data = Dataset([[1.0, 0.0]], [[0, 1, 0]], ("a", "b"), train=[0])
-    with pytest.warns(UserWarning, match="names of features and labels, that X is dense, train and test parts;"):
+    with pytest.warns(
+        UserWarning, match="names of features and labels, that X is dense, train and test parts;"
+    ):
         write_svmlight(data, tmp_path / "a.svm")
     with pytest.warns(UserWarning, match="last features, .*last label, .*first label"):
         write_svmlight(data, tmp_path / "a.svm", header=False)
@@ -135,11 +150,17 @@ def test_a_cut_archive_is_one_error(tmp_path):
 
 
 def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, rng):
-    X = sparse.csr_array(np.where(rng.random((20_000, 400)) < 0.1, rng.random((20_000, 400)).round(4), 0))
+    X = sparse.csr_array(
+        np.where(rng.random((20_000, 400)) < 0.1, rng.random((20_000, 400)).round(4), 0)
+    )
     data = Dataset(X, rng.random((20_000, 10)) < 0.1)
     write_svmlight(data, tmp_path / "a.svm")
     tracemalloc.start()
     read = read_svmlight(tmp_path / "a.svm")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak <= 3 * (read.X.data.nbytes + read.X.indices.nbytes + read.X.indptr.nbytes + read.Y.nbytes) + 20e6
+    assert (
+        peak
+        <= 3 * (read.X.data.nbytes + read.X.indices.nbytes + read.X.indptr.nbytes + read.Y.nbytes)
+        + 20e6
+    )

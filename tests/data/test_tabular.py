@@ -56,22 +56,35 @@ def test_separators_go_by_suffix(read):
 
 
 def test_missing_cells_words_and_quotes(read):
-    with pytest.warns(UserWarning, match=r"made.csv: text in 't' is numbered in the order of its sorted values; where that"):
-        data = read('"a ""b"", c",t,w,l\r\n1.5,red,yes,TRUE\r\n,blue,no,0\r\n\r\nNA,red,,1\r\n"3",blue,yes,false\r\n')
+    with pytest.warns(
+        UserWarning,
+        match=r"made.csv: text in 't' is numbered in the order of its sorted values; where that",
+    ):
+        data = read(
+            '"a ""b"",'
+            ' c",t,w,l\r\n1.5,red,yes,TRUE\r\n,blue,no,0\r\n\r\nNA,red,,1\r\n"3",blue,yes,false\r\n'
+        )
     assert data.feature_names == ('a "b", c', "t", "w")
-    np.testing.assert_array_equal(data.X, [[1.5, 1, 1], [np.nan, 0, 0], [np.nan, 1, np.nan], [3, 0, 1]])
+    np.testing.assert_array_equal(
+        data.X, [[1.5, 1, 1], [np.nan, 0, 0], [np.nan, 1, np.nan], [3, 0, 1]]
+    )
     assert data.Y.tolist() == [[1], [0], [1], [0]]
 
 
 def test_text_columns_are_dropped_expanded_or_numbered(read):
     text = "id,colour,x,l\np1,red,1,0\np2,blue,2,1\np3,green,3,1\np4,red,4,0\n"
-    left, numbered = "'id' left out, as it only numbers or names the rows", "text in 'colour' is numbered"
+    left, numbered = (
+        "'id' left out, as it only numbers or names the rows",
+        "text in 'colour' is numbered",
+    )
     with pytest.warns(UserWarning, match=left), pytest.warns(UserWarning, match=numbered):
         data = read(text)
     assert data.dropped == ("id",)
     assert data.categories == {"colour": ("blue", "green", "red")}
     np.testing.assert_array_equal(data.X, [[2, 1], [0, 2], [1, 3], [2, 4]])
-    with pytest.warns(UserWarning, match=r"made.csv: 'id' left out, as it only numbers or names the rows\."):
+    with pytest.warns(
+        UserWarning, match=r"made.csv: 'id' left out, as it only numbers or names the rows\."
+    ):
         wide = read(text, nominal="onehot")
     assert wide.feature_names == ("colour=blue", "colour=green", "colour=red", "x")
     np.testing.assert_array_equal(wide.X[:, :3], [[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -81,7 +94,11 @@ def test_text_columns_are_dropped_expanded_or_numbered(read):
 def test_a_first_column_without_name_that_counts_rows_is_no_feature(read, name, called):
     with pytest.warns(UserWarning, match="left out, as it only numbers or names the rows"):
         data = read(f"{name},x,l\n0,5,0\n1,7,1\n2,6,1\n")
-    assert (data.feature_names, data.dropped, data.X.tolist()) == (("x",), (called,), [[5], [7], [6]])
+    assert (data.feature_names, data.dropped, data.X.tolist()) == (
+        ("x",),
+        (called,),
+        [[5], [7], [6]],
+    )
     assert read(f"{name},x,l\n0,5,0\n2,7,1\n").d == 2  # it does not count
     assert read("n,x,l\n0,5,0\n1,7,1\n").d == 2  # it has a name
 
@@ -193,12 +210,23 @@ def test_no_name_in_a_table_begins_a_formula(tmp_path):
         write_table(data, path)
         with path.open(newline="") as file:
             written = next(csv.reader(file, delimiter="\t" if suffix == ".tsv" else ","))
-        assert written == ["'=cmd|' /C calc'!A0", "'\n@SUM(A1)", "''=quoted", "-1", "'+1+1", "plain", "'@l", "m"]
+        assert written == [
+            "'=cmd|' /C calc'!A0",
+            "'\n@SUM(A1)",
+            "''=quoted",
+            "-1",
+            "'+1+1",
+            "plain",
+            "'@l",
+            "m",
+        ]
         assert read_table(path, labels=["@l", "m"]).equals(data)
 
 
 def test_writer_says_what_is_lost(tmp_path):
-    with pytest.warns(UserWarning, match=r"which columns are labels \(the last 1 here\), train and test parts"):
+    with pytest.warns(
+        UserWarning, match=r"which columns are labels \(the last 1 here\), train and test parts"
+    ):
         write_table(Dataset([[1.0]], [[1]], train=[0]), tmp_path / "a.csv")
     with pytest.raises(ValueError, match="known are"):
         write_table(Dataset([[1.0]], [[1]]), tmp_path / "a.doc")
@@ -215,7 +243,10 @@ def test_parquet_from_other_software(tmp_path):
         }
     )
     frame.to_parquet(tmp_path / "a.parquet")
-    with pytest.warns(UserWarning, match="'name' left out"), pytest.warns(UserWarning, match="text in 'c' is numbered"):
+    with (
+        pytest.warns(UserWarning, match="'name' left out"),
+        pytest.warns(UserWarning, match="text in 'c' is numbered"),
+    ):
         data = read_table(tmp_path / "a.parquet", labels=["l"])
     assert data.dropped == ("name",)
     np.testing.assert_array_equal(data.X, [[1, 1, 0], [2, 0, 1], [np.nan, 1, 0], [4, 1, np.nan]])
@@ -225,18 +256,39 @@ def test_parquet_from_other_software(tmp_path):
 @pytest.mark.filterwarnings("ignore:a.parquet")
 def test_parquet_of_every_type_gives_the_same_numbers(tmp_path):
     values = [3, None, 0, 1]
-    kinds = [pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.float64(), pa.dictionary(pa.int8(), pa.int64())]
+    kinds = [
+        pa.int8(),
+        pa.uint64(),
+        pa.float16(),
+        pa.float32(),
+        pa.float64(),
+        pa.dictionary(pa.int8(), pa.int64()),
+    ]
     columns = [
-        pa.array(np.array([3, 0, 0, 1], dtype=np.float16), mask=np.array([0, 1, 0, 0], dtype=bool))
-        if kind == pa.float16()
-        else pa.array(values).dictionary_encode()
-        if pa.types.is_dictionary(kind)
-        else pa.array(values, kind)
+        (
+            pa.array(
+                np.array([3, 0, 0, 1], dtype=np.float16), mask=np.array([0, 1, 0, 0], dtype=bool)
+            )
+            if kind == pa.float16()
+            else (
+                pa.array(values).dictionary_encode()
+                if pa.types.is_dictionary(kind)
+                else pa.array(values, kind)
+            )
+        )
         for kind in kinds
     ]
     text = ["b", None, "a", "b"]
-    texts = [pa.array(text), pa.array(text, pa.large_string()), pa.array(text).dictionary_encode(), pa.nulls(4)]
-    table = pa.Table.from_arrays([*columns, *texts, pa.array([True, False, True, True])], names=[*(f"c{k}" for k in range(10)), "l"])
+    texts = [
+        pa.array(text),
+        pa.array(text, pa.large_string()),
+        pa.array(text).dictionary_encode(),
+        pa.nulls(4),
+    ]
+    table = pa.Table.from_arrays(
+        [*columns, *texts, pa.array([True, False, True, True])],
+        names=[*(f"c{k}" for k in range(10)), "l"],
+    )
     pq.write_table(table, tmp_path / "a.parquet")
     data = read_table(tmp_path / "a.parquet", labels=["l"])
     np.testing.assert_array_equal(data.X[:, :6], np.array([[3, np.nan, 0, 1]] * 6).T)
@@ -285,7 +337,9 @@ def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, name, rng):
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes with a name")
 def test_a_table_can_come_through_a_pipe(tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
-    writer = threading.Thread(target=(tmp_path / "pipe.csv").write_text, args=("x,a\n1.5,1\n2.5,0\n",))
+    writer = threading.Thread(
+        target=(tmp_path / "pipe.csv").write_text, args=("x,a\n1.5,1\n2.5,0\n",)
+    )
     writer.start()
     data = read_table(tmp_path / "pipe.csv", labels=["a"])
     writer.join()

@@ -22,7 +22,11 @@ def no_window():
 def drawn_texts(ax):
     """Boxes of all texts that are not empty, in pixels."""
     ax.figure.canvas.draw()
-    return {text.get_text(): text.get_window_extent() for text in [*ax.texts, ax.title] if text.get_text()}
+    return {
+        text.get_text(): text.get_window_extent()
+        for text in [*ax.texts, ax.title]
+        if text.get_text()
+    }
 
 
 def bars(ax):
@@ -39,7 +43,9 @@ def test_no_text_overlaps_another_or_leaves_the_figure(metric):
     for name, box in boxes.items():
         assert frame.x0 <= box.x0 <= box.x1 <= frame.x1, name
         assert frame.y0 <= box.y0 <= box.y1 <= frame.y1, name
-        assert not any(box.overlaps(other) for other_name, other in boxes.items() if other_name != name), name
+        assert not any(
+            box.overlaps(other) for other_name, other in boxes.items() if other_name != name
+        ), name
 
 
 def test_ranks_and_difference_are_those_of_the_tests():
@@ -67,21 +73,27 @@ def test_bars_join_what_does_not_differ_and_only_that():
 
 def test_a_control_has_an_interval_instead():
     found = compare_methods(paper_figures(), "coverage", control="camel")
-    display = CriticalDifferenceDisplay.from_figures(paper_figures(), "coverage", control="camel").plot()
+    display = CriticalDifferenceDisplay.from_figures(
+        paper_figures(), "coverage", control="camel"
+    ).plot()
     assert display.groups_ == []
     assert bars(display.ax_) == [(found.ranks["camel"] + found.bonferroni_dunn, 1)]
     assert display.difference == found.bonferroni_dunn < found.nemenyi
 
 
 def test_long_names_are_cut_and_mathematical_ones_not_read():
-    boxes = drawn_texts(CriticalDifferenceDisplay({"x" * 40: 1.0, "$a_b$": 2.0, "c": 2.5}, 0.5).plot().ax_)
+    boxes = drawn_texts(
+        CriticalDifferenceDisplay({"x" * 40: 1.0, "$a_b$": 2.0, "c": 2.5}, 0.5).plot().ax_
+    )
     assert "x" * 23 + "… 1.00" in boxes
     assert "$a_b$ 2.00" in boxes
 
 
 def test_axes_given_are_used():
     _, ax = pyplot.subplots()
-    assert plot_critical_difference(paper_figures(), "coverage", methods=["camel", "br"], ax=ax) is ax
+    assert (
+        plot_critical_difference(paper_figures(), "coverage", methods=["camel", "br"], ax=ax) is ax
+    )
 
 
 def test_what_cannot_be_drawn_is_refused():

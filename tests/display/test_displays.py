@@ -75,13 +75,23 @@ def test_pushes_against_the_data_are_drawn_after_all_others_and_hollow():
     assert to_hex(hollow.get_edgecolor()) == to_hex(filled.get_facecolor()) == UP
 
 
-@pytest.mark.parametrize(("kind", "words"), [("paper", "as in the paper"), ("centred", "from centred labels")])
+@pytest.mark.parametrize(
+    ("kind", "words"), [("paper", "as in the paper"), ("centred", "from centred labels")]
+)
 def test_the_graph_says_what_its_correlation_was_learned_from(kind, words):
-    assert plot_collaboration(pages.model(6, 80, correlation=kind)).get_title() == f"Label correlation learned {words}"
+    assert (
+        plot_collaboration(pages.model(6, 80, correlation=kind)).get_title()
+        == f"Label correlation learned {words}"
+    )
 
 
 def test_no_pushes_are_no_error():
-    assert arrows(CollaborationDisplay(np.zeros((3, 3)), label_names="abc", evidence=unseen(3)).plot().ax_) == []
+    assert (
+        arrows(
+            CollaborationDisplay(np.zeros((3, 3)), label_names="abc", evidence=unseen(3)).plot().ax_
+        )
+        == []
+    )
 
 
 def test_a_model_that_is_not_fitted_is_refused():
@@ -97,7 +107,9 @@ def test_bars_end_at_the_score():
     margin = explanation.scores[4] - model.thresholds_
     order = np.argsort(-margin)
     np.testing.assert_allclose(scores.get_xdata(), explanation.scores[4][order])
-    assert [text.get_text() for text in ax.get_yticklabels()] == [model.label_names_[j] for j in order]
+    assert [text.get_text() for text in ax.get_yticklabels()] == [
+        model.label_names_[j] for j in order
+    ]
 
 
 def test_at_most_k_labels_are_drawn():
@@ -159,7 +171,9 @@ def test_names_are_no_formulas():
     model.label_names_ = np.array(names, dtype=object)
     for ax in (plot_collaboration(model), plot_explanation(model.explain(given.X[:1]))):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("warnings.warn", lambda *_, **__: None)  # the font of the tests lacks the last name
+            patch.setattr(
+                "warnings.warn", lambda *_, **__: None
+            )  # the font of the tests lacks the last name
             ax.figure.canvas.draw()
 
 
@@ -195,16 +209,31 @@ def test_names_of_any_characters_make_drawings_that_are_xml():
     S[0, 1] = S[2, 3] = 0.5
     svg_of(CollaborationDisplay(S, label_names=NASTY, evidence=unseen(6)).plot().figure_)
     six = np.linspace(-1, 1, 6)
-    svg_of(ExplanationDisplay(six, six, six, thresholds=six, label_names=NASTY, title=NASTY[0]).plot().figure_)
-    svg_of(ColumnsDisplay(np.outer(six, six), column_names=NASTY, label_names=NASTY, signed=True, title=NASTY[4]).plot().figure_)
+    svg_of(
+        ExplanationDisplay(six, six, six, thresholds=six, label_names=NASTY, title=NASTY[0])
+        .plot()
+        .figure_
+    )
+    svg_of(
+        ColumnsDisplay(
+            np.outer(six, six), column_names=NASTY, label_names=NASTY, signed=True, title=NASTY[4]
+        )
+        .plot()
+        .figure_
+    )
     ranks = dict(zip(NASTY, range(1, 7), strict=True))
     svg_of(CriticalDifferenceDisplay(ranks, 1.0, title=NASTY[1]).plot().figure_)
 
 
 def test_a_pipeline_is_drawn_as_the_estimator_it_ends_in():
     given = pages.data(5, 80)
-    model = make_pipeline(StandardScaler(), CamelClassifier(solver="alternating", alpha=0.1)).fit(given.X, given.labels)
-    drawn, bare = CollaborationDisplay.from_estimator(model), CollaborationDisplay.from_estimator(model[-1])
+    model = make_pipeline(StandardScaler(), CamelClassifier(solver="alternating", alpha=0.1)).fit(
+        given.X, given.labels
+    )
+    drawn, bare = (
+        CollaborationDisplay.from_estimator(model),
+        CollaborationDisplay.from_estimator(model[-1]),
+    )
     np.testing.assert_array_equal(drawn.S, bare.S)
     assert (drawn.label_names, drawn.title) == (bare.label_names, bare.title)
     assert len(plot_collaboration(model).texts) == 5

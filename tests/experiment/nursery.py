@@ -39,8 +39,12 @@ def killed_many_times(folder):
     codes = []
     while not codes or codes[-1] != 0:
         child = run(folder, 0.012)  # 60 units: long enough for ten kills on any machine
-        time.sleep(rng.uniform(0.0, 0.06 + 0.003 * len(codes)))  # longer and longer, or a slow machine would never get on
-        os.kill(child, signal.SIGKILL)  # it stays a zombie until waited for, so that the number is still its own
+        time.sleep(
+            rng.uniform(0.0, 0.06 + 0.003 * len(codes))
+        )  # longer and longer, or a slow machine would never get on
+        os.kill(
+            child, signal.SIGKILL
+        )  # it stays a zombie until waited for, so that the number is still its own
         codes.append(ended(child))
         if len(codes) > 300:
             sys.exit("no run came to its end")

@@ -17,8 +17,21 @@ from skcamel.experiment import Records, get_method
 from skcamel.experiment.paper import LARGE, REGULAR
 
 STUDY = Path(__file__).parents[2] / "studies" / "alternatives"
-pytestmark = pytest.mark.skipif(not (STUDY / "records.jsonl").is_file(), reason="records are part of a clone, not of an installed package")
-OTHERS = {"imcc", "extra-trees", "random-forest", "logistic", "svc", "hist-gradient-boosting", "lightgbm", "boomer", "mlknn"}
+pytestmark = pytest.mark.skipif(
+    not (STUDY / "records.jsonl").is_file(),
+    reason="records are part of a clone, not of an installed package",
+)
+OTHERS = {
+    "imcc",
+    "extra-trees",
+    "random-forest",
+    "logistic",
+    "svc",
+    "hist-gradient-boosting",
+    "lightgbm",
+    "boomer",
+    "mlknn",
+}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +54,12 @@ def summary():
 
 def test_every_unit_belongs_to_the_protocol_and_ran_once(records):
     folds = dict.fromkeys(REGULAR, 5) | dict.fromkeys(LARGE, 2)
-    wanted = {(name, fold, method, "best") for name, n in folds.items() for fold in range(n) for method in {"camel", *OTHERS}}
+    wanted = {
+        (name, fold, method, "best")
+        for name, n in folds.items()
+        for fold in range(n)
+        for method in {"camel", *OTHERS}
+    }
     wanted |= {(name, fold, "camel", "quick") for name, n in folds.items() for fold in range(n)}
     units = [*records, *records.failures]
     ran = [(u["dataset"], u["fold"], u["method"], u["preset"]) for u in units]
@@ -49,15 +67,26 @@ def test_every_unit_belongs_to_the_protocol_and_ran_once(records):
     assert set(ran) == wanted
     assert all(unit["n_folds"] == folds[unit["dataset"]] for unit in units)
     assert {(unit["seed"], unit["folds"]) for unit in units} == {(0, "plain")}
-    assert all("VarianceThreshold" in str(unit["settings"]) for unit in units if unit["method"] == "boomer")  # see README.md
-    assert {failure["error"] for failure in records.failures} <= {"TimeoutError: took longer than 600 s"}
+    assert all(
+        "VarianceThreshold" in str(unit["settings"]) for unit in units if unit["method"] == "boomer"
+    )  # see README.md
+    assert {failure["error"] for failure in records.failures} <= {
+        "TimeoutError: took longer than 600 s"
+    }
 
 
-@pytest.mark.filterwarnings("ignore:Converting data to scipy sparse matrix")  # of LightGBM, each time
+@pytest.mark.filterwarnings(
+    "ignore:Converting data to scipy sparse matrix"
+)  # of LightGBM, each time
 @pytest.mark.parametrize("package", ["sklearn", "lightgbm", "mlrl.boosting", "skmultilearn"])
 def test_its_own_methods_take_sparse_rows_and_tune_their_thresholds(package):
     pytest.importorskip(package)
-    names = {"sklearn": "hist_gradient_boosting", "lightgbm": "lightgbm", "mlrl.boosting": "boomer", "skmultilearn": "mlknn"}
+    names = {
+        "sklearn": "hist_gradient_boosting",
+        "lightgbm": "lightgbm",
+        "mlrl.boosting": "boomer",
+        "skmultilearn": "mlknn",
+    }
     method = get_method(f"{STUDY / 'methods.py'}:{names[package]}")
     X, Y = make_multilabel_classification(60, n_features=4, n_classes=2, random_state=0)
     found = method.fit(sparse.csr_array(X), Y, seed=0).outcomes(sparse.csr_array(X))[""]
@@ -66,12 +95,18 @@ def test_its_own_methods_take_sparse_rows_and_tune_their_thresholds(package):
 
 
 def test_the_records_stay_small():
-    both = [path for study in ("alternatives", "paper-2019") for path in (STUDY.parent / study).rglob("*.json*")]
+    both = [
+        path
+        for study in ("alternatives", "paper-2019")
+        for path in (STUDY.parent / study).rglob("*.json*")
+    ]
     assert sum(path.stat().st_size for path in both) <= 4 * 10**6
 
 
 def test_the_summary_is_that_of_the_records(records, summary):
-    assert summary.summary_text(summary.Results(records)) == (STUDY / "summary.md").read_text(encoding="utf-8")
+    assert summary.summary_text(summary.Results(records)) == (STUDY / "summary.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_page_of_the_docs_shows_the_records(records, summary):
@@ -80,13 +115,19 @@ def test_the_page_of_the_docs_shows_the_records(records, summary):
 
 
 def test_the_tables_are_those_of_the_records():
-    result = CliRunner().invoke(root, ["tables", str(STUDY), "--form", "markdown"], prog_name="skcamel")
+    result = CliRunner().invoke(
+        root, ["tables", str(STUDY), "--form", "markdown"], prog_name="skcamel"
+    )
     assert result.exit_code == 0
     assert result.stdout == (STUDY / "tables.md").read_text(encoding="utf-8")
 
 
 def test_the_counts_in_the_text_are_those_of_the_records(records):
-    text, table = ((STUDY / name).read_text(encoding="utf-8") for name in ("README.md", "summary.md"))
-    (within,) = (line.split(" | ")[3] for line in table.splitlines() if line.startswith("| CAMEL (best) |"))
+    text, table = (
+        (STUDY / name).read_text(encoding="utf-8") for name in ("README.md", "summary.md")
+    )
+    (within,) = (
+        line.split(" | ")[3] for line in table.splitlines() if line.startswith("| CAMEL (best) |")
+    )
     assert f"in {within} cells" in text
     assert f"{len(list(records))} finished and {len(records.failures)} timed out" in text

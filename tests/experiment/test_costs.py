@@ -13,11 +13,18 @@ from study_methods import Mean, made
 
 def test_medians_of_each_data_set_method_and_preset():
     records = made_studies.costly(
-        [*made_records.study(["a", "b"], ["x"], n_folds=5), *made_records.study(["a"], ["x"], n_folds=5, preset="best")]
+        [
+            *made_records.study(["a", "b"], ["x"], n_folds=5),
+            *made_records.study(["a"], ["x"], n_folds=5, preset="best"),
+        ]
     )
     found = {(cost.dataset, cost.method): cost for cost in costs(records)}
     assert set(found) == {("a", "x[paper]"), ("b", "x[paper]"), ("a", "x[best]")}
-    chosen = [record["fit_seconds"] for record in records if (record["dataset"], record["preset"]) == ("a", "best")]
+    chosen = [
+        record["fit_seconds"]
+        for record in records
+        if (record["dataset"], record["preset"]) == ("a", "best")
+    ]
     assert found["a", "x[best]"].fit_seconds == median(chosen)
 
 

@@ -17,7 +17,9 @@ from skcamel.experiment import paper_cell
 from skcamel.metrics import NAMES, coverage
 
 STUDY = Path(__file__).parents[2] / "studies" / "paper-2019"
-pytestmark = pytest.mark.skipif(not STUDY.is_dir(), reason="studies are part of a clone, not of an installed package")
+pytestmark = pytest.mark.skipif(
+    not STUDY.is_dir(), reason="studies are part of a clone, not of an installed package"
+)
 
 
 @pytest.fixture(scope="module")
@@ -45,9 +47,16 @@ def test_each_parameter_varies_alone_around_the_best_setting(script, data, resul
         curve = result["curves"][name]
         assert curve["values"] == list(grid)
         assert {np.shape(curve[metric]) for metric in NAMES} == {(len(grid), 3)}
-        model = CamelClassifier(**(result["base"] | {name: grid[1]})).fit(data.X[train], data.Y[train])
-        assert curve["coverage"][1][0] == pytest.approx(coverage(data.Y[test], model.decision_function(data.X[test])))
-    at_base = [result["curves"][name]["coverage"][script.GRIDS[name].index(value)] for name, value in result["base"].items()]
+        model = CamelClassifier(**(result["base"] | {name: grid[1]})).fit(
+            data.X[train], data.Y[train]
+        )
+        assert curve["coverage"][1][0] == pytest.approx(
+            coverage(data.Y[test], model.decision_function(data.X[test]))
+        )
+    at_base = [
+        result["curves"][name]["coverage"][script.GRIDS[name].index(value)]
+        for name, value in result["base"].items()
+    ]
     assert at_base[0] == at_base[1] == at_base[2]
 
 
@@ -67,9 +76,18 @@ def test_the_picture_shows_the_curves(script, result):
 
 def test_the_script_computes_a_file_and_draws_it(script, data, tmp_path, monkeypatch):
     monkeypatch.setattr(script, "load_dataset", lambda name: data)
-    monkeypatch.setattr(script, "GRIDS", {"alpha": (0.0, 0.5), "lambda1": (1.0,), "lambda2": (0.1, 1.0)})
+    monkeypatch.setattr(
+        script, "GRIDS", {"alpha": (0.0, 0.5), "lambda1": (1.0,), "lambda2": (0.1, 1.0)}
+    )
     script.main(True, "made", tmp_path)
-    assert len(json.loads((tmp_path / "sensitivity" / "made.json").read_text())["curves"]["lambda2"]["coverage"][0]) == 10
+    assert (
+        len(
+            json.loads((tmp_path / "sensitivity" / "made.json").read_text())["curves"]["lambda2"][
+                "coverage"
+            ][0]
+        )
+        == 10
+    )
     first = (tmp_path / "figure1.svg").read_bytes()
     script.main(False, "made", tmp_path)
     assert (tmp_path / "figure1.svg").read_bytes() == first

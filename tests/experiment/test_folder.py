@@ -14,24 +14,34 @@ from skcamel.experiment.records import StudyFolder, encoded
 from study_methods import Mean, fits, made
 
 RECORD = record("made", "mean", n_folds=2)
-FAILURE = {name: RECORD[name] for name in ("dataset", "method", "preset", "fold", "n_folds", "folds", "seed", "settings")}
+FAILURE = {
+    name: RECORD[name]
+    for name in ("dataset", "method", "preset", "fold", "n_folds", "folds", "seed", "settings")
+}
 FAILURE |= {"error": "no luck", "traceback": ""}
 
 
 def test_a_second_run_is_refused_until_the_first_has_ended(tmp_path):
-    with StudyFolder(tmp_path), pytest.raises(RecordsError, match=r"Another study writes into .*; wait until it has ended, or choose"):
+    with (
+        StudyFolder(tmp_path),
+        pytest.raises(
+            RecordsError, match=r"Another study writes into .*; wait until it has ended, or choose"
+        ),
+    ):
         run_study([made()], [Mean()], n_folds=2, out=tmp_path)
     assert len(run_study([made()], [Mean()], n_folds=2, out=tmp_path)) == 2
 
 
 def test_a_run_in_another_process_counts_and_leaves_nothing_when_it_is_killed(tmp_path):
     code = (
-        "import sys, pathlib\nfrom skcamel.experiment.records import StudyFolder\n"
-        "folder = StudyFolder(pathlib.Path(sys.argv[1]))\nprint('here', flush=True)\nsys.stdin.read()"
+        "import sys, pathlib\nfrom skcamel.experiment.records import StudyFolder\nfolder ="
+        " StudyFolder(pathlib.Path(sys.argv[1]))\nprint('here', flush=True)\nsys.stdin.read()"
     )
     environment = os.environ | {"PYTHONPATH": os.path.dirname(os.path.dirname(skcamel.__file__))}
     command = [sys.executable, "-c", code, str(tmp_path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True) as other:  # noqa: S603
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
+    ) as other:
         assert other.stdout.readline() == "here\n"
         with pytest.raises(RecordsError, match="Another study writes"):
             StudyFolder(tmp_path)
@@ -103,12 +113,24 @@ def test_a_full_disk_tears_no_line(tmp_path):
 def test_a_folder_of_an_earlier_version_says_how_it_is_read(tmp_path):
     (tmp_path / "units").mkdir()
     (tmp_path / "units" / "0123.json").write_bytes(encoded(RECORD))
-    with pytest.raises(RecordsError, match=r"has a folder units, as earlier versions wrote it; append its files to records.jsonl"):
+    with pytest.raises(
+        RecordsError,
+        match=(
+            r"has a folder units, as earlier versions wrote it; append its files to records.jsonl"
+        ),
+    ):
         Records(tmp_path)
 
 
 LEFT = ".study.json.0123456789abcdef.skcamel-tmp"
-FOREIGN = (".notes.json.bak", ".study.json.swp", ".study.json.ab12", ".x.json.y.z", "notes.json", ".records.jsonl.~1~")
+FOREIGN = (
+    ".notes.json.bak",
+    ".study.json.swp",
+    ".study.json.ab12",
+    ".x.json.y.z",
+    "notes.json",
+    ".records.jsonl.~1~",
+)
 
 
 def test_a_study_removes_its_own_leftovers_and_nothing_else(tmp_path):
@@ -117,5 +139,7 @@ def test_a_study_removes_its_own_leftovers_and_nothing_else(tmp_path):
         (tmp_path / name).write_text("mine")
     records = run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path)
     assert not (tmp_path / LEFT).exists()
-    assert {name: (tmp_path / name).read_text() for name in FOREIGN} == dict.fromkeys(FOREIGN, "mine")
+    assert {name: (tmp_path / name).read_text() for name in FOREIGN} == dict.fromkeys(
+        FOREIGN, "mine"
+    )
     assert len(records) == 4

@@ -29,15 +29,27 @@ from study_methods import Mean, made
 
 PAIRS = {
     "a parameter": (KNeighborsClassifier(3), KNeighborsClassifier(4)),
-    "a nested parameter": (make_pipeline(StandardScaler(), SVC(C=1)), make_pipeline(StandardScaler(), SVC(C=2))),
-    "a nested default": (make_pipeline(StandardScaler(), SVC()), make_pipeline(StandardScaler(with_mean=False), SVC())),
+    "a nested parameter": (
+        make_pipeline(StandardScaler(), SVC(C=1)),
+        make_pipeline(StandardScaler(), SVC(C=2)),
+    ),
+    "a nested default": (
+        make_pipeline(StandardScaler(), SVC()),
+        make_pipeline(StandardScaler(with_mean=False), SVC()),
+    ),
     "the class around one estimator": (OneVsRestClassifier(SVC()), MultiOutputClassifier(SVC())),
-    "an estimator in a list": (VotingClassifier([("a", SVC())]), VotingClassifier([("a", SVC(C=3))])),
+    "an estimator in a list": (
+        VotingClassifier([("a", SVC())]),
+        VotingClassifier([("a", SVC(C=3))]),
+    ),
     "a random state": (
         RandomForestClassifier(random_state=np.random.RandomState(0)),
         RandomForestClassifier(random_state=np.random.RandomState(1)),
     ),
-    "an array": (KNeighborsClassifier(metric_params={"V": np.eye(40)}), KNeighborsClassifier(metric_params={"V": 2 * np.eye(40)})),
+    "an array": (
+        KNeighborsClassifier(metric_params={"V": np.eye(40)}),
+        KNeighborsClassifier(metric_params={"V": 2 * np.eye(40)}),
+    ),
     "the type of an array": (
         FunctionTransformer(kw_args={"a": np.eye(2)}),
         FunctionTransformer(kw_args={"a": np.eye(2, dtype=np.float32)}),
@@ -46,12 +58,26 @@ PAIRS = {
         FunctionTransformer(kw_args={"a": sparse.eye_array(3).tocsr()}),
         FunctionTransformer(kw_args={"a": 2 * sparse.eye_array(3).tocsr()}),
     ),
-    "a splitter": (FunctionTransformer(kw_args={"cv": KFold(3)}), FunctionTransformer(kw_args={"cv": KFold(4)})),
-    "what a partial holds": tuple(FunctionTransformer(functools.partial(np.multiply, k)) for k in (1, 2)),
-    "a key that is a number": (LogisticRegression(class_weight={0: 1, 1: 2}), LogisticRegression(class_weight={"0": 1, "1": 2})),
-    "a number and its text": (FunctionTransformer(kw_args={"a": 1}), FunctionTransformer(kw_args={"a": "1"})),
+    "a splitter": (
+        FunctionTransformer(kw_args={"cv": KFold(3)}),
+        FunctionTransformer(kw_args={"cv": KFold(4)}),
+    ),
+    "what a partial holds": tuple(
+        FunctionTransformer(functools.partial(np.multiply, k)) for k in (1, 2)
+    ),
+    "a key that is a number": (
+        LogisticRegression(class_weight={0: 1, 1: 2}),
+        LogisticRegression(class_weight={"0": 1, "1": 2}),
+    ),
+    "a number and its text": (
+        FunctionTransformer(kw_args={"a": 1}),
+        FunctionTransformer(kw_args={"a": "1"}),
+    ),
     "a function": (FunctionTransformer(np.log1p), FunctionTransformer(np.exp)),
-    "infinity": (FunctionTransformer(kw_args={"a": np.inf}), FunctionTransformer(kw_args={"a": -np.inf})),
+    "infinity": (
+        FunctionTransformer(kw_args={"a": np.inf}),
+        FunctionTransformer(kw_args={"a": -np.inf}),
+    ),
 }
 
 
@@ -72,12 +98,16 @@ def test_circles_end():
 
 def test_settings_are_the_same_in_another_process_with_other_hashes():
     code = (
-        "import json\nfrom skcamel.experiment.identity import settings_of\nfrom study_methods import Mean\nimport test_identity as t\n"
-        "print(json.dumps([settings_of(Mean()), *(t.described(pair[0]) for pair in t.PAIRS.values())]))"
+        "import json\nfrom skcamel.experiment.identity import settings_of\nfrom study_methods"
+        " import Mean\nimport test_identity as t\nprint(json.dumps([settings_of(Mean()),"
+        " *(t.described(pair[0]) for pair in t.PAIRS.values())]))"
     )
-    path = [str(Path(skcamel.__file__).parents[1]), *(str(Path(__file__).parents[up]) for up in (0, 1))]
+    path = [
+        str(Path(skcamel.__file__).parents[1]),
+        *(str(Path(__file__).parents[up]) for up in (0, 1)),
+    ]
     answers = {
-        subprocess.run(  # noqa: S603
+        subprocess.run(
             [sys.executable, "-c", f"import sys; sys.path[:0] = {path!r}\n{code}"],
             capture_output=True,
             text=True,
@@ -113,7 +143,9 @@ def test_camel_tells_its_parameters_but_not_where_it_computes(monkeypatch):
 def test_the_settings_of_a_method_are_a_mapping():
     wrong = Mean("wrong")
     wrong.settings = [1]
-    with pytest.raises(TypeError, match=r"settings of the method 'wrong' must be a mapping, got \[1\]"):
+    with pytest.raises(
+        TypeError, match=r"settings of the method 'wrong' must be a mapping, got \[1\]"
+    ):
         run_study([made()], [wrong], n_folds=2)
 
 
@@ -138,12 +170,20 @@ def test_a_resumed_study_computes_anew_what_changed_and_keeps_both(tmp_path):
     out = tmp_path / "study"
     run_study([made()], [("mine", Mine()), "br"], n_folds=2, out=out)
     events = []
-    records = run_study([made()], [("mine", Mine(0.1)), "br"], n_folds=2, out=out, progress=events.append)
+    records = run_study(
+        [made()], [("mine", Mine(0.1)), "br"], n_folds=2, out=out, progress=events.append
+    )
     assert [event.unit.method for event in events] == ["mine", "mine"]
     assert len(records) == 6
-    newest = [record for record in records if record["method"] == "mine" and record["settings"]["params"]["strength"] == 0.1]
+    newest = [
+        record
+        for record in records
+        if record["method"] == "mine" and record["settings"]["params"]["strength"] == 0.1
+    ]
     found = summarise(records)
-    assert found.figures["made", "hamming_loss", "mine"].mean == np.mean([record["hamming_loss"] for record in newest])
+    assert found.figures["made", "hamming_loss", "mine"].mean == np.mean(
+        [record["hamming_loss"] for record in newest]
+    )
     assert "mine: 2 records of earlier settings are left out." in found.notes()
     events.clear()
     run_study([made()], [("mine", Mine())], n_folds=2, out=out, progress=events.append)
@@ -156,23 +196,33 @@ def test_a_failure_is_forgotten_when_the_mended_method_succeeds(tmp_path):
     records = run_study([made()], [("mine", Mine())], n_folds=2, out=tmp_path / "study")
     assert (len(records), records.failures) == (2, [])
     with pytest.warns(UserWarning, match="2 of 2 units failed"):
-        records = run_study([made()], [("mine", Mine(broken=True))], n_folds=2, out=tmp_path / "study")
+        records = run_study(
+            [made()], [("mine", Mine(broken=True))], n_folds=2, out=tmp_path / "study"
+        )
     assert (len(records), len(records.failures)) == (2, 2)  # a later try counts
 
 
 def test_other_values_of_the_data_are_other_units():
     unit = Unit("made", "mean", "paper", 0, 2, "plain", 0, {}, made().sha256)
-    (record, _) = run_study([made()], [Mean()], n_folds=2)
+    record, _ = run_study([made()], [Mean()], n_folds=2)
     assert Unit.of(record) == unit
     assert unit.key != Unit("made", "mean", "paper", 0, 2, "plain", 0, {}, made(30).sha256).key
 
 
 def test_two_settings_of_one_class_need_two_names():
-    with pytest.raises(ValueError, match="methods has 'KNeighborsClassifier' 2 times; records are told apart by name"):
+    with pytest.raises(
+        ValueError,
+        match="methods has 'KNeighborsClassifier' 2 times; records are told apart by name",
+    ):
         run_study([made()], [KNeighborsClassifier(3), KNeighborsClassifier(4)], n_folds=2)
 
 
 @pytest.mark.parametrize("name", ["", "half a \ud800"])
 def test_names_that_no_file_could_hold_are_refused_before_any_work(name):
-    with pytest.raises(ValueError, match=r"methods has the name .*; records are told apart by name, give one of whole characters"):
+    with pytest.raises(
+        ValueError,
+        match=(
+            r"methods has the name .*; records are told apart by name, give one of whole characters"
+        ),
+    ):
         run_study([made()], [(name, KNeighborsClassifier())], n_folds=2)

@@ -19,8 +19,12 @@ from skcamel.metrics import average_precision, micro_f1
 
 SCRIPT = Path(__file__).parents[2] / "studies" / "alternatives" / "imcc.py"
 pytestmark = [
-    pytest.mark.skipif(not SCRIPT.is_file(), reason="studies are part of a clone, not of an installed package"),
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),  # fewer different rows than clusters
+    pytest.mark.skipif(
+        not SCRIPT.is_file(), reason="studies are part of a clone, not of an installed package"
+    ),
+    pytest.mark.filterwarnings(
+        "ignore::sklearn.exceptions.ConvergenceWarning"
+    ),  # fewer different rows than clusters
 ]
 
 X, Y = overlapping.make(60)
@@ -56,7 +60,9 @@ def test_centres_without_weight_leave_kernel_ridge_regression(imcc):
     np.testing.assert_array_equal(model.B, np.zeros((9, 4)))
     centring = np.eye(len(X)) - 1 / len(X)
     K = centring @ rows.kernel(X, X) @ centring
-    fitted = K @ KernelRidge(alpha=0.1, kernel="precomputed").fit(K, Y - Y.mean(axis=0)).dual_coef_ + Y.mean(axis=0)
+    fitted = K @ KernelRidge(alpha=0.1, kernel="precomputed").fit(
+        K, Y - Y.mean(axis=0)
+    ).dual_coef_ + Y.mean(axis=0)
     np.testing.assert_allclose(model.scores(X), fitted, atol=1e-9)
 
 
@@ -74,7 +80,9 @@ def test_the_search_scores_as_separate_fits_and_its_method_runs_in_a_study(imcc,
     (found,) = method.fit(as_rows(thin), Y.astype(int), seed=0).outcomes(as_rows(thin)).values()
     values, held_out = {}, {}
     for params in method.estimator._candidates():
-        one = clone(method.estimator).set_params(**{f"{name}s": [value] for name, value in params.items()})
+        one = clone(method.estimator).set_params(
+            **{f"{name}s": [value] for name, value in params.items()}
+        )
         key, held = tuple(params.items()), np.empty(Y.shape)
         folds = []
         for train, test in KFold(3, shuffle=True, random_state=0).split(thin):

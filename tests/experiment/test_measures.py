@@ -53,28 +53,64 @@ def test_own_functions_are_handed_what_their_parameters_name():
     Y, scores = np.array([[1, 0], [0, 1]]), np.array([[0.9, 0.8], [0.1, 0.7]])
     outcome = Outcome(scores, (scores > 0.5).astype(int), {}, scores)
     mine = get_measure("study_metrics:wrong_share")
-    assert (mine.name, mine.title, mine.best, mine.function) == ("wrong_share", "wrong share", "smallest", "study_metrics:wrong_share")
+    assert (mine.name, mine.title, mine.best, mine.function) == (
+        "wrong_share",
+        "wrong share",
+        "smallest",
+        "study_metrics:wrong_share",
+    )
     assert mine.value(Y, outcome) == 0.25
-    assert get_measure("p=study_metrics:of_probabilities:largest").value(Y, outcome) == pytest.approx(0.4)
-    assert get_measure(("p", of_probabilities, "largest")).spec == "p=study_metrics:of_probabilities:largest"
+    assert get_measure("p=study_metrics:of_probabilities:largest").value(
+        Y, outcome
+    ) == pytest.approx(0.4)
+    assert (
+        get_measure(("p", of_probabilities, "largest")).spec
+        == "p=study_metrics:of_probabilities:largest"
+    )
     lrap = get_measure("lrap=sklearn.metrics:label_ranking_average_precision_score:largest")
     assert lrap.value(Y, outcome) == metrics.average_precision(Y, scores, rows="sklearn")
-    assert get_measure("wrong=study_metrics:wrong_share:largest").best == "largest"  # what is said goes first
+    assert (
+        get_measure("wrong=study_metrics:wrong_share:largest").best == "largest"
+    )  # what is said goes first
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("jacard", "'jacard' is not known; choose of one_error_ties_by_index, .* or give name=package.module:function:largest"),
+        (
+            "jacard",
+            (
+                "'jacard' is not known; choose of one_error_ties_by_index, .* or give"
+                " name=package.module:function:largest"
+            ),
+        ),
         ("jaccard", r"metrics='jaccard' is no longer there: use a function of your own"),
-        ("p=study_metrics:of_probabilities", r"does not say which values are best; write p=study_metrics:of_probabilities:largest or"),
+        (
+            "p=study_metrics:of_probabilities",
+            (
+                r"does not say which values are best; write"
+                r" p=study_metrics:of_probabilities:largest or"
+            ),
+        ),
         ("p=study_metrics:of_probabilities:high", "'high' is no direction"),
         ("coverage=study_metrics:wrong_share", "cannot be named 'coverage'"),
-        ("coverage_ties_by_index=study_metrics:wrong_share", "cannot be named 'coverage_ties_by_index'"),
+        (
+            "coverage_ties_by_index=study_metrics:wrong_share",
+            "cannot be named 'coverage_ties_by_index'",
+        ),
         ("seed=study_metrics:wrong_share", "cannot be named 'seed'"),
         ("my metric=study_metrics:wrong_share", "letters, digits and _"),
-        ("p=math:dist:largest", "has the parameter 'p'; a metric is handed Y, scores, decisions and probabilities by these names"),
-        ("p=nowhere:function:largest", "No module named 'nowhere'; write package.module:function:largest"),
+        (
+            "p=math:dist:largest",
+            (
+                "has the parameter 'p'; a metric is handed Y, scores, decisions and probabilities"
+                " by these names"
+            ),
+        ),
+        (
+            "p=nowhere:function:largest",
+            "No module named 'nowhere'; write package.module:function:largest",
+        ),
         ("p=math:nothing:largest", "no attribute 'nothing'"),
         ("p=math:pi:largest", "math:pi is no function"),
         (("p", wrong_share), "A metric is a name"),
@@ -97,27 +133,49 @@ def test_lists_of_metrics_are_read_once_each():
 
 def test_a_metric_that_gives_no_number_is_named():
     with pytest.raises(TypeError, match=r"The metric odd gave \[1\]; it must give one number"):
-        Measure("odd", "Odd", "largest", lambda Y: [1]).value(np.ones((1, 1)), Outcome(np.ones((1, 1)), np.ones((1, 1)), {}))
+        Measure("odd", "Odd", "largest", lambda Y: [1]).value(
+            np.ones((1, 1)), Outcome(np.ones((1, 1)), np.ones((1, 1)), {})
+        )
 
 
 def test_of_several_outcomes_a_tie_rule_follows_its_metric_and_others_average_precision(rng):
     Y = rng.integers(0, 2, (12, 4))
-    outcomes = {name: Outcome(F := rng.normal(size=Y.shape), (F > 0).astype(int), {}) for name in NAMES}
-    more = measured(Y, outcomes, get_measures([("mine", wrong_share, "smallest"), "coverage_ties_by_index"]))["more"]
+    outcomes = {
+        name: Outcome(F := rng.normal(size=Y.shape), (F > 0).astype(int), {}) for name in NAMES
+    }
+    more = measured(
+        Y, outcomes, get_measures([("mine", wrong_share, "smallest"), "coverage_ties_by_index"])
+    )["more"]
     assert more["mine"] == wrong_share(Y, outcomes["average_precision"].decisions)
-    assert more["coverage_ties_by_index"] == metrics.coverage(Y, outcomes["coverage"].scores, ties="index")
+    assert more["coverage_ties_by_index"] == metrics.coverage(
+        Y, outcomes["coverage"].scores, ties="index"
+    )
 
 
 def test_records_keep_further_metrics_of_estimators_with_and_without_probabilities(tmp_path):
     data = made(30, q=3)
-    methods = [("trees", ExtraTreesClassifier(5)), ("br", BinaryRelevance(LogisticRegression())), ("svc", BinaryRelevance(SVC())), "llsf"]
-    records = run_study([data], methods, preset="quick", metrics=["p=study_metrics:of_probabilities:largest"], out=tmp_path, n_folds=2)
+    methods = [
+        ("trees", ExtraTreesClassifier(5)),
+        ("br", BinaryRelevance(LogisticRegression())),
+        ("svc", BinaryRelevance(SVC())),
+        "llsf",
+    ]
+    records = run_study(
+        [data],
+        methods,
+        preset="quick",
+        metrics=["p=study_metrics:of_probabilities:largest"],
+        out=tmp_path,
+        n_folds=2,
+    )
     train, test = splits(data.Y, "plain", 2, 0)[0]
     for record in records:
         assert {"p"} == set(record["more"])
         if (record["method"], record["fold"]) in (("trees", 0), ("br", 0)):
             model = dict(methods[:2])[record["method"]]
-            model = (model.set_params(random_state=0) if record["method"] == "trees" else model).fit(data.X[train], data.Y[train])
+            model = (
+                model.set_params(random_state=0) if record["method"] == "trees" else model
+            ).fit(data.X[train], data.Y[train])
             P = model.predict_proba(data.X[test])
             P = np.column_stack([column[:, 1] for column in P]) if isinstance(P, list) else P
             assert record["more"]["p"] == pytest.approx(of_probabilities(data.Y[test], P))
@@ -135,41 +193,73 @@ def test_without_metrics_records_units_and_requests_are_what_they_were(tmp_path)
 
 
 def test_a_folder_says_what_its_metrics_are_and_refuses_another_of_the_same_name(tmp_path):
-    run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=[INDEX, ("mine", wrong_share, "smallest")])
+    run_study(
+        [made()],
+        [Mean()],
+        n_folds=2,
+        out=tmp_path,
+        metrics=[INDEX, ("mine", wrong_share, "smallest")],
+    )
     known = read_metrics(tmp_path)
-    assert known[INDEX] == {"title": "Average precision, ties by index", "best": "largest", "function": None}
-    assert (known["mine"]["best"], known["mine"]["function"]) == ("smallest", "study_metrics:wrong_share")
+    assert known[INDEX] == {
+        "title": "Average precision, ties by index",
+        "best": "largest",
+        "function": None,
+    }
+    assert (known["mine"]["best"], known["mine"]["function"]) == (
+        "smallest",
+        "study_metrics:wrong_share",
+    )
     (run,) = read_runs(tmp_path)
     assert f"--metrics {INDEX},mine=study_metrics:wrong_share:smallest" in study_command(run)
     for function, best in ((wrong_share, "largest"), (of_probabilities, "smallest")):
-        with pytest.raises(RecordsError, match="holds a metric mine that is another one; give it another name"):
-            run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=[("mine", function, best)])
+        with pytest.raises(
+            RecordsError, match="holds a metric mine that is another one; give it another name"
+        ):
+            run_study(
+                [made()], [Mean()], n_folds=2, out=tmp_path, metrics=[("mine", function, best)]
+            )
 
 
 def test_a_folder_whose_units_lack_a_metric_is_refused(tmp_path, log):
     run_study([made()], [Mean()], n_folds=2, out=tmp_path)
-    with pytest.raises(RecordsError, match=r"holds 2 of the 4 units without average_precision_ties_by_index; choose another folder"):
+    with pytest.raises(
+        RecordsError,
+        match=(
+            r"holds 2 of the 4 units without average_precision_ties_by_index; choose another folder"
+        ),
+    ):
         run_study([made()], [Mean(), Mean("other")], n_folds=2, out=tmp_path, metrics=[INDEX])
     assert "metrics" not in json.loads((tmp_path / "study.json").read_text())
     assert len(fits(log)) == 2
 
 
 def test_a_metric_that_raises_fails_its_units(tmp_path):
-    with pytest.warns(UserWarning, match="2 of 2 units failed, the first with RuntimeError: no such metric"):
-        records = run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=[("own", breaks, "largest")])
+    with pytest.warns(
+        UserWarning, match="2 of 2 units failed, the first with RuntimeError: no such metric"
+    ):
+        records = run_study(
+            [made()], [Mean()], n_folds=2, out=tmp_path, metrics=[("own", breaks, "largest")]
+        )
     assert (len(records), len(records.failures)) == (0, 2)
 
 
 def test_a_frame_has_a_column_for_each_metric():
     pytest.importorskip("pandas")
-    frame = run_study([made()], [Mean()], n_folds=2, metrics=[INDEX, ("p", of_probabilities, "largest")]).to_frame()
+    frame = run_study(
+        [made()], [Mean()], n_folds=2, metrics=[INDEX, ("p", of_probabilities, "largest")]
+    ).to_frame()
     assert "more" not in frame
     assert {INDEX, "p"} < set(frame)
     assert frame["p"].isna().all()
 
 
 @pytest.mark.parametrize(
-    ("change", "reason"), [({"more": []}, r"more is \[\], not a mapping"), ({"more": {"a": "1"}}, "more.a is '1', not a number, or null")]
+    ("change", "reason"),
+    [
+        ({"more": []}, r"more is \[\], not a mapping"),
+        ({"more": {"a": "1"}}, "more.a is '1', not a number, or null"),
+    ],
 )
 def test_a_wrong_further_metric_of_a_record_is_named(tmp_path, change, reason):
     run_study([made()], [Mean()], n_folds=2, out=tmp_path)
@@ -184,5 +274,11 @@ def test_a_wrong_description_of_a_metric_is_named(tmp_path):
     run_study([made()], [Mean()], n_folds=2, out=tmp_path, metrics=[INDEX])
     text = (tmp_path / "study.json").read_text()
     (tmp_path / "study.json").write_text(text.replace('"largest"', '"most"'))
-    with pytest.raises(RecordsError, match=r"metrics\.average_precision_ties_by_index\.best is 'most', not one of largest, smallest"):
+    with pytest.raises(
+        RecordsError,
+        match=(
+            r"metrics\.average_precision_ties_by_index\.best is 'most', not one of largest,"
+            r" smallest"
+        ),
+    ):
         read_metrics(tmp_path)

@@ -42,9 +42,13 @@ def with_constants():
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("name", METHOD_TITLES)
-def test_every_name_works_with_constant_labels_and_the_same_seed_gives_the_same(name, storage, with_constants, few_trees):
+def test_every_name_works_with_constant_labels_and_the_same_seed_gives_the_same(
+    name, storage, with_constants, few_trees
+):
     X, Y = storage(with_constants[0]), with_constants[1]
-    one, two = (get_method(name, "quick").fit(X[:30], Y[:30], seed=4).outcomes(X[30:]) for _ in range(2))
+    one, two = (
+        get_method(name, "quick").fit(X[:30], Y[:30], seed=4).outcomes(X[30:]) for _ in range(2)
+    )
     for criterion, outcome in one.items():
         assert outcome.scores.shape == outcome.decisions.shape == (10, 5)
         assert np.array_equal(outcome.scores, two[criterion].scores)
@@ -63,7 +67,9 @@ def test_the_settings_of_a_grid_search_are_what_it_was_told(name, search, preset
     assert isinstance(method.estimator, search)
     assert method.settings["params"] | {"device": None} == method.estimator.get_params()
     assert method.settings["params"]["preset"] == ("fair" if preset == "best" else "faithful")
-    assert method.settings["grid"] == {key: list(values) for key, values in search.GRIDS["coarse"].items()}
+    assert method.settings["grid"] == {
+        key: list(values) for key, values in search.GRIDS["coarse"].items()
+    }
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -78,7 +84,9 @@ def test_a_unit_of_camel_is_what_the_public_estimator_gives(preset):
     assert set(each) == set(NAMES)
     for criterion in NAMES:
         tuned = {"threshold": criterion} if criterion in DECISION and preset != "paper" else {}
-        model = CamelClassifierCV.from_preset(preset, scoring=criterion, random_state=3, **tuned).fit(*train)
+        model = CamelClassifierCV.from_preset(
+            preset, scoring=criterion, random_state=3, **tuned
+        ).fit(*train)
         assert each[criterion].params == jsonable(model.best_params_)
         figures = evaluate(test[1], model.decision_function(test[0]), model.predict(test[0]))
         assert records[criterion] == figures[criterion]
@@ -95,14 +103,20 @@ def test_all_that_camel_is_compared_with_tunes_its_thresholds_in_preset_best(nam
     for preset, rule in (("quick", "zero"), ("paper", "zero"), ("best", "micro_f1")):
         told = get_method(name, preset).estimator.get_params()
         rules = {value for key, value in told.items() if key.rpartition("__")[2] == "threshold"}
-        assert rules == ({rule} if rule != "zero" or name not in ("extra-trees", "random-forest") else set())
+        assert rules == (
+            {rule} if rule != "zero" or name not in ("extra-trees", "random-forest") else set()
+        )
     outcomes = get_method(name, "best").fit(data.X, data.Y, seed=0).outcomes(data.X)
     assert {outcome.decisions.shape for outcome in outcomes.values()} == {data.Y.shape}
 
 
 def test_a_search_tells_its_choice():
     data = made(40)
-    outcome = get_method(("llsf", LLSFCV(alphas=[1.0], betas=[0.1], rhos=[1.0]))).fit(data.X, data.Y, seed=0).outcomes(data.X)
+    outcome = (
+        get_method(("llsf", LLSFCV(alphas=[1.0], betas=[0.1], rhos=[1.0])))
+        .fit(data.X, data.Y, seed=0)
+        .outcomes(data.X)
+    )
     assert outcome["average_precision"].params == {"alpha": 1.0, "beta": 0.1, "rho": 1.0}
 
 
@@ -128,14 +142,23 @@ def test_scores_rank_what_is_predicted_above_what_is_not(estimator, q):
     outcome = EstimatorMethod("any", estimator).fit(data.X, Y, seed=0).outcomes(data.X)[""]
     assert outcome.scores.shape == outcome.decisions.shape == (40, q)
     for scores, decisions in zip(outcome.scores.T, outcome.decisions.T, strict=True):
-        assert scores[decisions == 1].min(initial=np.inf) >= scores[decisions == 0].max(initial=-np.inf)
+        assert scores[decisions == 1].min(initial=np.inf) >= scores[decisions == 0].max(
+            initial=-np.inf
+        )
 
 
 def test_scores_of_a_list_are_the_probabilities_of_class_one(with_constants):
     X, Y = with_constants
     model = RandomForestClassifier(10, random_state=0).fit(X, Y)
-    wanted = np.column_stack([*(P[:, 1] for P in model.predict_proba(X)[:3]), np.ones(40), np.zeros(40)])
-    found = EstimatorMethod("forest", RandomForestClassifier(10)).fit(X, Y, seed=0).outcomes(X)[""].scores
+    wanted = np.column_stack(
+        [*(P[:, 1] for P in model.predict_proba(X)[:3]), np.ones(40), np.zeros(40)]
+    )
+    found = (
+        EstimatorMethod("forest", RandomForestClassifier(10))
+        .fit(X, Y, seed=0)
+        .outcomes(X)[""]
+        .scores
+    )
     assert np.array_equal(found, wanted)
 
 
@@ -159,12 +182,21 @@ def test_unset_random_states_get_the_seed_and_set_ones_are_kept():
 
 def test_settings_describe_an_estimator_alike_in_every_run():
     one, two = (
-        EstimatorMethod("p", make_pipeline(StandardScaler(), KNeighborsClassifier(metric=lambda a, b: 0.0))).settings for _ in range(2)
+        EstimatorMethod(
+            "p", make_pipeline(StandardScaler(), KNeighborsClassifier(metric=lambda a, b: 0.0))
+        ).settings
+        for _ in range(2)
     )
     assert one == two
     assert "0x" not in str(one)
-    assert EstimatorMethod("k", KNeighborsClassifier(3)).settings != EstimatorMethod("k", KNeighborsClassifier(4)).settings
-    assert EstimatorMethod("k", KNeighborsClassifier()).settings["params"] == KNeighborsClassifier().get_params()
+    assert (
+        EstimatorMethod("k", KNeighborsClassifier(3)).settings
+        != EstimatorMethod("k", KNeighborsClassifier(4)).settings
+    )
+    assert (
+        EstimatorMethod("k", KNeighborsClassifier()).settings["params"]
+        == KNeighborsClassifier().get_params()
+    )
 
 
 def test_an_import_path_names_a_class_an_instance_or_a_function():
@@ -175,12 +207,18 @@ def test_an_import_path_names_a_class_an_instance_or_a_function():
 
 @pytest.mark.parametrize("path", ["nowhere.at.all:Class", "sklearn.tree:Nothing"])
 def test_an_import_path_that_leads_nowhere_is_told(path):
-    with pytest.raises(ImportError, match=f"{path}: .*; write name=package.module:Class\\(arg=1\\), importable from here"):
+    with pytest.raises(
+        ImportError,
+        match=f"{path}: .*; write name=package.module:Class\\(arg=1\\), importable from here",
+    ):
         get_method(path)
 
 
 def test_an_import_path_to_what_needs_arguments_is_told():
-    with pytest.raises(TypeError, match=r"study_methods:FailsOnce: .*'flag'; write its arguments as in FailsOnce\(alpha=0.5"):
+    with pytest.raises(
+        TypeError,
+        match=r"study_methods:FailsOnce: .*'flag'; write its arguments as in FailsOnce\(alpha=0.5",
+    ):
         get_method("study_methods:FailsOnce")
 
 
@@ -204,17 +242,35 @@ class Answers(DecisionTreeClassifier):
 @pytest.mark.parametrize(
     ("decisions", "scores", "message"),
     [
-        (np.zeros(24), np.zeros((24, 3)), r"predict of Answers gave shape \(24,\) for 24 rows and 3 labels; it must be \(24, 3\)"),
-        (np.zeros((3, 24)), np.zeros((24, 3)), r"predict of Answers gave shape \(3, 24\)"),  # transposed: as many values, all misplaced
-        (np.zeros((24, 3)), np.zeros((3, 24)), r"decision_function of Answers gave shape \(3, 24\)"),
-        (np.full((24, 3), 0.25), np.zeros((24, 3)), r"predict of Answers gave 0.25; decisions are 0 and 1"),
+        (
+            np.zeros(24),
+            np.zeros((24, 3)),
+            r"predict of Answers gave shape \(24,\) for 24 rows and 3 labels; it must be \(24, 3\)",
+        ),
+        (
+            np.zeros((3, 24)),
+            np.zeros((24, 3)),
+            r"predict of Answers gave shape \(3, 24\)",
+        ),  # transposed: as many values, all misplaced
+        (
+            np.zeros((24, 3)),
+            np.zeros((3, 24)),
+            r"decision_function of Answers gave shape \(3, 24\)",
+        ),
+        (
+            np.full((24, 3), 0.25),
+            np.zeros((24, 3)),
+            r"predict of Answers gave 0.25; decisions are 0 and 1",
+        ),
     ],
     ids=["1-d", "transposed", "transposed scores", "shares"],
 )
 def test_answers_of_another_form_are_refused(decisions, scores, message):
     data = made()
     with pytest.raises(ValueError, match=message):
-        EstimatorMethod("answers", Answers(decisions, scores)).fit(data.X, data.Y, seed=0).outcomes(data.X)
+        EstimatorMethod("answers", Answers(decisions, scores)).fit(data.X, data.Y, seed=0).outcomes(
+            data.X
+        )
 
 
 @pytest.mark.parametrize(
@@ -223,7 +279,9 @@ def test_answers_of_another_form_are_refused(decisions, scores, message):
     ids=["method", "class", "pair", "number"],
 )
 def test_what_is_no_method_is_refused(spec):
-    with pytest.raises(TypeError, match=r"needs fit, predict and get_params, .*, got .*; pass an instance"):
+    with pytest.raises(
+        TypeError, match=r"needs fit, predict and get_params, .*, got .*; pass an instance"
+    ):
         get_method(spec)
 
 
@@ -261,6 +319,10 @@ def test_a_method_that_does_not_take_unknown_labels_says_so_and_what_to_do(rng, 
     X, Y = rng.normal(size=(40, 2)), rng.integers(0, 2, size=(40, q)).astype(float)
     Y[3, 0] = np.nan
     with pytest.raises(
-        ValueError, match=rf"{name} does not take unknown labels, of which Y has 1 \(NaN\); give BinaryRelevance\(estimator\)"
+        ValueError,
+        match=(
+            rf"{name} does not take unknown labels, of which Y has 1 \(NaN\); give"
+            r" BinaryRelevance\(estimator\)"
+        ),
     ):
         get_method(name, "quick").fit(X, Y, seed=0)

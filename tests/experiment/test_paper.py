@@ -19,7 +19,12 @@ from skcamel.metrics.conventions import TITLES
 
 
 def test_every_cell_is_there_and_nothing_else():
-    expected = {(dataset, metric, method) for dataset in REGULAR + LARGE for metric in NAMES for method in PAPER_METHODS}
+    expected = {
+        (dataset, metric, method)
+        for dataset in REGULAR + LARGE
+        for metric in NAMES
+        for method in PAPER_METHODS
+    }
     assert set(paper_figures()) == expected
     assert len(expected) == 112 * 6
     for cell in paper_figures().values():
@@ -42,7 +47,9 @@ def test_bold_marks_the_best_mean_in_every_cell_but_one():
         for metric in NAMES:
             cells = {method: paper_cell(dataset, metric, method) for method in PAPER_METHODS}
             best = (min if metric in LOSSES else max)(cell.mean for cell in cells.values())
-            if {m for m, cell in cells.items() if cell.bold} != {m for m, cell in cells.items() if cell.mean == best}:
+            if {m for m, cell in cells.items() if cell.bold} != {
+                m for m, cell in cells.items() if cell.mean == best
+            }:
                 odd.append((dataset, metric))
     assert odd == [("science", "macro_f1")]
     assert paper_cell("science", "macro_f1", "camel")[::2] == (0.310, True)
@@ -54,12 +61,17 @@ def test_table_1_agrees_with_the_catalogue_but_for_the_labels_of_scene():
     for name, size in paper_table1().items():
         facts = dataset_facts(name)
         assert abs(size.cardinality - facts.cardinality) < 0.0051
-        differing |= {(name, key) for key in ("n", "d", "q") if getattr(size, key) != getattr(facts, key)}
+        differing |= {
+            (name, key) for key in ("n", "d", "q") if getattr(size, key) != getattr(facts, key)
+        }
     assert differing == {("scene", "q")}
     assert tuple(paper_table1()) == list_datasets()[:16]
 
 
-@pytest.mark.parametrize("wrong", [("iris", "coverage", "camel"), ("yeast", "accuracy", "camel"), ("yeast", "coverage", "svc")])
+@pytest.mark.parametrize(
+    "wrong",
+    [("iris", "coverage", "camel"), ("yeast", "accuracy", "camel"), ("yeast", "coverage", "svc")],
+)
 def test_a_cell_that_the_paper_lacks_is_named(wrong):
     with pytest.raises(KeyError, match="The paper has no"):
         paper_cell(*wrong)

@@ -20,7 +20,9 @@ from skcamel.metrics import NAMES
 from skcamel.metrics.conventions import RANKING
 
 STUDY = Path(__file__).parents[2] / "studies" / "paper-2019"
-pytestmark = pytest.mark.skipif(not STUDY.is_dir(), reason="studies are part of a clone, not of an installed package")
+pytestmark = pytest.mark.skipif(
+    not STUDY.is_dir(), reason="studies are part of a clone, not of an installed package"
+)
 METHODS = ("camel", "br", "ecc", "rakel", "llsf", "jfsc")
 
 
@@ -32,8 +34,15 @@ def records():
 def test_no_unit_is_missing_and_none_failed(records):
     wanted = {("paper", "camel", name, fold) for name in (*REGULAR, *LARGE) for fold in range(10)}
     wanted |= {("best", "camel", name, fold) for name in (*REGULAR, *LARGE) for fold in range(10)}
-    wanted |= {("paper", method, name, fold) for method in METHODS for name in (*REGULAR, *LARGE) for fold in range(10)}
-    assert sorted((r["preset"], r["method"], r["dataset"], r["fold"]) for r in records) == sorted(wanted)
+    wanted |= {
+        ("paper", method, name, fold)
+        for method in METHODS
+        for name in (*REGULAR, *LARGE)
+        for fold in range(10)
+    }
+    assert sorted((r["preset"], r["method"], r["dataset"], r["fold"]) for r in records) == sorted(
+        wanted
+    )
     assert {(r["seed"], r["folds"], r["n_folds"]) for r in records} == {(0, "plain", 10)}
     assert not list(Records(STUDY).failures)
 
@@ -41,7 +50,9 @@ def test_no_unit_is_missing_and_none_failed(records):
 def test_records_keep_the_outcome_under_every_criterion_and_name_their_grids(records):
     for record in records:
         if record["method"] == "camel":
-            assert {f"{metric}_by_{criterion}" for metric in NAMES for criterion in NAMES} <= set(record)
+            assert {f"{metric}_by_{criterion}" for metric in NAMES for criterion in NAMES} <= set(
+                record
+            )
         if record["method"] in ("llsf", "jfsc"):
             kind = LLSFCV if record["method"] == "llsf" else JFSCCV
             assert record["settings"]["grid"] == jsonable(kind.GRIDS["coarse"])
@@ -50,7 +61,9 @@ def test_records_keep_the_outcome_under_every_criterion_and_name_their_grids(rec
 
 
 def test_the_records_stay_small():
-    assert sum(path.stat().st_size for path in STUDY.parent.glob("*/*.json*")) <= 4 * 10**6  # of all studies together
+    assert (
+        sum(path.stat().st_size for path in STUDY.parent.glob("*/*.json*")) <= 4 * 10**6
+    )  # of all studies together
 
 
 def test_faithful_camel_is_seldom_worse_than_the_paper_by_two_of_its_deviations(records):
@@ -67,19 +80,27 @@ def test_best_reaches_the_best_printed_figure_of_any_method(records):
 
 def test_every_miss_of_best_is_named_with_by_how_much(records):
     for name, selected_by in (("best", None), ("best-one", "average_precision")):
-        comparison = compare_with_paper(records, preset="best", selected_by=selected_by, std="larger")
+        comparison = compare_with_paper(
+            records, preset="best", selected_by=selected_by, std="larger"
+        )
         text = (STUDY / f"{name}.md").read_text()
         assert f"{comparison.counts()['as_good_as_best']}/112" in text
         listed = text.partition("cells that miss a criterion")[2]
         for cell in comparison.missed("as_good_as_best"):
             shortfall = signed(cell.ahead_of_best, 3)
-            assert re.search(rf"^\| {cell.dataset} .*\| +{re.escape(shortfall)} \|", listed, re.MULTILINE), cell
+            assert re.search(
+                rf"^\| {cell.dataset} .*\| +{re.escape(shortfall)} \|", listed, re.MULTILINE
+            ), cell
 
 
 @pytest.mark.parametrize("name", ["tables", "nearest", "best", "best-one"])
 def test_tables_are_those_of_the_records(name):
-    command = next(line for line in (STUDY / "README.md").read_text().splitlines() if f"[{name}.md]" in line).split("`")[-2]
-    arguments = [str(STUDY) if word == "studies/paper-2019" else word for word in command.split()[1:]]
+    command = next(
+        line for line in (STUDY / "README.md").read_text().splitlines() if f"[{name}.md]" in line
+    ).split("`")[-2]
+    arguments = [
+        str(STUDY) if word == "studies/paper-2019" else word for word in command.split()[1:]
+    ]
     result = CliRunner().invoke(root, arguments, prog_name="skcamel")
     assert result.exit_code == 0
     assert result.stdout == (STUDY / f"{name}.md").read_text()
@@ -87,6 +108,15 @@ def test_tables_are_those_of_the_records(name):
 
 def test_the_counts_in_the_text_are_those_of_the_records(records):
     text = " ".join((STUDY / "README.md").read_text().split())
-    each, one = (compare_with_paper(records, preset="best", selected_by=by, std="larger").counts() for by in (None, "average_precision"))
-    assert f"in {each['as_good_as_best']} of 112 cells and within one std of it in {each['near_best']};" in text
-    assert f"selected by average precision, in {one['as_good_as_best']} and {one['near_best']}." in text
+    each, one = (
+        compare_with_paper(records, preset="best", selected_by=by, std="larger").counts()
+        for by in (None, "average_precision")
+    )
+    assert (
+        f"in {each['as_good_as_best']} of 112 cells and within one std of it in"
+        f" {each['near_best']};" in text
+    )
+    assert (
+        f"selected by average precision, in {one['as_good_as_best']} and {one['near_best']}."
+        in text
+    )

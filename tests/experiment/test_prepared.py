@@ -35,7 +35,12 @@ def tickets(path, n=60, head=HEAD):
                 "plan": "rare" if row == 7 else rng.choice(["free", "team"]),
                 "paid": "" if row % 9 == 0 else round(50 * old + 9 * rng.random(), 2),
             }
-            cells |= {"nr": row + 1, "message": f"please {'help soon' if new else 'send again'} {'again' if old else 'today'}"}
+            cells |= {
+                "nr": row + 1,
+                "message": (
+                    f"please {'help soon' if new else 'send again'} {'again' if old else 'today'}"
+                ),
+            }
             cells |= {"old": old, "new": new}
             out.writerow([cells[name] for name in head])
     return path
@@ -68,13 +73,20 @@ class Seen(BaseEstimator):
 
 
 def test_every_fold_is_prepared_by_its_training_rows_alone(file, data):
-    models = {"camel": CamelClassifierCV.from_preset("quick", prepared=True, random_state=0), "br": BinaryRelevance()}
+    models = {
+        "camel": CamelClassifierCV.from_preset("quick", prepared=True, random_state=0),
+        "br": BinaryRelevance(),
+    }
     records = run_study([data], list(models), preset="quick")
     frame, Y = pd.read_csv(file)[FEATURES], data.Y
     for record in records:
         train, test = splits(Y, "plain", 3, 0)[record["fold"]]
-        model = make_pipeline(TablePreparer(id=["nr"]), models[record["method"]]).fit(frame.iloc[train], Y[train])
-        expected = evaluate(Y[test], model.decision_function(frame.iloc[test]), model.predict(frame.iloc[test]))
+        model = make_pipeline(TablePreparer(id=["nr"]), models[record["method"]]).fit(
+            frame.iloc[train], Y[train]
+        )
+        expected = evaluate(
+            Y[test], model.decision_function(frame.iloc[test]), model.predict(frame.iloc[test])
+        )
         assert {name: record[name] for name in NAMES} == pytest.approx(expected, nan_ok=True)
         assert record["n_features"] == len(model[0].source_columns_)
     assert records[0]["settings"]["prepared"]["params"]["id"] == ["nr"]
@@ -90,7 +102,7 @@ def test_all_methods_of_a_study_take_words_and_gaps(data):
 def test_gaps_among_numbers_are_filled_in_and_nothing_is_scaled(tmp_path):
     path = tickets(tmp_path / "numbers.csv", head=["paid", "old", "new"])
     Seen.shown.clear()
-    (record, *_) = run_study([read_table(path, labels=["old", "new"])], [Seen()], preset="quick")
+    record, *_ = run_study([read_table(path, labels=["old", "new"])], [Seen()], preset="quick")
     train, test = splits(np.zeros((60, 2)), "plain", 3, 0)[0]
     paid = pd.read_csv(path)["paid"]
     filled = paid.fillna(paid[train].median()).to_numpy()
@@ -104,12 +116,18 @@ def test_a_table_of_whole_numbers_has_the_units_that_it_always_had(tmp_path):
     whole = read_table(path, labels=["old", "new"])
     bare = Dataset(whole.X, whole.Y, name="whole")
     assert whole.table is None
-    assert run_study([whole], ["br"], preset="quick").asked == run_study([bare], ["br"], preset="quick").asked
+    assert (
+        run_study([whole], ["br"], preset="quick").asked
+        == run_study([bare], ["br"], preset="quick").asked
+    )
 
 
 def test_gaps_that_nothing_prepares_are_refused_before_any_unit_runs(tmp_path):
     gappy = Dataset([[np.nan, 1.0]] * 9, [[1, 0], [0, 1], [1, 1]] * 3, name="gappy")
-    with pytest.raises(ValueError, match=r"gappy has 9 gaps \(NaN\) among its features, which br does not take; fill them in"):
+    with pytest.raises(
+        ValueError,
+        match=r"gappy has 9 gaps \(NaN\) among its features, which br does not take; fill them in",
+    ):
         run_study([gappy], [Seen(), "br"], preset="quick", out=tmp_path / "out")
     assert not run_study([gappy], [Seen()], preset="quick").failures
 

@@ -8,7 +8,15 @@ import shutil
 import pytest
 
 from skcamel.data import Dataset
-from skcamel.experiment import Records, RecordsError, Unit, result_tables, run_study, summarise, write_tables
+from skcamel.experiment import (
+    Records,
+    RecordsError,
+    Unit,
+    result_tables,
+    run_study,
+    summarise,
+    write_tables,
+)
 from study_methods import Broken, Mean, made
 
 
@@ -18,7 +26,12 @@ def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
     one_label = Dataset(made().X, made().Y[:, :1], name='a,"b"')
     with pytest.warns(UserWarning, match="2 of 6 units failed"):
-        run_study([made()], [Mean("b", settings={"grid": "coarse"}), Mean("a"), Broken()], n_folds=2, out=folder)
+        run_study(
+            [made()],
+            [Mean("b", settings={"grid": "coarse"}), Mean("a"), Broken()],
+            n_folds=2,
+            out=folder,
+        )
     run_study([made()], ["camel"], preset="quick", n_folds=2, out=folder)
     run_study([one_label], ["br", Mean("a")], n_folds=2, out=folder)
     return folder
@@ -40,7 +53,9 @@ def test_records_are_a_sorted_sequence_of_mappings(folder):
 
 
 def test_no_folder_no_records(tmp_path):
-    with pytest.raises(FileNotFoundError, match="nowhere is not a folder; give the one that skcamel study -o wrote"):
+    with pytest.raises(
+        FileNotFoundError, match="nowhere is not a folder; give the one that skcamel study -o wrote"
+    ):
         Records(tmp_path / "nowhere")
     assert len(Records(tmp_path)) == 0
 
@@ -48,7 +63,9 @@ def test_no_folder_no_records(tmp_path):
 def test_the_key_is_that_of_the_identity_alone():
     unit = Unit("yeast", "br", "paper", 0, 10, "plain", 0, {"a": 1, "b": [2]})
     assert unit.key == Unit("yeast", "br", "paper", 0, 10, "plain", 0, {"b": [2], "a": 1}).key
-    others = [dataclasses.replace(unit, **{field.name: "other"}) for field in dataclasses.fields(unit)]
+    others = [
+        dataclasses.replace(unit, **{field.name: "other"}) for field in dataclasses.fields(unit)
+    ]
     assert len({unit.key, *(other.key for other in others)}) == 10
     assert Unit.of(unit.as_dict() | {"fit_seconds": 1.0}) == unit
 
@@ -69,26 +86,39 @@ def test_a_damaged_line_is_named_with_its_cure(folder, damage):
     lines = path.read_text().splitlines()
     lines[3] = DAMAGES[damage](lines[3])
     path.write_text("\n".join(lines) + "\n")
-    for use in (lambda: Records(folder), lambda: run_study([made()], [Mean("a")], n_folds=2, out=folder)):
-        with pytest.raises(RecordsError, match=r"records.jsonl, line 4: damaged .*; delete this line"):
+    for use in (
+        lambda: Records(folder),
+        lambda: run_study([made()], [Mean("a")], n_folds=2, out=folder),
+    ):
+        with pytest.raises(
+            RecordsError, match=r"records.jsonl, line 4: damaged .*; delete this line"
+        ):
             use()
 
 
 @pytest.mark.parametrize("name", ["study.json", "cards.json"])
 def test_a_damaged_description_is_named_with_its_cure(folder, name):
     (folder / name).write_text("{")
-    with pytest.raises(RecordsError, match=f"{name} is damaged .*; delete it, and the next run writes it again"):
+    with pytest.raises(
+        RecordsError, match=f"{name} is damaged .*; delete it, and the next run writes it again"
+    ):
         run_study([made()], [Mean("a")], n_folds=2, out=folder)
     (folder / name).unlink()
     run_study([made()], [Mean("a")], n_folds=2, out=folder)
     assert (folder / name).exists()
 
 
-@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1+1", "@SUM(A1)", "\n=1+1", " -2+3", "\t=1"])
+@pytest.mark.parametrize(
+    "name", ["=cmd|' /C calc'!A0", "+1+1", "@SUM(A1)", "\n=1+1", " -2+3", "\t=1"]
+)
 def test_no_text_of_a_table_is_a_formula(tmp_path, name):
     data = Dataset(made().X, made().Y, name=name)
     records = run_study([data], [Mean(name)], n_folds=2, out=tmp_path / "study")
-    row = next(csv.DictReader(io.StringIO(write_tables([*result_tables(summarise(records)).values()], "csv"))))
+    row = next(
+        csv.DictReader(
+            io.StringIO(write_tables([*result_tables(summarise(records)).values()], "csv"))
+        )
+    )
     assert (row["dataset"], row["method"]) == (f"'{name}", f"'{name}")
 
 

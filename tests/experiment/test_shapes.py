@@ -7,7 +7,14 @@ import pytest
 
 import made_records
 import made_studies
-from skcamel.experiment import Records, RecordsError, compare_with_paper, run_study, summarise, write_tables
+from skcamel.experiment import (
+    Records,
+    RecordsError,
+    compare_with_paper,
+    run_study,
+    summarise,
+    write_tables,
+)
 from skcamel.experiment.published import paper_table
 from skcamel.experiment.summary import costs
 from skcamel.experiment.tables import result_tables, sizes_table
@@ -46,7 +53,8 @@ VALUES += ({"a": 1}, [1, "2"], "paper", "plain", "2026-11-15T20:52:37.123456Z")
 def folder(tmp_path):
     """A small study with something of everything: records, a failure, and cards."""
     records = made_studies.costly(
-        made_records.study(["yeast"], ["camel", "br"], n_folds=2) + made_records.study(["mine"], ["br"], n_folds=2)
+        made_records.study(["yeast"], ["camel", "br"], n_folds=2)
+        + made_records.study(["mine"], ["br"], n_folds=2)
     )
     return made_studies.write(
         tmp_path / "study",
@@ -61,7 +69,13 @@ def read_everything(folder):
     """What the library makes of a study folder."""
     records = Records(folder)
     for form in ("markdown", "csv", "latex"):
-        write_tables([*result_tables(summarise(records), against=paper_table()).values(), sizes_table(read_cards(folder))], form)
+        write_tables(
+            [
+                *result_tables(summarise(records), against=paper_table()).values(),
+                sizes_table(read_cards(folder)),
+            ],
+            form,
+        )
     compare_with_paper(records)
     costs(records)
     planned_units(read_runs(folder))
@@ -71,13 +85,21 @@ def read_everything(folder):
 def places(value, path=()):
     """Paths of all parts of a JSON value."""
     yield path
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ():
+    for key, item in (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    ):
         yield from places(item, (*path, key))
 
 
 def mutated(value, rng):
     """The value with a part replaced, removed, renamed or doubled."""
-    path = rng.choice([path for path in places(value) if len(path) < 4 or rng.random() < 0.1] or [()])
+    path = rng.choice(
+        [path for path in places(value) if len(path) < 4 or rng.random() < 0.1] or [()]
+    )
     if not path:
         return rng.choice(VALUES)
     *parents, last = path
@@ -143,11 +165,20 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize(("name", "content"), [(name, content) for name, contents in WRONG.items() for content in contents])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [(name, content) for name, contents in WRONG.items() for content in contents],
+)
 def test_a_description_of_the_wrong_shape_is_named_with_its_cure(folder, name, content):
     (folder / name).write_text(json.dumps(content))
-    for use in (lambda: read_everything(folder), lambda: run_study([made()], [Mean()], n_folds=2, out=folder)):
-        with pytest.raises(RecordsError, match=rf"{name} is damaged \(.*\); delete it, and the next run writes it again"):
+    for use in (
+        lambda: read_everything(folder),
+        lambda: run_study([made()], [Mean()], n_folds=2, out=folder),
+    ):
+        with pytest.raises(
+            RecordsError,
+            match=rf"{name} is damaged \(.*\); delete it, and the next run writes it again",
+        ):
             use()
 
 
@@ -180,12 +211,18 @@ def test_a_wrong_value_of_a_record_is_named(folder, change, reason):
     lines = (folder / "records.jsonl").read_text().splitlines()
     lines[1] = json.dumps(json.loads(lines[1]) | change)
     (folder / "records.jsonl").write_text("\n".join(lines))
-    with pytest.raises(RecordsError, match=rf"records.jsonl, line 2: damaged \(.*{reason}.*\); delete this line"):
+    with pytest.raises(
+        RecordsError, match=rf"records.jsonl, line 2: damaged \(.*{reason}.*\); delete this line"
+    ):
         Records(folder)
 
 
 def test_settings_nested_beyond_reason_are_damage(folder):
     path = folder / "records.jsonl"
-    path.write_text(path.read_text().replace('"settings":{}', '"settings":' + '{"a":' * 700 + "1" + "}" * 700, 1))
+    path.write_text(
+        path.read_text().replace(
+            '"settings":{}', '"settings":' + '{"a":' * 700 + "1" + "}" * 700, 1
+        )
+    )
     with pytest.raises(RecordsError, match="line 1: damaged"):
         Records(folder)

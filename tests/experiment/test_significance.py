@@ -29,7 +29,8 @@ from skcamel.experiment.significance import (
     wilcoxon_test,
 )
 
-# Critical values for k = 2 … 10 as Demšar (JMLR 7, 2006) tabulates them in Table 5; see the note on k = 9 below.
+# Critical values for k = 2 … 10 as Demšar (JMLR 7, 2006) tabulates them in Table 5; see the note on
+# k = 9 below.
 NEMENYI = {
     0.05: (1.960, 2.343, 2.569, 2.728, 2.850, 2.949, 3.031, 3.102, 3.164),
     0.10: (1.645, 2.052, 2.291, 2.459, 2.589, 2.693, 2.780, 2.855, 2.920),
@@ -39,7 +40,9 @@ BONFERRONI_DUNN = {
     0.10: (1.645, 1.960, 2.128, 2.241, 2.326, 2.394, 2.450, 2.498, 2.539),
 }
 score_matrices = st.tuples(st.integers(2, 8), st.integers(2, 6)).flatmap(
-    lambda shape: arrays(np.float64, shape, elements=st.integers(0, 20).map(lambda value: value / 20))
+    lambda shape: arrays(
+        np.float64, shape, elements=st.integers(0, 20).map(lambda value: value / 20)
+    )
 )
 
 
@@ -47,8 +50,13 @@ score_matrices = st.tuples(st.integers(2, 8), st.integers(2, 6)).flatmap(
 @pytest.mark.parametrize("k", range(2, 11))
 def test_critical_values_are_the_published_ones(k, alpha):
     unit = math.sqrt(k * (k + 1) / (6 * 10))
-    nemenyi, dunn = (critical_difference(k, 10, alpha=alpha, test=test) / unit for test in ("nemenyi", "bonferroni-dunn"))
-    assert nemenyi == pytest.approx(NEMENYI[alpha][k - 2], abs=1.5e-3)  # printed with three decimals, some of them cut off
+    nemenyi, dunn = (
+        critical_difference(k, 10, alpha=alpha, test=test) / unit
+        for test in ("nemenyi", "bonferroni-dunn")
+    )
+    assert nemenyi == pytest.approx(
+        NEMENYI[alpha][k - 2], abs=1.5e-3
+    )  # printed with three decimals, some of them cut off
     if (k, alpha) != (9, 0.05):
         assert dunn == pytest.approx(BONFERRONI_DUNN[alpha][k - 2], abs=1.5e-3)
     else:  # the table prints 2.724, the quantile of the normal distribution at 0.05 / 16 is 2.734
@@ -57,12 +65,16 @@ def test_critical_values_are_the_published_ones(k, alpha):
 
 
 def test_two_methods_leave_one_comparison_and_both_tests_agree():
-    assert critical_difference(2, 7) == pytest.approx(critical_difference(2, 7, test="bonferroni-dunn"))
+    assert critical_difference(2, 7) == pytest.approx(
+        critical_difference(2, 7, test="bonferroni-dunn")
+    )
 
 
 @given(st.integers(2, 12), st.integers(1, 50), st.sampled_from(["nemenyi", "bonferroni-dunn"]))
 def test_more_data_sets_make_the_difference_smaller(k, n, test):
-    assert critical_difference(k, 4 * n, test=test) == pytest.approx(critical_difference(k, n, test=test) / 2)
+    assert critical_difference(k, 4 * n, test=test) == pytest.approx(
+        critical_difference(k, n, test=test) / 2
+    )
 
 
 @given(score_matrices)
@@ -117,7 +129,10 @@ def exact_wilcoxon(differences):
     """Two-sided p-value by trying all signs."""
     ranks = stats.rankdata(abs(differences))
     observed = min(ranks[differences > 0].sum(), ranks[differences < 0].sum())
-    sums = [sum(rank for rank, sign in zip(ranks, signs, strict=True) if sign) for signs in product((0, 1), repeat=len(ranks))]
+    sums = [
+        sum(rank for rank, sign in zip(ranks, signs, strict=True) if sign)
+        for signs in product((0, 1), repeat=len(ranks))
+    ]
     return min(2 * sum(total <= observed for total in sums) / len(sums), 1.0)
 
 
@@ -130,7 +145,9 @@ def test_wilcoxon_counts_all_signs_ties_included(differences):
 @given(st.lists(st.integers(-99, 99).filter(bool), min_size=1, max_size=30, unique_by=abs))
 def test_wilcoxon_without_ties_is_scipys_exact_one(differences):
     values = np.array(differences) / 100
-    assert wilcoxon_test(values, np.zeros(len(values))) == pytest.approx(stats.wilcoxon(values, method="exact").pvalue, rel=1e-9)
+    assert wilcoxon_test(values, np.zeros(len(values))) == pytest.approx(
+        stats.wilcoxon(values, method="exact").pvalue, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize(("n", "others"), [(2, 1), (4, 3), (5, 2), (7, 3)])
@@ -138,13 +155,19 @@ def test_no_scores_give_a_smaller_corrected_p_value_than_the_smallest(n, others)
     found = [
         min(
             pair.p_holm
-            for pair in wilcoxon_holm(np.column_stack([signs, np.zeros((n, others))]), list("abcdef")[: others + 1], control="a")
+            for pair in wilcoxon_holm(
+                np.column_stack([signs, np.zeros((n, others))]),
+                list("abcdef")[: others + 1],
+                control="a",
+            )
         )
         for signs in (np.array(each) * np.arange(1, n + 1) for each in product((-1, 1), repeat=n))
     ]
     assert min(found) == smallest_p(n, others)
     ties = np.column_stack([np.ones(n), np.zeros((n, others))])
-    assert min(pair.p_holm for pair in wilcoxon_holm(ties, list("abcdef")[: others + 1], control="a")) == smallest_p(n, others)
+    assert min(
+        pair.p_holm for pair in wilcoxon_holm(ties, list("abcdef")[: others + 1], control="a")
+    ) == smallest_p(n, others)
 
 
 @given(st.integers(1, 12), st.sampled_from([0.01, 0.05, 0.1]))
@@ -159,16 +182,27 @@ def test_tests_that_cannot_tell_anything_say_so():
     assert "can be below 0.375: it cannot show a difference at level 0.05" in sentence
     assert sentence.endswith("It can from 7 data sets on.")
     assert what_tests_can_tell(4, 7) == what_tests_can_tell(6, 16) == []
-    assert len(what_tests_can_tell(2, 3)) == 2  # ranks of two methods differ by at most 1, and the critical difference is 1.13
+    assert (
+        len(what_tests_can_tell(2, 3)) == 2
+    )  # ranks of two methods differ by at most 1, and the critical difference is 1.13
     assert what_tests_can_tell(4, 6, alpha=0.1) == []
 
 
 def biserial_by_hand(differences):
     """Share of favourable less share of unfavourable evidence, rank by rank."""
     sizes = sorted(abs(d) for d in differences if d)
-    rank = {size: Fraction(sum(i for i, other in enumerate(sizes, 1) if other == size), sizes.count(size)) for size in sizes}
+    rank = {
+        size: Fraction(
+            sum(i for i, other in enumerate(sizes, 1) if other == size), sizes.count(size)
+        )
+        for size in sizes
+    }
     total = sum(rank[abs(d)] for d in differences if d)
-    return float(sum(rank[abs(d)] * (1 if d > 0 else -1) for d in differences if d) / total) if total else 0.0
+    return (
+        float(sum(rank[abs(d)] * (1 if d > 0 else -1) for d in differences if d) / total)
+        if total
+        else 0.0
+    )
 
 
 @given(st.lists(st.integers(-9, 9), min_size=1, max_size=10))
@@ -189,10 +223,17 @@ def test_pairs_say_how_many_data_sets_are_won_tied_and_lost():
 
 def test_metrics_are_ranked_by_their_own_direction_and_left_out_where_too_few_sets_have_them():
     figures = {
-        (d, m, name): PaperFigure(mean, 0.1, bold=False) for d in "st" for m in ("up", "down") for name, mean in (("a", 0.1), ("b", 0.4))
+        (d, m, name): PaperFigure(mean, 0.1, bold=False)
+        for d in "st"
+        for m in ("up", "down")
+        for name, mean in (("a", 0.1), ("b", 0.4))
     }
     figures["s", "alone", "a"] = figures["s", "alone", "b"] = PaperFigure(0.5, 0.1, bold=False)
-    measures = {"up": Metric("Up", "largest"), "down": Metric("Down", "smallest"), "alone": Metric("Alone", "largest")}
+    measures = {
+        "up": Metric("Up", "largest"),
+        "down": Metric("Down", "smallest"),
+        "alone": Metric("Alone", "largest"),
+    }
     found = compare_by_metric(figures, measures, ["a", "b"])
     assert {metric: one.ranks["a"] for metric, one in found.items()} == {"up": 2, "down": 1}
     assert compare_by_metric(figures, measures, ["a"]) == {}
@@ -202,7 +243,9 @@ def test_metrics_are_ranked_by_their_own_direction_and_left_out_where_too_few_se
 
 def test_wilcoxon_of_equal_methods_and_of_ties():
     assert wilcoxon_test([0.5, 0.7], [0.5, 0.7]) == 1.0
-    assert wilcoxon_test([0.3, 0.9, 0.8], [0.2, 0.9, 0.7]) == wilcoxon_test([0.3, 0.8], [0.2, 0.7])  # 0.3 - 0.2 and 0.8 - 0.7 tie
+    assert wilcoxon_test([0.3, 0.9, 0.8], [0.2, 0.9, 0.7]) == wilcoxon_test(
+        [0.3, 0.8], [0.2, 0.7]
+    )  # 0.3 - 0.2 and 0.8 - 0.7 tie
     assert wilcoxon_test(np.arange(60) + 1.0, np.zeros(60)) < 1e-9  # more than are enumerated
 
 
@@ -222,7 +265,9 @@ def test_wilcoxon_holm_compares_one_or_all_pairs(rng):
     one, all_pairs = wilcoxon_holm(scores, names, control="b"), wilcoxon_holm(scores, names)
     assert [(pair.first, pair.second) for pair in one] == [("b", "a"), ("b", "c"), ("b", "d")]
     assert len(all_pairs) == 6
-    assert {frozenset(pair[:2]): pair.p for pair in one}.items() <= {frozenset(pair[:2]): pair.p for pair in all_pairs}.items()
+    assert {frozenset(pair[:2]): pair.p for pair in one}.items() <= {
+        frozenset(pair[:2]): pair.p for pair in all_pairs
+    }.items()
     with pytest.raises(ValueError, match="control"):
         wilcoxon_holm(scores, names, control="e")
 
@@ -236,18 +281,29 @@ def test_groups_are_the_largest_runs_that_do_not_differ(values, difference):
         assert max(spread) - min(spread) < difference
         assert not any(set(group) < set(other) for other in groups)
     together = {frozenset((a, b)) for group in groups for a in group for b in group if a != b}
-    assert together == {frozenset((a, b)) for a in ranks for b in ranks if a != b and abs(ranks[a] - ranks[b]) < difference}
+    assert together == {
+        frozenset((a, b))
+        for a in ranks
+        for b in ranks
+        if a != b and abs(ranks[a] - ranks[b]) < difference
+    }
 
 
 def test_losses_are_ranked_the_other_way():
     small, large = PaperFigure(0.1, 0.1, bold=False), PaperFigure(0.4, 0.1, bold=False)
-    figures = {("s", metric, name): cell for metric in ("coverage", "micro_f1") for name, cell in (("a", small), ("b", large))}
+    figures = {
+        ("s", metric, name): cell
+        for metric in ("coverage", "micro_f1")
+        for name, cell in (("a", small), ("b", large))
+    }
     assert ranks_of(score_matrix(figures, "coverage")[0]).tolist() == [[1, 2]]
     assert ranks_of(score_matrix(figures, "micro_f1")[0]).tolist() == [[2, 1]]
 
 
 def test_a_data_set_without_all_methods_is_left_out():
-    figures = {key: cell for key, cell in paper_figures().items() if key != ("yeast", "coverage", "br")}
+    figures = {
+        key: cell for key, cell in paper_figures().items() if key != ("yeast", "coverage", "br")
+    }
     found = compare_methods(figures, "coverage")
     assert "yeast" not in found.datasets
     assert len(found.datasets) == 15

@@ -1,6 +1,7 @@
 """Fuzzers: each module has ``attack(seed, folder)``, one deterministic attempt that raises AssertionError where the library misbehaves.
 
-The test suite runs the first seeds of each; ``make fuzz MINUTES=10`` goes on from a random seed for that long.
+The test suite runs the first seeds of each; ``make fuzz MINUTES=10`` goes on from a random seed for
+that long.
 """
 
 TARGETS = ("model_files", "readers", "commands", "requests")

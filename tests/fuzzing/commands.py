@@ -1,6 +1,7 @@
 """Random command lines, out of click's own list of commands and options, on small files with hostile names and damages.
 
-Whatever comes, the command must end with exit code 0, 1 or 2 and say so in a few lines without control characters; it must leave its
+Whatever comes, the command must end with exit code 0, 1 or 2 and say so in a few lines without
+control characters; it must leave its
 input as it was, and no temporary file behind.
 """
 
@@ -25,14 +26,45 @@ from skcamel import load, save
 from skcamel.cli.root import root, run
 
 MOST_LINES = 12  # of errors and notes, beside one line of progress for each unit of a study
-BAD_NAMES = ("\x1b[31mred", "\u202egnp", "\x9b2J", "[red]x[/red]", "[/]", "=cmd|' /C calc'!A0", "a\nb", "\udcff", "-1", "☀", " ", "x" * 300)
-BAD_NUMBERS = ("nan", "inf", "-inf", "-1", "0", "1e400", "99999999999999999999", "0x10", "1_0", "٣", "")
+BAD_NAMES = (
+    "\x1b[31mred",
+    "\u202egnp",
+    "\x9b2J",
+    "[red]x[/red]",
+    "[/]",
+    "=cmd|' /C calc'!A0",
+    "a\nb",
+    "\udcff",
+    "-1",
+    "☀",
+    " ",
+    "x" * 300,
+)
+BAD_NUMBERS = (
+    "nan",
+    "inf",
+    "-inf",
+    "-1",
+    "0",
+    "1e400",
+    "99999999999999999999",
+    "0x10",
+    "1_0",
+    "٣",
+    "",
+)
 # Name of an option or argument that is free text to click ► what is plausible, what is wrong
 VALUES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "labels": (("2", "l0,l1", "l*", "-2", "3,4", "1"), ("9", "l0", "''", ",", '"', "*", "1e9", "-0", "", "٣")),
+    "labels": (
+        ("2", "l0,l1", "l*", "-2", "3,4", "1"),
+        ("9", "l0", "''", ",", '"', "*", "1e9", "-0", "", "٣"),
+    ),
     "label": (("l0", "l1"), ("nothing", "")),
     "threshold": (("zero", "common", "label", "tuned", "0.5"), ("nan", "nothing", "")),
-    "methods": (("br", "camel", "llsf", "sklearn.tree:DecisionTreeClassifier"), ("os:nothing", "no.such:Thing", "br,br", ":", "math:pi")),
+    "methods": (
+        ("br", "camel", "llsf", "sklearn.tree:DecisionTreeClassifier"),
+        ("os:nothing", "no.such:Thing", "br,br", ":", "math:pi"),
+    ),
     "device": (("cuda", "cpu"), ("nothing", "")),
     "preset": (("quick", "paper"), ("nothing", "")),
     "base_url": (("https://127.0.0.1:9",), ("http://127.0.0.1", "file:///etc", "nothing")),
@@ -45,15 +77,24 @@ VALUES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "host": (("127.0.0.1",), ("nothing.invalid", "", "999.1.1.1")),
     "port": (("0",), ("-1", "65536", "nan")),
     "model": (("camel.skcamel", "hostile.skcamel"), ("data.csv", "nothing.skcamel", "sub")),
-    "predictions": (("p.csv", "p.json", "p.jsonl"), ("data.csv", "text.csv", "nothing.csv", "study")),
+    "predictions": (
+        ("p.csv", "p.json", "p.jsonl"),
+        ("data.csv", "text.csv", "nothing.csv", "study"),
+    ),
     "folder": (("study", "nasty"), ("empty", "sub", "nothing", "data.csv")),
     "out": (("study", "new"), ("no/new", "data.csv", "", "\udcff")),
-    "what": (("camel.skcamel", "hostile.skcamel", "study", "nasty"), ("data.csv", "empty", "nothing")),
+    "what": (
+        ("camel.skcamel", "hostile.skcamel", "study", "nasty"),
+        ("data.csv", "empty", "nothing"),
+    ),
     "cache": (("new",), ("data.csv", "")),
     "data_home": (("sub",), ("nothing", "data.csv")),
     "xml": (("data.xml",), ("data.csv", "nothing.xml")),
 }
-DATA = (("data.csv", "data.tsv", "data.arff", "meka.arff", "hostile.csv"), ("data.svm", "nothing.csv", "emotions", "sub", "text.csv", ""))
+DATA = (
+    ("data.csv", "data.tsv", "data.arff", "meka.arff", "hostile.csv"),
+    ("data.svm", "nothing.csv", "emotions", "sub", "text.csv", ""),
+)
 STUDIES = (("work", "study"), ("work", "nasty"))
 WORK = ("study",)  # commands that may write into the study folder
 
@@ -77,18 +118,34 @@ def attack(seed: int, folder: Path) -> None:
     assert err.count("\n") <= MOST_LINES + (20 if arguments[0] == "study" or aside else 0), told
     assert max(map(len, err.split("\n"))) <= 3000, told
     _check_letters(arguments, out, err, told)
-    if code == 0 and "--json" in arguments and not aside and not {"-h", "--help", "--version"} & set(arguments):
+    if (
+        code == 0
+        and "--json" in arguments
+        and not aside
+        and not {"-h", "--help", "--version"} & set(arguments)
+    ):
         json.loads(out)
     after = _content(folder)
-    changed = [path for path, content in before.items() if after.get(path) != content and "--force" not in arguments]
-    assert not [path for path in changed if arguments[0] not in WORK or path.parts[:2] not in STUDIES], (told, changed)
+    changed = [
+        path
+        for path, content in before.items()
+        if after.get(path) != content and "--force" not in arguments
+    ]
+    assert not [
+        path for path in changed if arguments[0] not in WORK or path.parts[:2] not in STUDIES
+    ], (told, changed)
     new = [path for path in after if path not in before]
-    assert not [path for path in new if path.parts[0] == "tmp" or path.name.endswith(".skcamel-tmp")], (told, new)
+    assert not [
+        path for path in new if path.parts[0] == "tmp" or path.name.endswith(".skcamel-tmp")
+    ], (told, new)
 
 
 def _check_letters(arguments: list[str], out: str, err: str, told: str) -> None:
     assert all(letter == "\n" or letter.isprintable() for letter in err), told
-    if arguments[0] not in ("predict", "tables"):  # these write tables for other programs, with names as they are
+    if arguments[0] not in (
+        "predict",
+        "tables",
+    ):  # these write tables for other programs, with names as they are
         assert all(letter == "\n" or letter.isprintable() for letter in out), told
 
 
@@ -122,7 +179,10 @@ def _run(arguments: list[str], work: Path, temporary: Path) -> tuple[int, str, s
 
 def _content(folder: Path) -> dict[Path, bytes | None]:
     """Every file below, and every folder as None."""
-    return {path.relative_to(folder): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+    return {
+        path.relative_to(folder): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
 
 
 def _command_line(rng: random.Random) -> list[str]:
@@ -135,13 +195,20 @@ def _command_line(rng: random.Random) -> list[str]:
     assert command is not None
     oddity = rng.choice((0.0, 0.03, 0.3))
     for param in command.params:
-        wanted = rng.random() < (0.98 if param.required or not isinstance(param, click.Option) else 0.15)
-        if wanted or (param.name == "labels" and any(word.endswith((".csv", ".tsv")) for word in words)):
+        wanted = rng.random() < (
+            0.98 if param.required or not isinstance(param, click.Option) else 0.15
+        )
+        if wanted or (
+            param.name == "labels" and any(word.endswith((".csv", ".tsv")) for word in words)
+        ):
             words += _words(rng, param, oddity)
     if words[:2] == ["datasets", "fetch"]:  # never the network
         words += ["--base-url", "https://127.0.0.1:9"]
     if rng.random() < oddity:
-        words.insert(rng.randrange(1, len(words) + 1), rng.choice((*BAD_NAMES, "--", "-", "--no-such", "-h", "--json", "-o")))
+        words.insert(
+            rng.randrange(1, len(words) + 1),
+            rng.choice((*BAD_NAMES, "--", "-", "--no-such", "-h", "--json", "-o")),
+        )
     return words
 
 
@@ -159,7 +226,9 @@ def _value(rng: random.Random, param: click.Parameter, oddity: float) -> str:
         return rng.choice(BAD_NAMES)
     if name not in VALUES and isinstance(param.type, click.Choice):
         return str(rng.choice(param.type.choices))
-    if name not in VALUES and ("range" in param.type.name or param.type.name in ("integer", "float")):
+    if name not in VALUES and (
+        "range" in param.type.name or param.type.name in ("integer", "float")
+    ):
         return rng.choice(BAD_NUMBERS if odd else ("1", "2", "3"))
     return rng.choice(VALUES.get(name, DATA)[odd])
 
@@ -186,12 +255,17 @@ def _files() -> Path:
     (work / "meka.arff").write_bytes(tiny.arff(relation="'made: -C -2'"))
     for name, separator in (("data.csv", ","), ("data.tsv", "\t")):
         _write_table(work / name, ["f0", "f1", "f2", "l0", "l1"], separator)
-    _write_table(work / "hostile.csv", ["\x1b[31m", "a\u202eb", '"new\nline"', "[red]l0[/red]", "=l1"], ",")
+    _write_table(
+        work / "hostile.csv", ["\x1b[31m", "a\u202eb", '"new\nline"', "[red]l0[/red]", "=l1"], ","
+    )
     (work / "text.csv").write_text("f0,f1,l0,l1\nred,1,0,1\nblue,,1,0\n=cmd,NaN,1,1\n")
     (work / "data.svm").write_text("0 1:1 2:2\n1 1:3\n0,1 3:1\n" * 4)
     decided = "".join(f"{r + 1},{','.join(map(str, row))}\n" for r, row in enumerate(Y.tolist()))
     (work / "p.csv").write_text(f"row,decision:l0,decision:l1\n{decided}")
-    records = [{"row": r + 1, "labels": [], "decisions": {"l0": a, "l1": b}} for r, (a, b) in enumerate(Y.tolist())]
+    records = [
+        {"row": r + 1, "labels": [], "decisions": {"l0": a, "l1": b}}
+        for r, (a, b) in enumerate(Y.tolist())
+    ]
     (work / "p.json").write_text(json.dumps(records))
     (work / "p.jsonl").write_text("".join(f"{json.dumps(record)}\n" for record in records))
     for name, source in (("camel", "data"), ("hostile", "hostile")):
@@ -201,7 +275,19 @@ def _files() -> Path:
     hostile.label_names_ = np.array(["\x1b[31m[red]", "=a\nb"], dtype=object)
     save(hostile, work / "hostile.skcamel")
     made_studies.nasty(work / "nasty")
-    study = ["study", "--datasets", "data.csv", "--labels", "2", "--methods", "br,llsf", "--preset", "quick", "-o", "study"]
+    study = [
+        "study",
+        "--datasets",
+        "data.csv",
+        "--labels",
+        "2",
+        "--methods",
+        "br,llsf",
+        "--preset",
+        "quick",
+        "-o",
+        "study",
+    ]
     assert _run(study, work, work)[0] == 0
     for name in ("empty", "sub"):
         (work / name).mkdir()

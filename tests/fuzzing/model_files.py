@@ -59,7 +59,14 @@ JUNK += (
     float("inf"),
     {"$list": []},
 )
-JUNK += ({"$tuple": [1, 2]}, {"$text": ["a", "b", "c"]}, {"$objects": [None, "a"]}, {"$dict": {"a": 1}}, {"$array": "a0"}, {"$array": "a3"})
+JUNK += (
+    {"$tuple": [1, 2]},
+    {"$text": ["a", "b", "c"]},
+    {"$objects": [None, "a"]},
+    {"$dict": {"a": 1}},
+    {"$array": "a0"},
+    {"$array": "a3"},
+)
 DEEP = "deep"  # stands for a tree deeper than Python's stack
 JUNK += (
     DEEP,
@@ -71,8 +78,45 @@ JUNK += (
     {"$Pipeline": [["a", None]]},
     {"$Steps": {"knots": {"$array": "a0"}, "levels": {"$array": "a0"}}},
 )
-NUMBERS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e60, 1e49, 1e-49, 1e-320, 0.0, -5.0, 1.0, 2.0, 3.0, 2.0**30, 2.0**31, -(2.0**63), 255.0)
-DTYPES = (">f8", "<f4", "<f2", "<f8", "<i8", "<i4", "|u1", "|b1", "<c16", "<U3", "|S4", "<u8", ">i8", "<M8[s]", "<f4,<i4", "|V8", "<i2")
+NUMBERS = (
+    np.nan,
+    np.inf,
+    -np.inf,
+    1e308,
+    -1e308,
+    1e60,
+    1e49,
+    1e-49,
+    1e-320,
+    0.0,
+    -5.0,
+    1.0,
+    2.0,
+    3.0,
+    2.0**30,
+    2.0**31,
+    -(2.0**63),
+    255.0,
+)
+DTYPES = (
+    ">f8",
+    "<f4",
+    "<f2",
+    "<f8",
+    "<i8",
+    "<i4",
+    "|u1",
+    "|b1",
+    "<c16",
+    "<U3",
+    "|S4",
+    "<u8",
+    ">i8",
+    "<M8[s]",
+    "<f4,<i4",
+    "|V8",
+    "<i2",
+)
 
 
 @functools.cache
@@ -83,21 +127,36 @@ def base_files():
     Y = (X[:, :LABELS] + 0.3 * rng.normal(size=(ROWS, LABELS)) > 0).astype(int)
     thin, words, many = sparse.csr_array(X), np.array(["no", "yes"])[Y[:, 0]], np.arange(ROWS) % 3
     known = CamelClassifier().fit(X, Y)
-    known.input_columns_ = {"features": tuple("abcd"), "categories": {"a": ("x", "y")}, "dropped": ()}
+    known.input_columns_ = {
+        "features": tuple("abcd"),
+        "categories": {"a": ("x", "y")},
+        "dropped": (),
+    }
     models = [
         known,
         CamelClassifier(kernel="laplacian", scaling="minmax").fit(thin, Y),
         CamelClassifier(kernel="exponential", scaling="unit", threshold="macro_f1").fit(X, Y),
         CamelClassifier(kernel="linear", scaling="standard").fit(X, words),
         CamelClassifier(kernel="laplacian", scaling="rank").fit(X, Y),
-        CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=1 + np.arange(ROWS) % 4),
+        CamelClassifier(kernel="precomputed").fit(
+            X @ X.T, Y, sample_weight=1 + np.arange(ROWS) % 4
+        ),
         CamelClassifier(solver="alternating", alpha=0.1).fit(thin, many),
         CamelClassifierCV(**SMALL, kernels=("linear", "rbf"), bandwidths=(0.5, 1.0)).fit(X, Y),
-        CamelClassifier(scores="log_odds", threshold=[0.1] * LABELS, miss_cost={"label1": 5}).fit(X, Y),
-        CamelClassifierCV(**SMALL, scalings=("none", "standard"), combine=True, scores="log_odds").fit(X, Y),
+        CamelClassifier(scores="log_odds", threshold=[0.1] * LABELS, miss_cost={"label1": 5}).fit(
+            X, Y
+        ),
+        CamelClassifierCV(
+            **SMALL, scalings=("none", "standard"), combine=True, scores="log_odds"
+        ).fit(X, Y),
         CamelClassifierCV(**SMALL, cv=2, scalings=("none", "standard")).fit(thin, words),
-        make_pipeline("passthrough", Pipeline([("same", None), ("model", CamelClassifier())])).fit(X, Y),
-        *(make_pipeline(TablePreparer(scaling=scaling), CamelClassifier()).fit(table(), Y) for scaling in ("rank", "none")),
+        make_pipeline("passthrough", Pipeline([("same", None), ("model", CamelClassifier())])).fit(
+            X, Y
+        ),
+        *(
+            make_pipeline(TablePreparer(scaling=scaling), CamelClassifier()).fit(table(), Y)
+            for scaling in ("rank", "none")
+        ),
     ]
     return [stored(model) for model in models]
 
@@ -137,12 +196,30 @@ def attack(seed: int, folder: Path) -> None:
     for _ in range(pick(rng, (0, 1, 1, 1, 1, 2, 3))):
         pick(rng, (change_tree, change_array))(rng, header, arrays)
     text = json.dumps(header).replace(f'"{DEEP}"', '{"$list": [' * 3000 + "]}" * 3000)
-    members = {name: npy(array) for name, array in (("header", np.frombuffer(text.encode(), dtype=np.uint8)), *arrays.items())}
+    members = {
+        name: npy(array)
+        for name, array in (
+            ("header", np.frombuffer(text.encode(), dtype=np.uint8)),
+            *arrays.items(),
+        )
+    }
     content = zipped(list(members.items()))
     if rng.random() < 0.25:
-        content = pick(rng, (renamed, swapped, repeated, overlapping, lying_header, lying_size, compressed, flipped, cut, padded))(
-            rng, members
-        )
+        content = pick(
+            rng,
+            (
+                renamed,
+                swapped,
+                repeated,
+                overlapping,
+                lying_header,
+                lying_size,
+                compressed,
+                flipped,
+                cut,
+                padded,
+            ),
+        )(rng, members)
     (folder / "model").write_bytes(content)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -207,7 +284,22 @@ def change_tree(rng, header, arrays):
     if way == 0:
         parent.pop(key)
     elif way == 1 and isinstance(parent, dict):
-        parent[pick(rng, ("alpha", "foo", "__class__", "predict", "classes_", "$Kernel", "$Popen", "$array", other_key))] = parent.pop(key)
+        parent[
+            pick(
+                rng,
+                (
+                    "alpha",
+                    "foo",
+                    "__class__",
+                    "predict",
+                    "classes_",
+                    "$Kernel",
+                    "$Popen",
+                    "$array",
+                    other_key,
+                ),
+            )
+        ] = parent.pop(key)
     elif way == 2:
         parent[key] = json.loads(json.dumps(other[other_key]))
     elif way == 3:
@@ -219,7 +311,9 @@ def change_tree(rng, header, arrays):
 
 def change_array(rng, header, arrays):
     """Another value, shape, kind or content for an array."""
-    name = pick(rng, [name for name, array in arrays.items() if array.ndim and array.dtype.kind in "biuf"])
+    name = pick(
+        rng, [name for name, array in arrays.items() if array.ndim and array.dtype.kind in "biuf"]
+    )
     array = arrays[name].copy()
     way = rng.integers(8)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -227,9 +321,24 @@ def change_array(rng, header, arrays):
         if way <= 3 and array.size:
             array.flat[rng.integers(array.size)] = np.array(pick(rng, NUMBERS)).astype(array.dtype)
         elif way == 4:
-            array = array.astype(np.float64).astype(pick(rng, DTYPES)) if rng.random() < 0.9 else np.array(array.sum())
+            array = (
+                array.astype(np.float64).astype(pick(rng, DTYPES))
+                if rng.random() < 0.9
+                else np.array(array.sum())
+            )
         elif way == 5:
-            array = pick(rng, (array[:-1], array[:0], np.repeat(array, 2, axis=0), array.T, array[None], array.ravel(), array[::-1]))
+            array = pick(
+                rng,
+                (
+                    array[:-1],
+                    array[:0],
+                    np.repeat(array, 2, axis=0),
+                    array.T,
+                    array[None],
+                    array.ravel(),
+                    array[::-1],
+                ),
+            )
         elif way == 6:
             array = arrays[pick(rng, list(arrays))]
         else:
@@ -296,27 +405,63 @@ def lying_header(rng, members):
     name = pick(rng, list(members))
     content = members[name]
     old, new = pick(
-        rng, ((b"<f8", b"<c8"), (b"<f8", b"|O8"), (b"False", b"True "), (b"(", b"(9"), (b"(", b"(-"), (b"'descr'", b"'desc\n'"))
+        rng,
+        (
+            (b"<f8", b"<c8"),
+            (b"<f8", b"|O8"),
+            (b"False", b"True "),
+            (b"(", b"(9"),
+            (b"(", b"(-"),
+            (b"'descr'", b"'desc\n'"),
+        ),
     )
     length = int.from_bytes(content[8:10], "little")
     head = content[10 : 10 + length].replace(old, new, 1)
-    return zipped([*(members | {name: content[:8] + (len(head) % 65536).to_bytes(2, "little") + head + content[10 + length :]}).items()])
+    return zipped(
+        [
+            *(
+                members
+                | {
+                    name: (
+                        content[:8]
+                        + (len(head) % 65536).to_bytes(2, "little")
+                        + head
+                        + content[10 + length :]
+                    )
+                }
+            ).items()
+        ]
+    )
 
 
 def lying_size(rng, members):
     """Sizes, lengths and places in the records of the zip that are not true."""
     content = bytearray(zipped(list(members.items())))
-    mark, offset, width = pick(rng, ((b"PK\3\4", 18, 4), (b"PK\3\4", 22, 4), (b"PK\3\4", 26, 2), (b"PK\3\4", 28, 2), (b"PK\1\2", 20, 4)))
+    mark, offset, width = pick(
+        rng,
+        (
+            (b"PK\3\4", 18, 4),
+            (b"PK\3\4", 22, 4),
+            (b"PK\3\4", 26, 2),
+            (b"PK\3\4", 28, 2),
+            (b"PK\1\2", 20, 4),
+        ),
+    )
     if rng.random() < 0.3:
         mark, offset, width = b"PK\5\6", int(pick(rng, (8, 10, 12, 16))), 2
     places = [k for k in range(len(content)) if content[k : k + 4] == mark]
     place = pick(rng, places) + offset
-    content[place : place + width] = int(pick(rng, (0, 1, 30, 2**16 - 1, 2**32 - 1)) % 2 ** (8 * width)).to_bytes(width, "little")
+    content[place : place + width] = int(
+        pick(rng, (0, 1, 30, 2**16 - 1, 2**32 - 1)) % 2 ** (8 * width)
+    ).to_bytes(width, "little")
     return bytes(content)
 
 
 def compressed(rng, members):
-    return zipped(list(members.items()), pick(rng, (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)))
+    return zipped(
+        list(members.items()),
+        pick(rng, (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)),
+    )
 
 
 def flipped(rng, members):

@@ -62,11 +62,42 @@ SNIPPETS = (
         b"-",
         b"+",
     ),
-    *(b".", b"e", b"nan", b"inf", b"1e999", b"1_0", b"999999999999", b"99999999999999999999", b"-1", b"0.5", b"@data\n", b"@attribute"),
-    *(b"{}\n", b"\n\n", b"{1000000000000 1}\n", b"@relation 'x: -C -3'\n", b"9 9 9\n", b"1 1000000000 1000000000\n", b"<!DOCTYPE x>"),
+    *(
+        b".",
+        b"e",
+        b"nan",
+        b"inf",
+        b"1e999",
+        b"1_0",
+        b"999999999999",
+        b"99999999999999999999",
+        b"-1",
+        b"0.5",
+        b"@data\n",
+        b"@attribute",
+    ),
+    *(
+        b"{}\n",
+        b"\n\n",
+        b"{1000000000000 1}\n",
+        b"@relation 'x: -C -3'\n",
+        b"9 9 9\n",
+        b"1 1000000000 1000000000\n",
+        b"<!DOCTYPE x>",
+    ),
     *(b"&a;", b"<label name=''>", b"{1,0}", b"=1+1", b"'=1", b"\x1f\x8b\x08"),
 )
-HUGE = (b"2147483647", b"4294967296", b"1048576", b"65536", b"1000000", b"9999999999999999", b"300", b"0", b"-1")
+HUGE = (
+    b"2147483647",
+    b"4294967296",
+    b"1048576",
+    b"65536",
+    b"1000000",
+    b"9999999999999999",
+    b"300",
+    b"0",
+    b"-1",
+)
 NAMES = ("plain", "two words", "it's", "x"), ("a", "b & c", "'q'")
 NOMINAL = b"""@relation 'n: -C 1'
 @attribute l {0,1}
@@ -94,7 +125,10 @@ OMITTED = b"""@relation 'o: -C 2'
 """
 TEXTS = b"name,colour,x,l\np1,red,1.5,0\np2,,2,1\np3,blue,?,1\np4,red,4,0\n"
 CODES = b'code;size;day;tags\n007;1,5;2001-02-03;sea|sun\n008;"2,5";2001-02-04;sun\n009;NA;;"sea"\n009;3;;sun\n'
-LINES = b'{"x": 1.5, "c": "red", "tags": ["a", "b"]}\n{"x": 2, "c": "blue", "tags": []}\n{"x": 3, "c": "red", "tags": ["b"]}\n'
+LINES = (
+    b'{"x": 1.5, "c": "red", "tags": ["a", "b"]}\n{"x": 2, "c": "blue", "tags": []}\n{"x": 3, "c":'
+    b' "red", "tags": ["b"]}\n'
+)
 
 
 def storages() -> dict[str, Dataset]:
@@ -113,7 +147,9 @@ def write_packed(write, level):
     def write_it(data, path):
         plain = path.with_suffix("")
         write(data, plain)
-        path.write_bytes(gzip.compress(plain.read_bytes(), compresslevel=level))  # level 0: damage reaches the text
+        path.write_bytes(
+            gzip.compress(plain.read_bytes(), compresslevel=level)
+        )  # level 0: damage reaches the text
 
     return write_it
 
@@ -128,13 +164,23 @@ def write_known(data, path):
 
 
 def write_frame(_, path):
-    columns = {"t": ["u", "v", None, "u"], "d": pa.array(["u", "v", "w", "u"]).dictionary_encode(), "x": [1, None, 3, 4], "f": [True] * 4}
-    pq.write_table(pa.table({**columns, "n": pa.nulls(4), "l": [0, 1, 1, 0]}), path, compression="gzip")
+    columns = {
+        "t": ["u", "v", None, "u"],
+        "d": pa.array(["u", "v", "w", "u"]).dictionary_encode(),
+        "x": [1, None, 3, 4],
+        "f": [True] * 4,
+    }
+    pq.write_table(
+        pa.table({**columns, "n": pa.nulls(4), "l": [0, 1, 1, 0]}), path, compression="gzip"
+    )
 
 
 def write_sheet(data, path):
     book = openpyxl.Workbook()
-    for row in ((*NAMES[0], *NAMES[1]), *np.hstack([data.X.toarray() if sparse.issparse(data.X) else data.X, data.Y]).tolist()):
+    for row in (
+        (*NAMES[0], *NAMES[1]),
+        *np.hstack([data.X.toarray() if sparse.issparse(data.X) else data.X, data.Y]).tolist(),
+    ):
         book.active.append(row)
     book.save(path)
 
@@ -154,21 +200,41 @@ FORMATS = {
     "meka": ("a.arff", write_meka, read_meka),
     "any arff": ("a.arff.gz", write_packed(write_meka, 0), read_dataset),
     "packed meka": ("a.arff.gz", write_packed(write_meka, 6), read_meka),
-    "known set": ("emotions/emotions.arff.gz", write_known, lambda path: load_dataset("emotions", path.parent.parent)),
-    "known labels": ("emotions/emotions.xml", write_known, lambda path: load_dataset("emotions", path.parent.parent)),
+    "known set": (
+        "emotions/emotions.arff.gz",
+        write_known,
+        lambda path: load_dataset("emotions", path.parent.parent),
+    ),
+    "known labels": (
+        "emotions/emotions.xml",
+        write_known,
+        lambda path: load_dataset("emotions", path.parent.parent),
+    ),
     "nominal": ("a.arff", content(NOMINAL), lambda path: read_meka(path, nominal="onehot")),
     "omitted": ("a.arff", content(OMITTED), lambda path: read_meka(path, nominal="onehot")),
     "svmlight": ("a.svm", write_svmlight, read_svmlight),
     "packed svmlight": ("a.svm.gz", write_svmlight, read_dataset),
-    "plain svmlight": ("a.svm", lambda data, path: write_svmlight(data, path, header=False), read_svmlight),
+    "plain svmlight": (
+        "a.svm",
+        lambda data, path: write_svmlight(data, path, header=False),
+        read_svmlight,
+    ),
     "csv": ("a.csv", write_table, lambda path: read_table(path, labels=3)),
     "packed csv": ("a.csv.gz", write_table, lambda path: read_dataset(path, labels=3)),
     "tsv": ("a.tsv", write_table, lambda path: read_table(path, labels=["a"], nominal="onehot")),
     "texts": ("a.csv", content(TEXTS), lambda path: read_table(path, labels=1, nominal="onehot")),
-    "no names": ("a.csv", content(b"1,2,0\n3,4,1\n"), lambda path: read_table(path, labels=1, header=False)),
+    "no names": (
+        "a.csv",
+        content(b"1,2,0\n3,4,1\n"),
+        lambda path: read_table(path, labels=1, header=False),
+    ),
     "codes": ("a.csv", content(CODES), lambda path: read_table(path, labels=["tags"])),
     "json lines": ("a.jsonl", content(LINES), lambda path: read_table(path, labels=["tags"])),
-    "packed lines": ("a.jsonl.gz", content(gzip.compress(LINES)), lambda path: read_dataset(path, labels=["tags"])),
+    "packed lines": (
+        "a.jsonl.gz",
+        content(gzip.compress(LINES)),
+        lambda path: read_dataset(path, labels=["tags"]),
+    ),
     "sheet": ("a.xlsx", write_sheet, lambda path: read_table(path, labels=3)),
     "matching csv": ("a.csv", write_table, matched),
     "matching arff": ("a.arff", write_mulan, matched),
@@ -191,7 +257,11 @@ def originals(kind: str, storage: str) -> dict[str, bytes]:
             write(storages()[storage], (Path(folder) / name).with_name("emotions.arff.gz"))
         else:
             write(storages()[storage], Path(folder) / name)
-        return {str(path.relative_to(folder)): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+        return {
+            str(path.relative_to(folder)): path.read_bytes()
+            for path in Path(folder).rglob("*")
+            if path.is_file()
+        }
 
 
 def mutated(whole: bytes, rng: random.Random) -> bytes:
@@ -288,6 +358,8 @@ def attack(seed: int, folder: Path) -> None:
         peak = tracemalloc.get_traced_memory()[1] - before
         assert peak < MEMORY, f"{peak:.0f} bytes"
     except Exception as error:
-        raise AssertionError(f"{type(error).__name__} on {kind}, {storage}: {hostile[:2000]!r}") from error
+        raise AssertionError(
+            f"{type(error).__name__} on {kind}, {storage}: {hostile[:2000]!r}"
+        ) from error
     finally:
         patch.stopall()

@@ -1,6 +1,7 @@
 """Odd requests to a server: each must be answered, never by 500, never with a traceback, and 200 only with whole predictions.
 
-A seed stands for one request. The application runs in this process, so that an error inside it is seen with its traceback.
+A seed stands for one request. The application runs in this process, so that an error inside it is
+seen with its traceback.
 """
 
 import asyncio
@@ -22,7 +23,15 @@ OPTIONS: dict[str, list[Any]] = {
     "scores": FLAGS, "decisions": FLAGS, "probabilities": FLAGS, "confidence": [0.9, 0.5, 1], "reasons": [True], "top": [0, 3, 99],
     "labels": [["sea"], ["label1"], []],
 }  # fmt: skip
-TYPES = ("application/json", "text/csv", "application/json; charset=utf-16", "text/plain", "", "TEXT/CSV;x", "multipart/form-data")
+TYPES = (
+    "application/json",
+    "text/csv",
+    "application/json; charset=utf-16",
+    "text/plain",
+    "",
+    "TEXT/CSV;x",
+    "multipart/form-data",
+)
 
 
 @cache
@@ -32,7 +41,10 @@ def applications() -> list[tuple[Any, list[str], Any]]:
     from skcamel.serve import Limits, Served, create_app
 
     limits = Limits(body=200_000, rows=50, threads=1)
-    served = [Served(numbers(), "numbers", limits=limits), Served(mixed(), "mixed", limits=limits, allow_missing=True)]
+    served = [
+        Served(numbers(), "numbers", limits=limits),
+        Served(mixed(), "mixed", limits=limits, allow_missing=True),
+    ]
     return [(create_app(own), list(own.reader.names), own.example()) for own in served]
 
 
@@ -46,9 +58,13 @@ def rows(rng: random.Random, names: list[str], example: dict[str, Any]) -> Any:
         return rng.choice(ODD)
     made = []
     for _ in range(rng.choice([0, 1, 1, 1, 2, 3, 20, 51])):
-        row: Any = {name: value(rng, example[name], odd) for name in names if rng.random() >= 0.05 * odd}
+        row: Any = {
+            name: value(rng, example[name], odd) for name in names if rng.random() >= 0.05 * odd
+        }
         if rng.random() < 0.2:
-            row[rng.choice(["extra", "", "\ud800", "sea", "row", "label1", "x" * 3000, "ticket"])] = rng.choice(ODD)
+            row[
+                rng.choice(["extra", "", "\ud800", "sea", "row", "label1", "x" * 3000, "ticket"])
+            ] = rng.choice(ODD)
         if rng.random() < 0.2:
             row = list(row.values())
         made.append(value(rng, row, 0.1 * odd))
@@ -64,11 +80,23 @@ def options(rng: random.Random) -> dict[str, Any]:
 
 def csv_text(rng: random.Random, names: list[str], example: dict[str, Any]) -> bytes:
     separator, odd = rng.choice(",;\t|"), rng.choice([0, 0.05, 0.2, 0.5])
-    lines = [separator.join(names if rng.random() < 0.9 else rng.sample([*names, "", "extra"], len(names)))]
+    lines = [
+        separator.join(
+            names if rng.random() < 0.9 else rng.sample([*names, "", "extra"], len(names))
+        )
+    ]
     for _ in range(rng.choice([0, 1, 2, 5, 51])):
-        cells = ["" if example[name] is None else str(value(rng, example[name], odd)) for name in names]
-        lines.append(separator.join(cells if rng.random() < 0.95 else cells[: rng.randrange(len(cells) + 1)]))
-    return rng.choice(["\n", "\r\n", "\r"]).join(lines).encode(rng.choice(["utf-8", "utf-16", "latin-1"]), errors="replace")
+        cells = [
+            "" if example[name] is None else str(value(rng, example[name], odd)) for name in names
+        ]
+        lines.append(
+            separator.join(cells if rng.random() < 0.95 else cells[: rng.randrange(len(cells) + 1)])
+        )
+    return (
+        rng.choice(["\n", "\r\n", "\r"])
+        .join(lines)
+        .encode(rng.choice(["utf-8", "utf-16", "latin-1"]), errors="replace")
+    )
 
 
 def damaged(rng: random.Random, content: bytes) -> bytes:
@@ -92,11 +120,27 @@ def request(seed: int) -> tuple[Any, str, str, dict[str, Any]]:
     app, names, example = rng.choice(applications())
     if rng.random() < 0.05:
         path = rng.choice(
-            ["/", "/model", "/metrics", "/health", "/ready", "/openapi.json", "/nowhere", "/%00", "/..%2f..%2fetc%2fpasswd", "/predict/"]
+            [
+                "/",
+                "/model",
+                "/metrics",
+                "/health",
+                "/ready",
+                "/openapi.json",
+                "/nowhere",
+                "/%00",
+                "/..%2f..%2fetc%2fpasswd",
+                "/predict/",
+            ]
         )
         return app, rng.choice(["GET", "HEAD", "POST", "PUT", "OPTIONS", "BREW"]), path, {}
     query = (
-        {} if rng.random() < 0.7 else {name: str(given).lower().encode(errors="replace").decode() for name, given in options(rng).items()}
+        {}
+        if rng.random() < 0.7
+        else {
+            name: str(given).lower().encode(errors="replace").decode()
+            for name, given in options(rng).items()
+        }
     )
     if rng.random() < 0.65:
         whole = {"rows": rows(rng, names, example)}
@@ -105,7 +149,12 @@ def request(seed: int) -> tuple[Any, str, str, dict[str, Any]]:
     else:
         content, kind = csv_text(rng, names, example), TYPES[1]
     kind = kind if rng.random() < 0.95 else rng.choice(TYPES)
-    return app, "POST", "/predict", {"params": query, "content": damaged(rng, content), "headers": {"content-type": kind}}
+    return (
+        app,
+        "POST",
+        "/predict",
+        {"params": query, "content": damaged(rng, content), "headers": {"content-type": kind}},
+    )
 
 
 class Raised(logging.Handler):
@@ -122,7 +171,9 @@ class Raised(logging.Handler):
 async def answer(app: Any, method: str, path: str, options: dict[str, Any]) -> Any:
     import httpx
 
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app, raise_app_exceptions=True), base_url="http://here") as client:
+    async with httpx.AsyncClient(
+        transport=httpx.ASGITransport(app=app, raise_app_exceptions=True), base_url="http://here"
+    ) as client:
         return await client.request(method, path, **options)
 
 
@@ -144,7 +195,9 @@ def attack(seed: int, folder: Path) -> None:
     assert "Traceback" not in response.text
     if response.status_code == 200 and path == "/predict":
         assert all({"row", "labels"} <= set(record) for record in told["predictions"])
-        assert [record["row"] for record in told["predictions"]] == list(range(1, len(told["predictions"]) + 1))
+        assert [record["row"] for record in told["predictions"]] == list(
+            range(1, len(told["predictions"]) + 1)
+        )
     elif response.status_code >= 400:
         assert set(told) == {"error"}
         assert len(told["error"]) < 2000, told["error"]

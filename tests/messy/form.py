@@ -15,7 +15,9 @@ import pyarrow.parquet as pq
 from sklearn.compose import ColumnTransformer
 
 Rows = slice | Sequence[int] | np.ndarray
-LabelCells = Callable[[np.ndarray, Sequence[str]], dict[str, list]]  # truth (n, q) and names ► the cells of label columns
+LabelCells = Callable[
+    [np.ndarray, Sequence[str]], dict[str, list]
+]  # truth (n, q) and names ► the cells of label columns
 Form = Callable[[Path, str, pd.DataFrame, np.ndarray | None, Sequence[str]], tuple[Path, list[str]]]
 
 
@@ -40,7 +42,8 @@ class Messy:
     hand : callable
         A preparation of `cells` as a competent person builds it with scikit-learn.
     spoilt : callable, optional
-        `cells` of new rows that the training rows do not prepare for: unseen categories, gaps in columns that had none.
+        `cells` of new rows that the training rows do not prepare for: unseen categories, gaps in
+        columns that had none.
     """
 
     name: str
@@ -58,12 +61,23 @@ class Messy:
         if not fresh:
             return self.cells.copy()
         if self.spoilt is None:
-            raise ValueError(f"{self.name} cannot be spoilt; only tables with a function `spoilt` have fresh rows.")
+            raise ValueError(
+                f"{self.name} cannot be spoilt; only tables with a function `spoilt` have fresh"
+                " rows."
+            )
         return self.spoilt(self.cells.copy())
 
-    def write(self, folder: Path, rows: Rows = slice(None), *, fresh: bool = False, labelled: bool = True) -> tuple[Path, list[str]]:
+    def write(
+        self, folder: Path, rows: Rows = slice(None), *, fresh: bool = False, labelled: bool = True
+    ) -> tuple[Path, list[str]]:
         """Write some rows below `folder`; returns the file, and what the command line needs beside it and ``--labels``."""
-        return self.form(folder, self.name, self.frame(fresh=fresh).iloc[rows], self.Y[rows] if labelled else None, self.label_names)
+        return self.form(
+            folder,
+            self.name,
+            self.frame(fresh=fresh).iloc[rows],
+            self.Y[rows] if labelled else None,
+            self.label_names,
+        )
 
     def split(self) -> tuple[np.ndarray, np.ndarray]:
         """The first 70 % of the rows and the others; rows have no order that means anything."""
@@ -73,7 +87,10 @@ class Messy:
 
 def marks(yes: str = "1", no: str = "0") -> LabelCells:
     """A column for each label."""
-    return lambda Y, names: {name: np.where(column == 1, yes, no).tolist() for name, column in zip(names, Y.T, strict=True)}
+    return lambda Y, names: {
+        name: np.where(column == 1, yes, no).tolist()
+        for name, column in zip(names, Y.T, strict=True)
+    }
 
 
 def joined(column: str, separator: str) -> LabelCells:
@@ -96,7 +113,14 @@ def named(Y: np.ndarray, names: Sequence[str]) -> list[list[str]]:
     return [[name for name, flag in zip(names, row, strict=True) if flag] for row in Y]
 
 
-def separated(labels: LabelCells, separator: str = ",", *, suffix: str = ".csv", encoding: str = "utf-8", top: str = "") -> Form:
+def separated(
+    labels: LabelCells,
+    separator: str = ",",
+    *,
+    suffix: str = ".csv",
+    encoding: str = "utf-8",
+    top: str = "",
+) -> Form:
     """A text file."""
 
     def write(folder, name, frame, Y, names):
@@ -129,7 +153,11 @@ def json_lines(labels: LabelCells) -> Form:
         added = {} if Y is None else labels(Y, names)
         with path.open("w", encoding="utf-8") as file:
             for r, record in enumerate(frame.astype(object).to_dict("records")):
-                known = {key: value for key, value in record.items() if isinstance(value, list) or not pd.isna(value)}
+                known = {
+                    key: value
+                    for key, value in record.items()
+                    if isinstance(value, list) or not pd.isna(value)
+                }
                 own = known | {column: cells[r] for column, cells in added.items()}
                 file.write(json.dumps(own, ensure_ascii=False) + "\n")
         return path, []
@@ -148,7 +176,9 @@ def sheet(labels: LabelCells) -> Form:
         for at, row in enumerate([(*frame, *added), *zip(*columns, strict=True)], start=2):
             for column, cell in enumerate(row, start=1):
                 if not pd.isna(cell) and cell != "":
-                    page.cell(at, column, cell.to_pydatetime() if isinstance(cell, pd.Timestamp) else cell)
+                    page.cell(
+                        at, column, cell.to_pydatetime() if isinstance(cell, pd.Timestamp) else cell
+                    )
         book.save(path)
         return path, []
 
@@ -178,18 +208,31 @@ def apart_long(key: str, column: str) -> Form:
         _write_text(path, frame, {})
         if Y is None:
             return path, []
-        pairs = [(own, label) for own, labels in zip(frame[key], named(Y, names), strict=True) for label in labels]
+        pairs = [
+            (own, label)
+            for own, labels in zip(frame[key], named(Y, names), strict=True)
+            for label in labels
+        ]
         _write_text(other, pd.DataFrame(pairs[::-1], columns=[key, column]), {})
         return path, ["--labels-file", str(other), "--id", key]
 
     return write
 
 
-def _write_text(path: Path, frame: pd.DataFrame, labels: Mapping[str, list], separator=",", encoding="utf-8", top="") -> None:
+def _write_text(
+    path: Path,
+    frame: pd.DataFrame,
+    labels: Mapping[str, list],
+    separator=",",
+    encoding="utf-8",
+    top="",
+) -> None:
     text = io.StringIO(newline="")
     text.write(top)
     out = csv.writer(text, delimiter=separator)
     out.writerow([*frame, *labels])
-    columns = [["" if pd.isna(cell) else cell for cell in frame[column].astype(object)] for column in frame]
+    columns = [
+        ["" if pd.isna(cell) else cell for cell in frame[column].astype(object)] for column in frame
+    ]
     out.writerows(zip(*columns, *labels.values(), strict=True))
     path.write_bytes(text.getvalue().encode(encoding))

@@ -12,17 +12,30 @@ from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, QuantileTransformer, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    QuantileTransformer,
+    StandardScaler,
+)
 
 
 def prepared(*parts: tuple[TransformerMixin, str | list[str]]) -> ColumnTransformer:
     """The parts side by side, dense; columns that no part names are left out."""
-    return ColumnTransformer([(f"part{k}", *part) for k, part in enumerate(parts)], sparse_threshold=0)
+    return ColumnTransformer(
+        [(f"part{k}", *part) for k, part in enumerate(parts)], sparse_threshold=0
+    )
 
 
-def number(parse: Callable[[object], float] | None = None, *, skewed: bool = False) -> TransformerMixin:
+def number(
+    parse: Callable[[object], float] | None = None, *, skewed: bool = False
+) -> TransformerMixin:
     """Numbers: parsed, of variance 1, then gaps filled by the median and marked."""
-    scale = QuantileTransformer(n_quantiles=50, output_distribution="normal") if skewed else StandardScaler()
+    scale = (
+        QuantileTransformer(n_quantiles=50, output_distribution="normal")
+        if skewed
+        else StandardScaler()
+    )
     steps = [] if parse is None else [FunctionTransformer(partial(_each, parse))]
     return make_pipeline(*steps, scale, SimpleImputer(strategy="median", add_indicator=True))
 
@@ -48,12 +61,17 @@ def text(word: str = r"(?u)\b\w\w+\b") -> TransformerMixin:
 def tags(separator: str) -> TransformerMixin:
     """A 0/1 column for each value in a cell of several."""
     split = re.compile(rf"\s*{re.escape(separator)}\s*").split
-    return make_pipeline(FunctionTransformer(_filled), CountVectorizer(tokenizer=split, token_pattern=None, binary=True))
+    return make_pipeline(
+        FunctionTransformer(_filled),
+        CountVectorizer(tokenizer=split, token_pattern=None, binary=True),
+    )
 
 
 def date(form: str | None = None) -> TransformerMixin:
     """Time since the first, and where a day stands in its year and week and an hour in its day."""
-    return make_pipeline(FunctionTransformer(partial(_parts_of_dates, form=form)), StandardScaler(), SimpleImputer())
+    return make_pipeline(
+        FunctionTransformer(partial(_parts_of_dates, form=form)), StandardScaler(), SimpleImputer()
+    )
 
 
 def amount(cell: object, *, thousands: str = ",", decimal: str = ".") -> float:

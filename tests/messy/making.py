@@ -17,7 +17,9 @@ def generator(name: str) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
-def truth(rng: np.random.Generator, *scores: np.ndarray, share: float = 0.35, noise: float = 0.4) -> np.ndarray:
+def truth(
+    rng: np.random.Generator, *scores: np.ndarray, share: float = 0.35, noise: float = 0.4
+) -> np.ndarray:
     """Labels (n, q): the given share of rows with the highest scores (n,), standardised, under some noise."""
     Z = np.column_stack([(score - np.mean(score)) / np.std(score) for score in scores])
     Z += noise * rng.normal(size=Z.shape)
@@ -30,7 +32,12 @@ def topics(rng: np.random.Generator, n: int, k: int, share: float = 0.35) -> np.
 
 
 def sentences(
-    rng: np.random.Generator, about: np.ndarray, words: Sequence[str], *, filler: str = FILLER, length: tuple[int, int] = (4, 10)
+    rng: np.random.Generator,
+    about: np.ndarray,
+    words: Sequence[str],
+    *,
+    filler: str = FILLER,
+    length: tuple[int, int] = (4, 10),
 ) -> list[str]:
     """A text for each row of `about` (n, k): one to three words of each of its topics among filler words."""
     vocabularies = [own.split() for own in words]
@@ -53,12 +60,16 @@ def written(template: str, numbers: Iterable[float]) -> list[str]:
     return [template.format(number) for number in numbers]
 
 
-def days(rng: np.random.Generator, n: int, start: str = "2021-01-01", span: int = 1200) -> pd.DatetimeIndex:
+def days(
+    rng: np.random.Generator, n: int, start: str = "2021-01-01", span: int = 1200
+) -> pd.DatetimeIndex:
     """Days within `span` days from `start`."""
     return pd.Timestamp(start) + pd.to_timedelta(rng.integers(0, span, n), unit="D")
 
 
-def spoiling(unseen: dict[str, str], gappy: Sequence[str]) -> Callable[[pd.DataFrame], pd.DataFrame]:
+def spoiling(
+    unseen: dict[str, str], gappy: Sequence[str]
+) -> Callable[[pd.DataFrame], pd.DataFrame]:
     """A function that puts a category never seen into every tenth row of some columns, and a gap into every eighth of others."""
 
     def spoil(cells: pd.DataFrame) -> pd.DataFrame:

@@ -37,7 +37,10 @@ def stations() -> Messy:
         "5",
         {"station": "category", "temperature": "number", "wind": "number", "rain": "number"},
         separated(marks()),
-        lambda: hand.prepared((hand.category(), ["station"]), (hand.number(hand.amount), ["temperature", "wind", "rain"])),
+        lambda: hand.prepared(
+            (hand.category(), ["station"]),
+            (hand.number(hand.amount), ["temperature", "wind", "rain"]),
+        ),
     )
 
 
@@ -45,7 +48,13 @@ def sensors() -> Messy:
     """Readings whose first cells are None, NULL, n/a and -."""
     rng, n = generator("sensors"), 280
     values = rng.normal(size=(n, 4)).round(3)
-    Y = truth(rng, values[:, 0] + values[:, 1], values[:, 1] - values[:, 2], abs(values[:, 3]), values[:, 2])
+    Y = truth(
+        rng,
+        values[:, 0] + values[:, 1],
+        values[:, 1] - values[:, 2],
+        abs(values[:, 3]),
+        values[:, 2],
+    )
     cells = pd.DataFrame(values.astype(str), columns=["p1", "p2", "flow", "level"])
     for column, word in zip(cells, ("None", "NULL", "n/a", "-"), strict=True):
         cells.loc[[*range(3), *rng.integers(3, n, 15)], column] = word
@@ -67,7 +76,14 @@ def regions() -> Messy:
     people, area = np.exp(rng.normal(12.5, 1.5, n)), np.exp(rng.normal(8, 1, n))
     share, climate = rng.beta(3, 2, n), rng.choice(["arid", "mild", "polar", "tropical"], n)
     density = np.log(people / area)
-    Y = truth(rng, density, np.log(people), share + 0.3 * (climate == "mild"), 1.5 * (climate == "tropical") - density / 4, noise=0.3)
+    Y = truth(
+        rng,
+        density,
+        np.log(people),
+        share + 0.3 * (climate == "mild"),
+        1.5 * (climate == "tropical") - density / 4,
+        noise=0.3,
+    )
     cells = pd.DataFrame(
         {
             "population": written("{:,.0f}", people),
@@ -82,7 +98,12 @@ def regions() -> Messy:
         Y,
         ("dense", "large", "modern", "remote"),
         "dense,large,modern,remote",
-        {"population": "number", "area km2": "number", "urban share": "number", "climate": "category"},
+        {
+            "population": "number",
+            "area km2": "number",
+            "urban share": "number",
+            "climate": "category",
+        },
         separated(marks("True", "False")),
         lambda: hand.prepared(
             (hand.number(hand.amount, skewed=True), ["population", "area km2"]),
@@ -95,11 +116,19 @@ def regions() -> Messy:
 def machines() -> Messy:
     """Machines with ``~5`` and ``unknown`` in 2 % of a column of numbers."""
     rng, n = generator("machines"), 350
-    hours, load, age = rng.gamma(3, 300, n).round(), rng.normal(60, 15, n).round(1), rng.integers(0, 25, n)
+    hours, load, age = (
+        rng.gamma(3, 300, n).round(),
+        rng.normal(60, 15, n).round(1),
+        rng.integers(0, 25, n),
+    )
     maker = rng.choice(["Kern", "Lund", "Moro"], n)
-    Y = truth(rng, load + 8 * (maker == "Moro"), hours + 0.0, age - 8.0 * (maker == "Kern"), -load - age)
+    Y = truth(
+        rng, load + 8 * (maker == "Moro"), hours + 0.0, age - 8.0 * (maker == "Kern"), -load - age
+    )
     odd, junk = rng.random(n) < 0.02, np.array(["~5", "unknown", "see note"])
-    cells = pd.DataFrame({"hours": hours.astype(int).astype(str), "load": load, "age": age, "maker": maker})
+    cells = pd.DataFrame(
+        {"hours": hours.astype(int).astype(str), "load": load, "age": age, "maker": maker}
+    )
     cells.loc[odd, "hours"] = rng.choice(junk, odd.sum())
     return Messy(
         "machines",
@@ -109,7 +138,9 @@ def machines() -> Messy:
         "4",
         {"hours": "number", "load": "number", "age": "number", "maker": "category"},
         separated(marks("1", "-1")),
-        lambda: hand.prepared((hand.number(hand.amount), ["hours", "load", "age"]), (hand.category(), ["maker"])),
+        lambda: hand.prepared(
+            (hand.number(hand.amount), ["hours", "load", "age"]), (hand.category(), ["maker"])
+        ),
     )
 
 
@@ -118,7 +149,9 @@ def spectra() -> Messy:
     rng, n, d = generator("spectra"), 260, 60
     hidden = rng.normal(size=(n, 6))
     channels = (hidden @ rng.normal(size=(6, d)) + 0.5 * rng.normal(size=(n, d))).round(4)
-    cells = pd.DataFrame(channels * np.exp(rng.normal(0, 1.5, d)).round(2), columns=[f"ch{k:02d}" for k in range(d)]).round(4)
+    cells = pd.DataFrame(
+        channels * np.exp(rng.normal(0, 1.5, d)).round(2), columns=[f"ch{k:02d}" for k in range(d)]
+    ).round(4)
     return Messy(
         "spectra",
         cells,
@@ -134,12 +167,29 @@ def spectra() -> Messy:
 def flights() -> Messy:
     """Flights in Parquet: timestamps, dictionaries, lists of labels."""
     rng, n = generator("flights"), 320
-    leaves = days(rng, n, "2024-01-01", 364) + pd.to_timedelta(rng.integers(0, 24 * 60, n), unit="min")
+    leaves = days(rng, n, "2024-01-01", 364) + pd.to_timedelta(
+        rng.integers(0, 24 * 60, n), unit="min"
+    )
     carrier, miles = rng.choice(["AA", "BX", "CY", "DZ"], n), rng.gamma(3, 400, n).round()
-    night, summer = ((leaves.hour < 7) | (leaves.hour > 20)).astype(float), np.isin(leaves.month, (6, 7, 8)).astype(float)
-    Y = truth(rng, summer + 0.4 * (carrier == "BX"), miles + 300 * (carrier == "DZ"), night, 1.5 * (carrier == "CY") - miles / 900)
+    night, summer = (
+        ((leaves.hour < 7) | (leaves.hour > 20)).astype(float),
+        np.isin(leaves.month, (6, 7, 8)).astype(float),
+    )
+    Y = truth(
+        rng,
+        summer + 0.4 * (carrier == "BX"),
+        miles + 300 * (carrier == "DZ"),
+        night,
+        1.5 * (carrier == "CY") - miles / 900,
+    )
     cells = pd.DataFrame(
-        {"leaves": leaves, "carrier": pd.Categorical(carrier), "miles": miles, "meals": miles > 1500, "seats": rng.integers(50, 300, n)}
+        {
+            "leaves": leaves,
+            "carrier": pd.Categorical(carrier),
+            "miles": miles,
+            "meals": miles > 1500,
+            "seats": rng.integers(50, 300, n),
+        }
     )
     return Messy(
         "flights",
@@ -147,10 +197,19 @@ def flights() -> Messy:
         Y,
         ("busy", "long", "quiet", "turboprop"),
         "tags",
-        {"leaves": "date", "carrier": "category", "miles": "number", "meals": "flag", "seats": "number"},
+        {
+            "leaves": "date",
+            "carrier": "category",
+            "miles": "number",
+            "meals": "flag",
+            "seats": "number",
+        },
         parquet(lists("tags")),
         lambda: hand.prepared(
-            (hand.date(), ["leaves"]), (hand.category(), ["carrier"]), (hand.number(), ["miles", "seats"]), (hand.flag((True,)), ["meals"])
+            (hand.date(), ["leaves"]),
+            (hand.category(), ["carrier"]),
+            (hand.number(), ["miles", "seats"]),
+            (hand.flag((True,)), ["meals"]),
         ),
     )
 
@@ -160,7 +219,9 @@ def devices() -> Messy:
     rng, n = generator("devices"), 260
     on = topics(rng, n, 4, 0.45)
     uptime = rng.gamma(2, 100, n).round()
-    Y = truth(rng, on[:, 0] + on[:, 1], on[:, 2] - on[:, 3], uptime + 150 * on[:, 3], on[:, 1] - on[:, 0])
+    Y = truth(
+        rng, on[:, 0] + on[:, 1], on[:, 2] - on[:, 3], uptime + 150 * on[:, 3], on[:, 1] - on[:, 0]
+    )
     cells = pd.DataFrame(
         {
             "encrypted": on[:, 0] == 1,
@@ -179,7 +240,8 @@ def devices() -> Messy:
         dict.fromkeys(("encrypted", "managed", "rooted", "vpn"), "flag") | {"uptime": "number"},
         separated(marks("t", "f")),
         lambda: hand.prepared(
-            (hand.flag((True, "Y", "true", "on")), ["encrypted", "managed", "rooted", "vpn"]), (hand.number(), ["uptime"])
+            (hand.flag((True, "Y", "true", "on")), ["encrypted", "managed", "rooted", "vpn"]),
+            (hand.number(), ["uptime"]),
         ),
     )
 
@@ -190,9 +252,15 @@ def laboratory() -> Messy:
     values = rng.normal(size=(n, 3)).round(3)
     reagent = rng.choice(["=1+1", "+cmd", "@home", "-x"], n)
     Y = truth(
-        rng, values[:, 0], 1.5 * (reagent == "=1+1") + values[:, 1], values[:, 1] - values[:, 2], 1.5 * (reagent == "@home") + values[:, 2]
+        rng,
+        values[:, 0],
+        1.5 * (reagent == "=1+1") + values[:, 1],
+        values[:, 1] - values[:, 2],
+        1.5 * (reagent == "@home") + values[:, 2],
     )
-    cells = pd.DataFrame(values, columns=['he said "pH"', "a\tb", "bell\x07"]).assign(**{"=SUM(A1)": reagent})
+    cells = pd.DataFrame(values, columns=['he said "pH"', "a\tb", "bell\x07"]).assign(
+        **{"=SUM(A1)": reagent}
+    )
     return Messy(
         "laboratory",
         cells,
@@ -201,5 +269,7 @@ def laboratory() -> Messy:
         "4",
         dict.fromkeys(cells.columns[:3], "number") | {"=SUM(A1)": "category"},
         separated(marks()),
-        lambda: hand.prepared((hand.number(), list(cells.columns[:3])), (hand.category(), ["=SUM(A1)"])),
+        lambda: hand.prepared(
+            (hand.number(), list(cells.columns[:3])), (hand.category(), ["=SUM(A1)"])
+        ),
     )

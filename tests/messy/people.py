@@ -17,7 +17,11 @@ def patients() -> Messy:
     rng, n = generator("patients"), 350
     age, pressure = rng.normal(55, 17, n).round().clip(18, 95), rng.normal(130, 20, n).round()
     smoker, about = rng.random(n) < 0.35, topics(rng, n, 3)
-    words = "cough wheeze breath phlegm", "thirst sugar urine fatigue", "chest pain palpitations dizzy"
+    words = (
+        "cough wheeze breath phlegm",
+        "thirst sugar urine fatigue",
+        "chest pain palpitations dizzy",
+    )
     admitted = days(rng, n, "2022-01-01", 730)
     winter = np.isin(admitted.month, (12, 1, 2)).astype(float)
     Y = truth(
@@ -44,7 +48,14 @@ def patients() -> Messy:
         Y,
         ("dx_copd", "dx_diabetes", "dx_heart", "dx_influenza"),
         "dx_*",
-        {"age": "number", "blood pressure": "number", "smoker": "flag", "notes": "text", "admitted": "date", "ward": "category"},
+        {
+            "age": "number",
+            "blood pressure": "number",
+            "smoker": "flag",
+            "notes": "text",
+            "admitted": "date",
+            "ward": "category",
+        },
         separated(marks()),
         lambda: hand.prepared(
             (hand.number(), ["age", "blood pressure"]),
@@ -75,7 +86,10 @@ def survey() -> Messy:
             f"Q{k + 1}. I like {what}": gaps(rng, np.array(LIKERT)[answers[:, k]], 0.06)
             for k, what in enumerate(("parks", "trams", "cars", "shops"))
         }
-        | {"income": np.where(silent, np.nan, income), "age group": rng.choice(["18-29", "30-44", "45-64", "65+"], n)}
+        | {
+            "income": np.where(silent, np.nan, income),
+            "age group": rng.choice(["18-29", "30-44", "45-64", "65+"], n),
+        }
     )
     questions = [name for name in cells if name.startswith("Q")]
     return Messy(
@@ -86,7 +100,11 @@ def survey() -> Messy:
         "wants_*",
         dict.fromkeys(questions, "category") | {"income": "number", "age group": "category"},
         separated(marks()),
-        lambda: hand.prepared((hand.category(LIKERT), questions), (hand.number(skewed=True), ["income"]), (hand.category(), ["age group"])),
+        lambda: hand.prepared(
+            (hand.category(LIKERT), questions),
+            (hand.number(skewed=True), ["income"]),
+            (hand.category(), ["age group"]),
+        ),
     )
 
 
@@ -107,7 +125,8 @@ def staff() -> Messy:
         {
             "no": np.arange(1, n + 1),
             "e-mail": [
-                f"{first}.{rng.integers(10**5):05d}.{r}@example.org" for r, first in enumerate(rng.choice(["ann", "bo", "cy", "di"], n))
+                f"{first}.{rng.integers(10**5):05d}.{r}@example.org"
+                for r, first in enumerate(rng.choice(["ann", "bo", "cy", "di"], n))
             ],
             "remote": remote,
             "manager": manager,
@@ -122,7 +141,15 @@ def staff() -> Messy:
         Y,
         ("car", "pension", "shares", "training"),
         "car,pension,shares,training",
-        {"no": "id", "e-mail": "id", "remote": "flag", "manager": "flag", "hired": "date", "salary": "number", "team": "category"},
+        {
+            "no": "id",
+            "e-mail": "id",
+            "remote": "flag",
+            "manager": "flag",
+            "hired": "date",
+            "salary": "number",
+            "team": "category",
+        },
         separated(marks("yes", "no")),
         lambda: hand.prepared(
             (hand.flag(), ["remote", "manager"]),
@@ -139,7 +166,13 @@ def visits() -> Messy:
     about, weight = topics(rng, n, 3), rng.normal(78, 14, n).round(1)
     words = "rash itch eczema skin", "blurred eye vision glasses", "knee joint ankle swelling"
     insured = rng.random(n) < 0.6
-    Y = truth(rng, about[:, 0], about[:, 1] + 0.5 * insured, about[:, 2] + (weight - 78) / 20, (weight - 78) / 14 - insured)
+    Y = truth(
+        rng,
+        about[:, 0],
+        about[:, 1] + 0.5 * insured,
+        about[:, 2] + (weight - 78) / 20,
+        (weight - 78) / 14 - insured,
+    )
     cells = pd.DataFrame(
         {
             "patient": [f"P-{code:04d}" for code in rng.permutation(9000)[:n]],
@@ -156,7 +189,11 @@ def visits() -> Messy:
         "dermatology,eyes,orthopaedics,prevention",
         {"patient": "id", "complaint": "text", "weight": "number", "insured": "flag"},
         apart("patient", marks()),
-        lambda: hand.prepared((hand.text(), "complaint"), (hand.number(), ["weight"]), (hand.flag(("Yes",)), ["insured"])),
+        lambda: hand.prepared(
+            (hand.text(), "complaint"),
+            (hand.number(), ["weight"]),
+            (hand.flag(("Yes",)), ["insured"]),
+        ),
     )
 
 
@@ -177,7 +214,14 @@ def students() -> Messy:
     numbers = rng.integers(0, 2**32, (n, 4))
     cells = pd.DataFrame(
         {
-            "student": [str(uuid.UUID(int=sum(int(part) << (32 * k) for k, part in enumerate(row)), version=4)) for row in numbers],
+            "student": [
+                str(
+                    uuid.UUID(
+                        int=sum(int(part) << (32 * k) for k, part in enumerate(row)), version=4
+                    )
+                )
+                for row in numbers
+            ],
             "maths": grades[:, 0],
             "language": grades[:, 1],
             "arts": gaps(rng, grades[:, 2], 0.1),
@@ -190,9 +234,17 @@ def students() -> Messy:
         Y,
         ("algebra", "history", "latin", "painting"),
         "course",
-        {"student": "id", "maths": "number", "language": "number", "arts": "number", "school": "category"},
+        {
+            "student": "id",
+            "maths": "number",
+            "language": "number",
+            "arts": "number",
+            "school": "category",
+        },
         apart_long("student", "course"),
-        lambda: hand.prepared((hand.number(), ["maths", "language", "arts"]), (hand.category(), ["school"])),
+        lambda: hand.prepared(
+            (hand.number(), ["maths", "language", "arts"]), (hand.category(), ["school"])
+        ),
     )
 
 
@@ -200,7 +252,11 @@ def members() -> Messy:
     """Club members as JSON lines: keys are missing where nothing is known, labels are lists."""
     rng, n = generator("members"), 300
     about, age = topics(rng, n, 3), rng.integers(16, 80, n)
-    words = "mountain trail tent summit", "piano choir concert violin", "volunteer charity soup shelter"
+    words = (
+        "mountain trail tent summit",
+        "piano choir concert violin",
+        "volunteer charity soup shelter",
+    )
     joined_at, paid = days(rng, n, "2010-01-01", 4500), rng.random(n) < 0.7
     Y = truth(
         rng,

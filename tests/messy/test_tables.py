@@ -25,7 +25,10 @@ TEXT_FILES = {
     "reviews": ("utf-8", ";", 1),
     "unicode_export": ("utf-16", "\t", 0),
 }
-YES, NO = {"1", "TRUE", "True", "yes", "ja", "Y", "x", "t"}, {"0", "-1", "FALSE", "False", "no", "nein", "N", "", "f"}
+YES, NO = (
+    {"1", "TRUE", "True", "yes", "ja", "Y", "x", "t"},
+    {"0", "-1", "FALSE", "False", "no", "nein", "N", "", "f"},
+)
 LISTS = {
     "packages": lambda cell: cell.split("|"),
     "movies": lambda cell: cell.split(", "),
@@ -72,22 +75,35 @@ def read_labels(table, path, options):
         key, other = options[3], read(Path(options[1]))
         if table.labels in other:
             pairs = set(zip(other[key], other[table.labels], strict=True))
-            return [{name for name in table.label_names if (own, name) in pairs} for own in columns[key]]
+            return [
+                {name for name in table.label_names if (own, name) in pairs} for own in columns[key]
+            ]
         at = {own: r for r, own in enumerate(other[key])}
-        columns = {name: [other[name][at[own]] for own in columns[key]] for name in table.label_names}
+        columns = {
+            name: [other[name][at[own]] for own in columns[key]] for name in table.label_names
+        }
     if table.name in LISTS:
         return [set(LISTS[table.name](cell)) - {""} for cell in columns[table.labels]]
     cells = np.array([columns[name] for name in table.label_names], dtype=object)
     cells[cells == None] = ""  # noqa: E711
     assert set(cells.ravel()) <= YES | NO
-    return [{name for name, cell in zip(table.label_names, row, strict=True) if cell in YES} for row in cells.T]
+    return [
+        {name for name, cell in zip(table.label_names, row, strict=True) if cell in YES}
+        for row in cells.T
+    ]
 
 
 def test_there_are_many_and_every_kind_and_form_is_among_them(tmp_path):
     assert len(TABLES) >= 24
     assert max(Counter(table.name for table in TABLES).values()) == 1
     assert {kind for table in TABLES for kind in table.kinds.values()} == KINDS - {"dropped"}
-    assert {table.write(tmp_path)[0].suffix for table in TABLES} == {".csv", ".tsv", ".jsonl", ".parquet", ".xlsx"}
+    assert {table.write(tmp_path)[0].suffix for table in TABLES} == {
+        ".csv",
+        ".tsv",
+        ".jsonl",
+        ".parquet",
+        ".xlsx",
+    }
     assert len(FRESH) >= 3
 
 
@@ -106,7 +122,9 @@ def test_the_facts_agree_with_each_other(table):
         np.testing.assert_array_less(table.Y[rows].mean(axis=0), 0.7)
 
 
-@pytest.mark.parametrize(("make", "table"), zip(MAKERS, TABLES, strict=True), ids=[table.name for table in TABLES])
+@pytest.mark.parametrize(
+    ("make", "table"), zip(MAKERS, TABLES, strict=True), ids=[table.name for table in TABLES]
+)
 def test_a_table_made_again_is_the_same(make, table):
     again = make()
     pd.testing.assert_frame_equal(again.frame(), table.frame())
@@ -120,7 +138,10 @@ def test_files_hold_the_rows_that_were_asked_for(table, tmp_path):
         columns, frame = read(path, table.name), table.frame().iloc[rows]
         for name in frame:
             same_cells(columns.get(name, [None] * len(frame)), frame[name])
-        sets = [{name for name, flag in zip(table.label_names, row, strict=True) if flag} for row in table.Y[rows]]
+        sets = [
+            {name for name, flag in zip(table.label_names, row, strict=True) if flag}
+            for row in table.Y[rows]
+        ]
         assert read_labels(table, path, options) == sets
         bare, options = table.write(tmp_path, rows, labelled=False)
         assert (set(read(bare, table.name)), options) == (set(frame), [])
@@ -149,10 +170,17 @@ def test_tables_without_fresh_rows_say_so(tmp_path):
 def test_labels_can_be_learned_from_what_a_person_prepares(table):
     train, test = table.split()
     preparation, frame = table.hand(), table.frame()
-    model = CamelClassifierCV.from_preset("quick").fit(preparation.fit_transform(frame.iloc[train]), table.Y[train])
+    model = CamelClassifierCV.from_preset("quick").fit(
+        preparation.fit_transform(frame.iloc[train]), table.Y[train]
+    )
     by_frequency = np.tile(table.Y[train].mean(axis=0), (len(test), 1))
-    found = average_precision(table.Y[test], model.decision_function(preparation.transform(frame.iloc[test])))
+    found = average_precision(
+        table.Y[test], model.decision_function(preparation.transform(frame.iloc[test]))
+    )
     assert found >= average_precision(table.Y[test], by_frequency) + 0.1
     if table.spoilt:
-        spoilt = average_precision(table.Y[test], model.decision_function(preparation.transform(table.frame(fresh=True).iloc[test])))
+        spoilt = average_precision(
+            table.Y[test],
+            model.decision_function(preparation.transform(table.frame(fresh=True).iloc[test])),
+        )
         assert spoilt >= average_precision(table.Y[test], by_frequency) + 0.1

@@ -47,7 +47,13 @@ def packages() -> Messy:
         Y,
         ("coding", "gaming", "large", "network", "popular", "sound"),
         "tags",
-        {"description": "text", "section": "category", "size": "number", "installs": "number", "updated": "date"},
+        {
+            "description": "text",
+            "section": "category",
+            "size": "number",
+            "installs": "number",
+            "updated": "date",
+        },
         separated(joined("tags", "|")),
         lambda: hand.prepared(
             (hand.text(), "description"),
@@ -65,7 +71,9 @@ def movies() -> Messy:
     about = topics(rng, n, 4)
     year, runtime = rng.integers(1950, 2025, n), rng.normal(105, 15, n).round()
     budget = np.exp(rng.normal(16.5, 1.3, n)).round(-5)
-    language = rng.choice(["English", "French", "Hindi", "Japanese", "Korean"], n, p=[0.5, 0.2, 0.1, 0.1, 0.1])
+    language = rng.choice(
+        ["English", "French", "Hindi", "Japanese", "Korean"], n, p=[0.5, 0.2, 0.1, 0.1, 0.1]
+    )
     Y = truth(
         rng,
         np.log(budget) / 2 + about[:, 0],
@@ -74,17 +82,27 @@ def movies() -> Messy:
         2 * about[:, 3] + (language == "Japanese"),
         (1985 - year) / 15.0,
     )
-    hints = "chase bullets heist", "joke wedding mishap", "letters father loss", "spaceship robot planet"
+    hints = (
+        "chase bullets heist",
+        "joke wedding mishap",
+        "letters father loss",
+        "spaceship robot planet",
+    )
     plots = (
         "explosion agent revenge mission escape",
         "laughs roommate prank awkward",
         "grief memory divorce illness",
         "galaxy alien time clone",
     )
-    plain = "night road house last summer city river winter garden king little black white long return story island north"
+    plain = (
+        "night road house last summer city river winter garden king little black white long return"
+        " story island north"
+    )
     cells = pd.DataFrame(
         {
-            "title": sentences(rng, about * topics(rng, n, 4, 0.3), hints, filler=plain, length=(2, 5)),
+            "title": sentences(
+                rng, about * topics(rng, n, 4, 0.3), hints, filler=plain, length=(2, 5)
+            ),
             "plot": sentences(rng, about, plots),
             "year": year,
             "runtime": gaps(rng, runtime, 0.05),
@@ -98,7 +116,14 @@ def movies() -> Messy:
         Y,
         ("Action", "Comedy", "Drama", "Sci-Fi", "Western"),
         "genres",
-        {"title": "text", "plot": "text", "year": "number", "runtime": "number", "budget": "number", "language": "category"},
+        {
+            "title": "text",
+            "plot": "text",
+            "year": "number",
+            "runtime": "number",
+            "budget": "number",
+            "language": "category",
+        },
         separated(joined("genres", ", ")),
         lambda: hand.prepared(
             (hand.text(), "title"),
@@ -114,11 +139,17 @@ def tickets() -> Messy:
     """Support tickets: subject, body, priority, and a time whose hour matters."""
     rng, n = generator("tickets"), 360
     about = topics(rng, n, 3)
-    opened = days(rng, n, "2024-01-01", 300) + pd.to_timedelta(rng.integers(0, 24 * 60, n), unit="min")
+    opened = days(rng, n, "2024-01-01", 300) + pd.to_timedelta(
+        rng.integers(0, 24 * 60, n), unit="min"
+    )
     night = ((opened.hour < 6) | (opened.hour >= 22)).astype(float)
     weekend = (opened.day_of_week >= 5).astype(float)
     priority = rng.choice(["low", "normal", "high", "urgent"], n)
-    words = "invoice refund charge card payment", "password login account reset locked", "crash error freeze bug screen"
+    words = (
+        "invoice refund charge card payment",
+        "password login account reset locked",
+        "crash error freeze bug screen",
+    )
     Y = truth(
         rng,
         about[:, 1] + 0.3 * (priority == "high"),
@@ -143,10 +174,19 @@ def tickets() -> Messy:
         Y,
         ("topic_account", "topic_billing", "topic_defect", "topic_oncall", "topic_weekend"),
         "topic_*",
-        {"ticket": "id", "subject": "text", "body": "text", "priority": "category", "opened": "date"},
+        {
+            "ticket": "id",
+            "subject": "text",
+            "body": "text",
+            "priority": "category",
+            "opened": "date",
+        },
         separated(marks()),
         lambda: hand.prepared(
-            (hand.text(), "subject"), (hand.text(), "body"), (hand.category(), ["priority"]), (hand.date("%Y-%m-%d %H:%M:%S"), ["opened"])
+            (hand.text(), "subject"),
+            (hand.text(), "body"),
+            (hand.category(), ["priority"]),
+            (hand.date("%Y-%m-%d %H:%M:%S"), ["opened"]),
         ),
         spoiling({"priority": "blocker"}, ["subject", "opened"]),
     )
@@ -156,14 +196,27 @@ def reviews() -> Messy:
     """Hotel reviews with line feeds, quotes and separators inside quoted cells, below a line ``sep=;``."""
     rng, n = generator("reviews"), 300
     about = topics(rng, n, 4)
-    words = "dirty stain dust mould", "noisy street bar drunk", "breakfast coffee buffet eggs", "friendly helpful staff reception"
-    stars = np.clip(np.round(3.5 - about[:, 0] - about[:, 1] + about[:, 3] + rng.normal(0, 0.8, n)), 1, 5)
+    words = (
+        "dirty stain dust mould",
+        "noisy street bar drunk",
+        "breakfast coffee buffet eggs",
+        "friendly helpful staff reception",
+    )
+    stars = np.clip(
+        np.round(3.5 - about[:, 0] - about[:, 1] + about[:, 3] + rng.normal(0, 0.8, n)), 1, 5
+    )
     nights = rng.integers(1, 15, n)
-    Y = truth(rng, about[:, 0], about[:, 2] + 0.3 * about[:, 3], stars, nights.astype(float), about[:, 1])
+    Y = truth(
+        rng, about[:, 0], about[:, 2] + 0.3 * about[:, 3], stars, nights.astype(float), about[:, 1]
+    )
     first, second = sentences(rng, about, words), sentences(rng, about, words)
     breaks = rng.choice(["\n", "; ", '; he said "well";\r\n', ", "], n)
     cells = pd.DataFrame(
-        {"review": [a + mark + b for a, mark, b in zip(first, breaks, second, strict=True)], "stars": stars, "nights": nights}
+        {
+            "review": [a + mark + b for a, mark, b in zip(first, breaks, second, strict=True)],
+            "stars": stars,
+            "nights": nights,
+        }
     )
     return Messy(
         "reviews",
@@ -184,8 +237,20 @@ def messages() -> Messy:
     words = "😀 😂 party مرحبا", "🚗 traffic שלום road 🚦", "🍕 dinner طعام hungry 🍔"
     platform = rng.choice(["iOS", "Android", "web 🌐"], n)
     length = rng.integers(5, 400, n)
-    Y = truth(rng, about[:, 0], about[:, 2] + 0.5 * (platform == "web 🌐"), length.astype(float), about[:, 1])
-    cells = pd.DataFrame({"the message": sentences(rng, about, words), 'sent "from"': platform, "length, in letters": length})
+    Y = truth(
+        rng,
+        about[:, 0],
+        about[:, 2] + 0.5 * (platform == "web 🌐"),
+        length.astype(float),
+        about[:, 1],
+    )
+    cells = pd.DataFrame(
+        {
+            "the message": sentences(rng, about, words),
+            'sent "from"': platform,
+            "length, in letters": length,
+        }
+    )
     return Messy(
         "messages",
         cells,
@@ -195,7 +260,9 @@ def messages() -> Messy:
         {"the message": "text", 'sent "from"': "category", "length, in letters": "number"},
         separated(marks("x", "")),
         lambda: hand.prepared(
-            (hand.text(r"\S+"), "the message"), (hand.category(), ['sent "from"']), (hand.number(), ["length, in letters"])
+            (hand.text(r"\S+"), "the message"),
+            (hand.category(), ['sent "from"']),
+            (hand.number(), ["length, in letters"]),
         ),
     )
 
@@ -204,13 +271,23 @@ def replies() -> Messy:
     """Canned replies: few different texts, each of them often; labels are Y and N."""
     rng, n = generator("replies"), 280
     kinds = topics(rng, 40, 3, 0.45)
-    words = "sorry apologise regret delay", "discount voucher coupon offer", "return parcel label courier"
+    words = (
+        "sorry apologise regret delay",
+        "discount voucher coupon offer",
+        "return parcel label courier",
+    )
     canned = sentences(rng, kinds, words, length=(8, 14))
     which = rng.integers(0, len(canned), n)
     about = kinds[which]
     spent = np.exp(rng.normal(4, 1, n)).round(2)
     agent = rng.choice(["Ana", "Ben", "Chi", "Dov"], n)
-    Y = truth(rng, about[:, 0] + 0.5 * (agent == "Ana"), about[:, 1], np.log(spent) + (agent == "Dov"), about[:, 2])
+    Y = truth(
+        rng,
+        about[:, 0] + 0.5 * (agent == "Ana"),
+        about[:, 1],
+        np.log(spent) + (agent == "Dov"),
+        about[:, 2],
+    )
     cells = pd.DataFrame({"reply": [canned[k] for k in which], "agent": agent, "spent": spent})
     return Messy(
         "replies",
@@ -220,7 +297,11 @@ def replies() -> Messy:
         "apology,offer,premium,return",
         {"reply": "text", "agent": "category", "spent": "number"},
         separated(marks("Y", "N")),
-        lambda: hand.prepared((hand.text(), "reply"), (hand.category(), ["agent"]), (hand.number(skewed=True), ["spent"])),
+        lambda: hand.prepared(
+            (hand.text(), "reply"),
+            (hand.category(), ["agent"]),
+            (hand.number(skewed=True), ["spent"]),
+        ),
     )
 
 
@@ -228,11 +309,28 @@ def recipes() -> Messy:
     """Recipes whose labels are JSON lists in a cell of a CSV."""
     rng, n = generator("recipes"), 300
     about = topics(rng, n, 4)
-    words = "beef pork chicken bacon", "tofu lentils chickpea spinach", "sugar chocolate vanilla caramel", "chilli pepper cayenne jalapeno"
+    words = (
+        "beef pork chicken bacon",
+        "tofu lentils chickpea spinach",
+        "sugar chocolate vanilla caramel",
+        "chilli pepper cayenne jalapeno",
+    )
     minutes, portions = np.exp(rng.normal(3.5, 0.7, n)).round(), rng.integers(1, 9, n)
-    Y = truth(rng, about[:, 0] - about[:, 1], portions.astype(float), -minutes, about[:, 2], about[:, 3], about[:, 1] - about[:, 0])
+    Y = truth(
+        rng,
+        about[:, 0] - about[:, 1],
+        portions.astype(float),
+        -minutes,
+        about[:, 2],
+        about[:, 3],
+        about[:, 1] - about[:, 0],
+    )
     cells = pd.DataFrame(
-        {"ingredients": sentences(rng, about, words, length=(3, 7)), "minutes": gaps(rng, minutes, 0.08), "portions": portions}
+        {
+            "ingredients": sentences(rng, about, words, length=(3, 7)),
+            "minutes": gaps(rng, minutes, 0.08),
+            "portions": portions,
+        }
     )
     return Messy(
         "recipes",
@@ -242,5 +340,9 @@ def recipes() -> Messy:
         "labels",
         {"ingredients": "text", "minutes": "number", "portions": "number"},
         separated(json_cells("labels")),
-        lambda: hand.prepared((hand.text(), "ingredients"), (hand.number(skewed=True), ["minutes"]), (hand.number(), ["portions"])),
+        lambda: hand.prepared(
+            (hand.text(), "ingredients"),
+            (hand.number(skewed=True), ["minutes"]),
+            (hand.number(), ["portions"]),
+        ),
     )

@@ -13,7 +13,11 @@ from .making import days, gaps, generator, sentences, topics, truth, written
 def orders() -> Messy:
     """Shop orders with ``$1,234.50`` and ``85.6%``; the labels are the last three columns."""
     rng, n = generator("orders"), 320
-    total, margin, items = np.exp(rng.normal(6, 1.4, n)), 100 * rng.beta(5, 2, n), rng.integers(1, 30, n)
+    total, margin, items = (
+        np.exp(rng.normal(6, 1.4, n)),
+        100 * rng.beta(5, 2, n),
+        rng.integers(1, 30, n),
+    )
     channel = rng.choice(["shop", "web", "phone", "partner"], n)
     Y = truth(
         rng,
@@ -37,7 +41,13 @@ def orders() -> Messy:
         Y,
         ("audit", "express", "loyal"),
         "3",
-        {"order": "id", "total": "number", "margin": "number", "items": "number", "channel": "category"},
+        {
+            "order": "id",
+            "total": "number",
+            "margin": "number",
+            "items": "number",
+            "channel": "category",
+        },
         separated(marks()),
         lambda: hand.prepared(
             (hand.number(hand.amount, skewed=True), ["total"]),
@@ -53,7 +63,13 @@ def ledger() -> Messy:
     rng, n = generator("ledger"), 260
     balance, cash = rng.normal(0, 40_000, n), rng.normal(5000, 9000, n)
     account = rng.choice(["4000 sales", "5000 wages", "6000 rent", "7000 travel"], n)
-    Y = truth(rng, -balance, cash - balance / 5, 1.0 * (account == "7000 travel") - balance / 80_000, abs(balance))
+    Y = truth(
+        rng,
+        -balance,
+        cash - balance / 5,
+        1.0 * (account == "7000 travel") - balance / 80_000,
+        abs(balance),
+    )
 
     def bracketed(values):
         return [f"({-value:,.0f})" if value < 0 else f"{value:,.0f}" for value in values]
@@ -73,9 +89,17 @@ def ledger() -> Messy:
         Y,
         ("alarm", "healthy", "question", "volatile"),
         "4",
-        {"company": "constant", "account": "category", "balance": "number", "cash flow": "number", "remarks": "empty"},
+        {
+            "company": "constant",
+            "account": "category",
+            "balance": "number",
+            "cash flow": "number",
+            "remarks": "empty",
+        },
         separated(marks("1", "0")),
-        lambda: hand.prepared((hand.category(), ["account"]), (hand.number(hand.amount), ["balance", "cash flow"])),
+        lambda: hand.prepared(
+            (hand.category(), ["account"]), (hand.number(hand.amount), ["balance", "cash flow"])
+        ),
     )
 
 
@@ -106,7 +130,9 @@ def swiss() -> Messy:
         "luxus,marge,romandie,sparsam",
         {"Preis": "number", "Kosten": "number", "Kanton": "category"},
         separated(marks(), ";"),
-        lambda: hand.prepared((hand.number(parse, skewed=True), ["Preis", "Kosten"]), (hand.category(), ["Kanton"])),
+        lambda: hand.prepared(
+            (hand.number(parse, skewed=True), ["Preis", "Kosten"]), (hand.category(), ["Kanton"])
+        ),
     )
 
 
@@ -127,7 +153,11 @@ def german() -> Messy:
     cells = pd.DataFrame(
         {
             "Größe": [text.replace(".", ",") for text in written("{:.1f}", size)],
-            "Miete": gaps(rng, [text.translate(str.maketrans(",.", ".,")) for text in written("{:,.2f}", rent)], 0.04),
+            "Miete": gaps(
+                rng,
+                [text.translate(str.maketrans(",.", ".,")) for text in written("{:,.2f}", rent)],
+                0.04,
+            ),
             "Bauart": kind,
             "Balkon": np.where(balcony, "ja", "nein"),
             "frei ab": free.strftime("%d.%m.%Y"),
@@ -140,7 +170,13 @@ def german() -> Messy:
         Y,
         ("familie", "günstig", "sommer", "urban"),
         "familie,günstig,sommer,urban",
-        {"Größe": "number", "Miete": "number", "Bauart": "category", "Balkon": "flag", "frei ab": "date"},
+        {
+            "Größe": "number",
+            "Miete": "number",
+            "Bauart": "category",
+            "Balkon": "flag",
+            "frei ab": "date",
+        },
         separated(marks("ja", "nein"), ";", encoding="latin-1"),
         lambda: hand.prepared(
             (hand.number(parse), ["Größe", "Miete"]),
@@ -157,8 +193,16 @@ def unicode_export() -> Messy:
     about, stock = topics(rng, n, 3), rng.integers(0, 500, n)
     words = "čaj sušenka mléko", "żarówka kabel młotek", "книга перо bumaga"
     price = np.exp(rng.normal(3, 0.8, n)).round(2)
-    Y = truth(rng, about[:, 1], about[:, 0] - 0.3 * about[:, 1], np.log(price) + 0.0, about[:, 2] - stock / 600)
-    cells = pd.DataFrame({"artikl": sentences(rng, about, words, length=(3, 6)), "cena": price, "sklad": stock})
+    Y = truth(
+        rng,
+        about[:, 1],
+        about[:, 0] - 0.3 * about[:, 1],
+        np.log(price) + 0.0,
+        about[:, 2] - stock / 600,
+    )
+    cells = pd.DataFrame(
+        {"artikl": sentences(rng, about, words, length=(3, 6)), "cena": price, "sklad": stock}
+    )
     return Messy(
         "unicode_export",
         cells,
@@ -167,14 +211,22 @@ def unicode_export() -> Messy:
         "dílna,kuchyň,luxus,škola",
         {"artikl": "text", "cena": "number", "sklad": "number"},
         separated(marks(), "\t", suffix=".tsv", encoding="utf-16"),
-        lambda: hand.prepared((hand.text(), "artikl"), (hand.number(skewed=True), ["cena"]), (hand.number(), ["sklad"])),
+        lambda: hand.prepared(
+            (hand.text(), "artikl"),
+            (hand.number(skewed=True), ["cena"]),
+            (hand.number(), ["sklad"]),
+        ),
     )
 
 
 def budget_sheet() -> Messy:
     """An Excel sheet with an empty top row, real dates and x-marks."""
     rng, n = generator("budget sheet"), 220
-    planned, spent, due = rng.normal(900, 300, n).round(2), rng.normal(850, 350, n).round(2), days(rng, n, "2023-01-01", 700)
+    planned, spent, due = (
+        rng.normal(900, 300, n).round(2),
+        rng.normal(850, 350, n).round(2),
+        days(rng, n, "2023-01-01", 700),
+    )
     unit = rng.choice(["Schools", "Roads", "Libraries"], n)
     late = (due.month >= 9).astype(float)
     Y = truth(
@@ -184,7 +236,9 @@ def budget_sheet() -> Messy:
         planned + 300 * (unit == "Schools"),
         1.0 * (unit == "Libraries") - spent / 700,
     )
-    cells = pd.DataFrame({"unit": unit, "planned": planned, "spent": gaps(rng, spent, 0.05), "due": due})
+    cells = pd.DataFrame(
+        {"unit": unit, "planned": planned, "spent": gaps(rng, spent, 0.05), "due": due}
+    )
     return Messy(
         "budget_sheet",
         cells,
@@ -193,19 +247,33 @@ def budget_sheet() -> Messy:
         "exceeded,late,major,minor",
         {"unit": "category", "planned": "number", "spent": "number", "due": "date"},
         sheet(marks("x", "")),
-        lambda: hand.prepared((hand.category(), ["unit"]), (hand.number(), ["planned", "spent"]), (hand.date(), ["due"])),
+        lambda: hand.prepared(
+            (hand.category(), ["unit"]),
+            (hand.number(), ["planned", "spent"]),
+            (hand.date(), ["due"]),
+        ),
     )
 
 
 def homes() -> Messy:
     """Homes with zip codes that begin with 0: codes, not numbers."""
     rng, n = generator("homes"), 380
-    codes = np.array(["01067", "01099", "01127", "04103", "04155", "04229", "10115", "10437", "20095", "80331"])
+    codes = np.array(
+        ["01067", "01099", "01127", "04103", "04155", "04229", "10115", "10437", "20095", "80331"]
+    )
     rich, green, flood = (rng.permutation(np.linspace(-1.5, 1.5, len(codes))) for _ in range(3))
     at = rng.integers(0, len(codes), n)
     area = rng.normal(90, 30, n).round()
-    Y = truth(rng, flood[at], green[at] + (area - 90) / 60, rich[at] + (area - 90) / 30, (90 - area) / 30)
-    cells = pd.DataFrame({"zip": codes[at], "area": area, "rooms": np.clip((area / 28 + rng.normal(0, 0.6, n)).round(), 1, 9)})
+    Y = truth(
+        rng, flood[at], green[at] + (area - 90) / 60, rich[at] + (area - 90) / 30, (90 - area) / 30
+    )
+    cells = pd.DataFrame(
+        {
+            "zip": codes[at],
+            "area": area,
+            "rooms": np.clip((area / 28 + rng.normal(0, 0.6, n)).round(), 1, 9),
+        }
+    )
     return Messy(
         "homes",
         cells,
@@ -221,13 +289,19 @@ def homes() -> Messy:
 def customers() -> Messy:
     """Customers from a hundred cities, most of them rare."""
     rng, n = generator("customers"), 400
-    names = ["Lagos", "Lima", "Oslo", "Quito", "Riga"] + [a + b for a in ("New ", "Port ", "Saint ", "El ", "Bad ") for b in RARE]
+    names = ["Lagos", "Lima", "Oslo", "Quito", "Riga"] + [
+        a + b for a in ("New ", "Port ", "Saint ", "El ", "Bad ") for b in RARE
+    ]
     weight = 1 / np.arange(1, len(names) + 1) ** 0.9
     at = rng.choice(len(names), n, p=weight / weight.sum())
     south, spend = np.isin(at, (0, 1, 3)).astype(float), np.exp(rng.normal(4, 1, n)).round(2)
     rare = (at >= 5).astype(float)
-    Y = truth(rng, south, 1.5 * (at == 2) + (at == 4) - np.log(spend) / 4, rare, np.log(spend) + south)
-    cells = pd.DataFrame({"city": np.array(names)[at], "spend": spend, "visits": rng.poisson(4 + 3 * south)})
+    Y = truth(
+        rng, south, 1.5 * (at == 2) + (at == 4) - np.log(spend) / 4, rare, np.log(spend) + south
+    )
+    cells = pd.DataFrame(
+        {"city": np.array(names)[at], "spend": spend, "visits": rng.poisson(4 + 3 * south)}
+    )
     return Messy(
         "customers",
         cells,
@@ -236,12 +310,27 @@ def customers() -> Messy:
         "import,north,rural,vip",
         {"city": "category", "spend": "number", "visits": "number"},
         separated(marks()),
-        lambda: hand.prepared((hand.category(), ["city"]), (hand.number(skewed=True), ["spend"]), (hand.number(), ["visits"])),
+        lambda: hand.prepared(
+            (hand.category(), ["city"]),
+            (hand.number(skewed=True), ["spend"]),
+            (hand.number(), ["visits"]),
+        ),
     )
 
 
 RARE = [
-    *("Albany", "Bergen", "Calder", "Dunmore", "Elgin", "Farley", "Galway", "Holt", "Ilford", "Jasper"),
+    *(
+        "Albany",
+        "Bergen",
+        "Calder",
+        "Dunmore",
+        "Elgin",
+        "Farley",
+        "Galway",
+        "Holt",
+        "Ilford",
+        "Jasper",
+    ),
     *("Kelso", "Linton", "Marlow", "Nairn", "Oban", "Penrith", "Quorn", "Ripon", "Selby", "Troon"),
 ]
 
@@ -253,10 +342,24 @@ def clothes() -> Messy:
     has = topics(rng, n, len(values))
     has[~has.any(axis=1), 0] = 1
     price = np.exp(rng.normal(3.5, 0.6, n)).round(2)
-    Y = truth(rng, has[:, 2] + has[:, 3], np.log(price) + 0.5 * has[:, 5], has[:, 4] - has[:, 1], has[:, 0] - has[:, 5], has[:, 5])
+    Y = truth(
+        rng,
+        has[:, 2] + has[:, 3],
+        np.log(price) + 0.5 * has[:, 5],
+        has[:, 4] - has[:, 1],
+        has[:, 0] - has[:, 5],
+        has[:, 5],
+    )
     cells = pd.DataFrame(
         {
-            "properties": [";".join(rng.permutation([value for value, flag in zip(values, row, strict=True) if flag])) for row in has],
+            "properties": [
+                ";".join(
+                    rng.permutation(
+                        [value for value, flag in zip(values, row, strict=True) if flag]
+                    )
+                )
+                for row in has
+            ],
             "price": gaps(rng, price, 0.05),
             "brand": rng.choice(["Ax", "Bo", "Cu"], n),
         }
@@ -269,5 +372,9 @@ def clothes() -> Messy:
         "season and style",
         {"properties": "tags", "price": "number", "brand": "category"},
         separated(joined("season and style", "; ")),
-        lambda: hand.prepared((hand.tags(";"), "properties"), (hand.number(skewed=True), ["price"]), (hand.category(), ["brand"])),
+        lambda: hand.prepared(
+            (hand.tags(";"), "properties"),
+            (hand.number(skewed=True), ["price"]),
+            (hand.category(), ["brand"]),
+        ),
     )

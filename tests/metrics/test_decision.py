@@ -17,7 +17,8 @@ from reference import metrics as literal
 from skcamel import metrics
 
 DECISION = ("hamming_loss", "macro_f1", "micro_f1")
-# Sums of at most 8 weights over at most 6 labels, then ratios <= 1: under 100 roundings of 1.1e-16 each.
+# Sums of at most 8 weights over at most 6 labels, then ratios <= 1: under 100 roundings of 1.1e-16
+# each.
 ROUNDING = 1e-14
 
 Y = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
@@ -29,9 +30,17 @@ HAND = {
     "base": (Y, P, ("1/3", "32/45", "5/7")),
     "tied row": (Y, P_TIED, ("1/4", "37/45", "4/5")),
     # (TP, FP, FN) become (2,3,0), (2,1,0), (1,0,1), sums (5,4,1): 4/7, 4/5, 2/3
-    "row without labels": (np.vstack([Y, [0, 0, 0]]), np.vstack([P, [1, 0, 0]]), ("1/3", "214/315", "2/3")),
+    "row without labels": (
+        np.vstack([Y, [0, 0, 0]]),
+        np.vstack([P, [1, 0, 0]]),
+        ("1/3", "214/315", "2/3"),
+    ),
     # (3,2,0), (2,1,1), (1,0,2), sums (6,3,3): 3/4, 2/3, 1/2
-    "row with all labels": (np.vstack([Y, [1, 1, 1]]), np.vstack([P, [1, 0, 0]]), ("2/5", "23/36", "2/3")),
+    "row with all labels": (
+        np.vstack([Y, [1, 1, 1]]),
+        np.vstack([P, [1, 0, 0]]),
+        ("2/5", "23/36", "2/3"),
+    ),
 }
 
 
@@ -41,7 +50,9 @@ def matrices(draw, *, least=1):
     n, q = draw(st.integers(1, 8)), draw(st.integers(least, 6))
     column = st.lists(st.booleans(), min_size=n, max_size=n)
     column = st.one_of(column, column, st.just([False] * n), st.just([True] * n))
-    labels, decisions = (np.array(draw(st.lists(column, min_size=q, max_size=q))).T for _ in range(2))
+    labels, decisions = (
+        np.array(draw(st.lists(column, min_size=q, max_size=q))).T for _ in range(2)
+    )
     weights = draw(st.lists(st.sampled_from([0.0, 0.25, 1.0, 2.5]), min_size=n, max_size=n))
     return labels, decisions, np.array(weights)
 
@@ -72,7 +83,9 @@ def close(a, b):
 @pytest.mark.parametrize("case", HAND)
 def test_hand_example_gives_its_fractions(case, xp):
     labels, decisions, expected = HAND[case]
-    for name, value, fraction in zip(DECISION, all_three(xp(labels), xp(decisions)), expected, strict=True):
+    for name, value, fraction in zip(
+        DECISION, all_three(xp(labels), xp(decisions)), expected, strict=True
+    ):
         assert literal.decision_metric(name, labels, decisions) == Fraction(fraction)
         assert same(value, Fraction(fraction))
 
@@ -82,23 +95,45 @@ def test_counts_of_the_hand_example_are_those_of_the_table():
 
 
 def test_weights_of_the_hand_example_weigh_the_counts():
-    weights = [1, 2, 0, 5]  # wrong entries 0 1 0 3 of 3; counts (1,7,0), (2,5,0), (1,0,5), sums (4,12,5)
-    expected = (Fraction(17, 24), (Fraction(2, 9) + Fraction(4, 9) + Fraction(2, 7)) / 3, Fraction(8, 25))
-    assert all(same(value, exact) for value, exact in zip(all_three(Y, P, sample_weight=weights), expected, strict=True))
+    weights = [
+        1,
+        2,
+        0,
+        5,
+    ]  # wrong entries 0 1 0 3 of 3; counts (1,7,0), (2,5,0), (1,0,5), sums (4,12,5)
+    expected = (
+        Fraction(17, 24),
+        (Fraction(2, 9) + Fraction(4, 9) + Fraction(2, 7)) / 3,
+        Fraction(8, 25),
+    )
+    assert all(
+        same(value, exact)
+        for value, exact in zip(all_three(Y, P, sample_weight=weights), expected, strict=True)
+    )
 
 
 @pytest.mark.parametrize("absent", [0.0, 0.5, 1.0])
 def test_absent_is_the_f1_of_a_label_that_neither_occurs_nor_is_predicted(absent):
     labels, decisions = [[1, 0, 0], [1, 0, 1]], [[1, 0, 1], [1, 0, 0]]  # F1: 1, absent, 0
-    assert metrics.macro_f1(labels, decisions, absent=absent) == pytest.approx((1 + absent + 0) / 3, abs=ROUNDING)
+    assert metrics.macro_f1(labels, decisions, absent=absent) == pytest.approx(
+        (1 + absent + 0) / 3, abs=ROUNDING
+    )
     assert metrics.micro_f1(labels, decisions, absent=absent) == pytest.approx(4 / 6, abs=ROUNDING)
     nothing = np.zeros((2, 3))
-    assert metrics.macro_f1(nothing, nothing, absent=absent) == metrics.micro_f1(nothing, nothing, absent=absent) == absent
+    assert (
+        metrics.macro_f1(nothing, nothing, absent=absent)
+        == metrics.micro_f1(nothing, nothing, absent=absent)
+        == absent
+    )
 
 
 def test_absent_does_not_touch_a_label_whose_f1_is_zero():
     for labels, decisions in (([[1]], [[0]]), ([[0]], [[1]])):
-        assert metrics.macro_f1(labels, decisions, absent=1.0) == metrics.micro_f1(labels, decisions, absent=1.0) == 0.0
+        assert (
+            metrics.macro_f1(labels, decisions, absent=1.0)
+            == metrics.micro_f1(labels, decisions, absent=1.0)
+            == 0.0
+        )
 
 
 # Two other implementations
@@ -109,9 +144,17 @@ def test_every_convention_agrees_with_the_literal_loops(case, weighted, xp):
     labels, decisions, weights = case
     weights = weights if weighted else None
     for absent in (0.0, 0.5, 1.0):
-        values = all_three(xp(labels), xp(decisions), absent=absent, sample_weight=xp(weights) if weighted else None)
+        values = all_three(
+            xp(labels),
+            xp(decisions),
+            absent=absent,
+            sample_weight=xp(weights) if weighted else None,
+        )
         for name, value in zip(DECISION, values, strict=True):
-            assert same(value, literal.decision_metric(name, labels, decisions, absent, weights)), (name, absent)
+            assert same(value, literal.decision_metric(name, labels, decisions, absent, weights)), (
+                name,
+                absent,
+            )
 
 
 @given(case=matrices(least=2), weighted=st.booleans())
@@ -121,8 +164,15 @@ def test_scikit_learn_agrees(case, weighted):
     hamming = sklearn.metrics.hamming_loss(labels, decisions, sample_weight=weights)
     assert close(metrics.hamming_loss(labels, decisions, sample_weight=weights), hamming)
     for average, absent in product(("macro", "micro"), (0.0, 1.0)):
-        f1 = getattr(metrics, f"{average}_f1")(labels, decisions, absent=absent, sample_weight=weights)
-        assert close(f1, sklearn.metrics.f1_score(labels, decisions, average=average, zero_division=absent, sample_weight=weights))
+        f1 = getattr(metrics, f"{average}_f1")(
+            labels, decisions, absent=absent, sample_weight=weights
+        )
+        assert close(
+            f1,
+            sklearn.metrics.f1_score(
+                labels, decisions, average=average, zero_division=absent, sample_weight=weights
+            ),
+        )
 
 
 # Laws
@@ -133,20 +183,27 @@ def test_order_of_rows_and_of_labels_does_not_matter(case, data):
     labels, decisions, weights = case
     rows = np.array(data.draw(st.permutations(range(labels.shape[0]))))
     columns = np.array(data.draw(st.permutations(range(labels.shape[1]))))
-    permuted = all_three(labels[rows][:, columns], decisions[rows][:, columns], sample_weight=weights[rows])
+    permuted = all_three(
+        labels[rows][:, columns], decisions[rows][:, columns], sample_weight=weights[rows]
+    )
     assert close(permuted, all_three(labels, decisions, sample_weight=weights))
 
 
 @given(case=matrices())
 def test_opposite_decisions_turn_hamming_loss_into_its_complement(case):
     labels, decisions, _ = case
-    assert close(metrics.hamming_loss(labels, decisions) + metrics.hamming_loss(labels, ~decisions), 1)
+    assert close(
+        metrics.hamming_loss(labels, decisions) + metrics.hamming_loss(labels, ~decisions), 1
+    )
 
 
 @given(case=matrices())
 def test_exchanging_truth_and_decisions_changes_nothing(case):
     labels, decisions, weights = case
-    assert close(all_three(labels, decisions, sample_weight=weights), all_three(decisions, labels, sample_weight=weights))
+    assert close(
+        all_three(labels, decisions, sample_weight=weights),
+        all_three(decisions, labels, sample_weight=weights),
+    )
 
 
 @given(case=matrices())
@@ -159,7 +216,9 @@ def test_perfect_decisions_leave_no_error(case):
 def test_macro_and_micro_f1_of_one_label_are_equal(case, absent):
     labels, decisions, weights = case
     options = {"absent": absent, "sample_weight": weights}
-    assert metrics.macro_f1(labels[:, :1], decisions[:, :1], **options) == metrics.micro_f1(labels[:, :1], decisions[:, :1], **options)
+    assert metrics.macro_f1(labels[:, :1], decisions[:, :1], **options) == metrics.micro_f1(
+        labels[:, :1], decisions[:, :1], **options
+    )
 
 
 @given(case=matrices(), repeats=st.lists(st.integers(0, 3), min_size=8, max_size=8))
@@ -173,7 +232,10 @@ def test_integer_weights_equal_repeated_rows(case, repeats):
 @given(case=matrices(), factor=st.sampled_from([1e-9, 0.1, 3.0, 1e9]))
 def test_only_ratios_of_weights_matter(case, factor):
     labels, decisions, weights = case
-    assert close(all_three(labels, decisions, sample_weight=factor * weights), all_three(labels, decisions, sample_weight=weights))
+    assert close(
+        all_three(labels, decisions, sample_weight=factor * weights),
+        all_three(labels, decisions, sample_weight=weights),
+    )
 
 
 # What may be passed
@@ -193,10 +255,15 @@ def test_constant_matrices_are_understood_in_both_codings():
 
 @pytest.mark.parametrize("kind", [bool, np.int8, np.uint8, np.int64, np.float32, np.float64])
 def test_matrices_of_every_dtype_are_understood(kind, xp):
-    assert np.array_equal(all_three(xp(Y.astype(kind)), xp(P.astype(kind))), all_three(xp(Y), xp(P)))
+    assert np.array_equal(
+        all_three(xp(Y.astype(kind)), xp(P.astype(kind))), all_three(xp(Y), xp(P))
+    )
 
 
-@pytest.mark.parametrize("convert", [np.ndarray.tolist, sparse.csr_array, sparse.csc_matrix, pd.DataFrame, np.asfortranarray])
+@pytest.mark.parametrize(
+    "convert",
+    [np.ndarray.tolist, sparse.csr_array, sparse.csc_matrix, pd.DataFrame, np.asfortranarray],
+)
 def test_lists_sparse_matrices_and_frames_are_understood(convert):
     expected = all_three(Y, P, sample_weight=np.array([1, 2, 3, 4]))
     assert np.array_equal(all_three(convert(Y), convert(P), sample_weight=[1, 2, 3, 4]), expected)
@@ -209,15 +276,46 @@ def test_no_weight_leaves_hamming_loss_undefined():
 # What is refused
 
 REFUSED = {
-    "fewer columns": ((Y, P[:, :2]), {}, "Y has shape (4, 3) but P has shape (4, 2); they must be equal."),
-    "fewer rows": ((Y, P[:3]), {}, "Y has shape (4, 3) but P has shape (3, 3); they must be equal."),
-    "one dimension": ((Y[0], P[0]), {}, "Y has 1 dimension(s); labels are a matrix with one row per instance and one column per label."),
+    "fewer columns": (
+        (Y, P[:, :2]),
+        {},
+        "Y has shape (4, 3) but P has shape (4, 2); they must be equal.",
+    ),
+    "fewer rows": (
+        (Y, P[:3]),
+        {},
+        "Y has shape (4, 3) but P has shape (3, 3); they must be equal.",
+    ),
+    "one dimension": (
+        (Y[0], P[0]),
+        {},
+        (
+            "Y has 1 dimension(s); labels are a matrix with one row per instance and one column per"
+            " label."
+        ),
+    ),
     "decisions of one dimension": ((Y, P[0]), {}, "P has 1 dimension(s); labels are a matrix"),
     "another value": ((Y * 3, P), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0, 3."),
-    "scores as decisions": ((Y, P / 2), {}, "P must hold only 0 and 1, or only -1 and +1; found 0.0, 0.5."),
-    "NaN": ((Y, np.where(P == 1, 1.0, np.nan)), {}, "P must hold only 0 and 1, or only -1 and +1; found 1.0, nan."),
-    "mixed codings": ((Y, P - np.eye(4, 3, k=1, dtype=int)), {}, "P must hold only 0 and 1, or only -1 and +1; found -1, 0, 1."),
-    "too few weights": ((Y, P), {"sample_weight": [1]}, "sample_weight has shape (1,); one weight for each of the 4 rows is needed."),
+    "scores as decisions": (
+        (Y, P / 2),
+        {},
+        "P must hold only 0 and 1, or only -1 and +1; found 0.0, 0.5.",
+    ),
+    "NaN": (
+        (Y, np.where(P == 1, 1.0, np.nan)),
+        {},
+        "P must hold only 0 and 1, or only -1 and +1; found 1.0, nan.",
+    ),
+    "mixed codings": (
+        (Y, P - np.eye(4, 3, k=1, dtype=int)),
+        {},
+        "P must hold only 0 and 1, or only -1 and +1; found -1, 0, 1.",
+    ),
+    "too few weights": (
+        (Y, P),
+        {"sample_weight": [1]},
+        "sample_weight has shape (1,); one weight for each of the 4 rows is needed.",
+    ),
 }
 
 

@@ -28,11 +28,19 @@ def cases(draw):
     n, q = draw(st.integers(1, 7)), draw(st.integers(1, 5))
     size = {"min_size": n * q, "max_size": n * q}
     truth = np.reshape(draw(st.lists(st.sampled_from([0.0, 1.0, NAN]), **size)), (n, q))
-    truth[draw(st.lists(st.booleans(), min_size=n, max_size=n))] *= draw(st.sampled_from([1.0, NAN]))
-    truth[:, draw(st.lists(st.booleans(), min_size=q, max_size=q))] *= draw(st.sampled_from([1.0, NAN]))
-    scores = np.reshape(draw(st.lists(st.sampled_from([-math.inf, -1.0, 0.0, 0.5, math.inf]), **size)), (n, q))
+    truth[draw(st.lists(st.booleans(), min_size=n, max_size=n))] *= draw(
+        st.sampled_from([1.0, NAN])
+    )
+    truth[:, draw(st.lists(st.booleans(), min_size=q, max_size=q))] *= draw(
+        st.sampled_from([1.0, NAN])
+    )
+    scores = np.reshape(
+        draw(st.lists(st.sampled_from([-math.inf, -1.0, 0.0, 0.5, math.inf]), **size)), (n, q)
+    )
     decisions = np.reshape(draw(st.lists(st.booleans(), **size)), (n, q))
-    weights = np.array(draw(st.lists(st.sampled_from([0.0, 0.25, 1.0, 2.5]), min_size=n, max_size=n)))
+    weights = np.array(
+        draw(st.lists(st.sampled_from([0.0, 0.25, 1.0, 2.5]), min_size=n, max_size=n))
+    )
     return truth, scores, decisions, weights
 
 
@@ -49,7 +57,12 @@ def test_every_convention_agrees_with_the_literal_loops(case, weighted, xp):
     truth, scores, decisions, weights = case
     weights = weights if weighted else None
     for ties, rows, absent in product(TIES, ROWS, (0.0, 1.0)):
-        options = {"ties": ties, "rows": rows, "absent": absent, "sample_weight": None if weights is None else xp(weights)}
+        options = {
+            "ties": ties,
+            "rows": rows,
+            "absent": absent,
+            "sample_weight": None if weights is None else xp(weights),
+        }
         values = metrics.evaluate(xp(truth), xp(scores), xp(decisions), **options)
         for name, value in values.items():
             if name in metrics.RANKING:
@@ -63,7 +76,9 @@ def test_every_convention_agrees_with_the_literal_loops(case, weighted, xp):
 def test_each_function_alone_agrees_with_all_at_once(case):
     truth, scores, decisions, weights = case
     for name, value in metrics.evaluate(truth, scores, decisions, sample_weight=weights).items():
-        alone = getattr(metrics, name)(truth, scores if name in metrics.RANKING else decisions, sample_weight=weights)
+        alone = getattr(metrics, name)(
+            truth, scores if name in metrics.RANKING else decisions, sample_weight=weights
+        )
         assert value == alone or (math.isnan(value) and math.isnan(alone))
 
 
@@ -71,11 +86,19 @@ def test_each_function_alone_agrees_with_all_at_once(case):
 def test_what_stands_where_the_truth_is_unknown_does_not_matter(case, data):
     truth, scores, decisions, weights = case
     unknown = np.isnan(truth)
-    other = np.reshape(data.draw(st.lists(st.sampled_from([-2.0, 0.5, 9.0]), min_size=truth.size, max_size=truth.size)), truth.shape)
+    other = np.reshape(
+        data.draw(
+            st.lists(st.sampled_from([-2.0, 0.5, 9.0]), min_size=truth.size, max_size=truth.size)
+        ),
+        truth.shape,
+    )
     changed = np.where(unknown, other, scores), np.where(unknown, other > 0, decisions)
     for ties, rows in product(TIES, ROWS):
         options = {"ties": ties, "rows": rows, "sample_weight": weights}
-        assert close(metrics.evaluate(truth, scores, decisions, **options), metrics.evaluate(truth, *changed, **options))
+        assert close(
+            metrics.evaluate(truth, scores, decisions, **options),
+            metrics.evaluate(truth, *changed, **options),
+        )
     assert metrics.edge_cases(truth, decisions) == metrics.edge_cases(truth, changed[1])
 
 
@@ -86,18 +109,28 @@ def test_rows_and_labels_of_which_nothing_is_known_may_be_left_out(case):
     if rows.any():
         part = [x[rows][:, labels] for x in (truth, scores, decisions)]
         for convention in ROWS:
-            whole = metrics.evaluate(truth, scores, decisions, rows=convention, sample_weight=weights + 1)
-            assert close(whole, metrics.evaluate(*part, rows=convention, sample_weight=weights[rows] + 1))
+            whole = metrics.evaluate(
+                truth, scores, decisions, rows=convention, sample_weight=weights + 1
+            )
+            assert close(
+                whole, metrics.evaluate(*part, rows=convention, sample_weight=weights[rows] + 1)
+            )
         assert metrics.edge_cases(truth, decisions) == metrics.edge_cases(part[0], part[2])
 
 
 @given(case=cases(), data=st.data())
 def test_order_of_rows_and_of_labels_does_not_matter(case, data):
     truth, scores, decisions, weights = case
-    scores = scores + 1e-3 * np.arange(truth.shape[1])  # without ties, which the lowest index decides
+    scores = scores + 1e-3 * np.arange(
+        truth.shape[1]
+    )  # without ties, which the lowest index decides
     rows, columns = (np.array(data.draw(st.permutations(range(size)))) for size in truth.shape)
-    permuted = [x[rows][:, columns] for x in (truth, np.nan_to_num(scores, posinf=8, neginf=-8), decisions)]
-    whole = metrics.evaluate(truth, np.nan_to_num(scores, posinf=8, neginf=-8), decisions, sample_weight=weights)
+    permuted = [
+        x[rows][:, columns] for x in (truth, np.nan_to_num(scores, posinf=8, neginf=-8), decisions)
+    ]
+    whole = metrics.evaluate(
+        truth, np.nan_to_num(scores, posinf=8, neginf=-8), decisions, sample_weight=weights
+    )
     if all(len(set(row)) == len(row) for row in permuted[1]):
         assert close(whole, metrics.evaluate(*permuted, sample_weight=weights[rows]))
 
@@ -109,24 +142,34 @@ def test_a_mask_that_knows_everything_changes_no_digit(case, weighted):
     weights = weights + 0.25 if weighted else None
     for ties, rows in product(TIES, ROWS):
         plain = ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights)
-        masked = ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights, known=known)
+        masked = ranking_metrics(
+            relevant, scores, ties=ties, rows=rows, weights=weights, known=known
+        )
         assert np.array_equal(list(plain.values()), list(masked.values()), equal_nan=True)
-    plain, masked = (decision_metrics(count(relevant, decisions, weights, mask)) for mask in (None, known))
+    plain, masked = (
+        decision_metrics(count(relevant, decisions, weights, mask)) for mask in (None, known)
+    )
     assert np.array_equal(list(plain.values()), list(masked.values()))
 
 
 def test_candidates_at_once_are_each_judged_by_the_known_entries(xp):
     relevant, known = as_truth(xp(Y))
     stacked = np.stack([F, -F, F[:, ::-1]])
-    together = ranking_metrics(relevant, xp(stacked), known=known) | decision_metrics(count(relevant, xp(stacked) > 0.4, None, known))
+    together = ranking_metrics(relevant, xp(stacked), known=known) | decision_metrics(
+        count(relevant, xp(stacked) > 0.4, None, known)
+    )
     for k, scores in enumerate(stacked):
         alone = metrics.evaluate(xp(Y), xp(scores), xp(scores > 0.4))
-        assert {name: float(values[k]) for name, values in together.items()} == pytest.approx(alone, abs=1e-15)
+        assert {name: float(values[k]) for name, values in together.items()} == pytest.approx(
+            alone, abs=1e-15
+        )
 
 
 def test_hand_example():
     values = metrics.evaluate(Y, F, P)
-    assert values["one_error"] == 1 / 2  # rows 0 and 1 count: 0.1 < 0.5 among the known, 0.6 is the best of 0.2 and 0.6
+    assert (
+        values["one_error"] == 1 / 2
+    )  # rows 0 and 1 count: 0.1 < 0.5 among the known, 0.6 is the best of 0.2 and 0.6
     assert values["coverage"] == 1 / 4
     assert values["ranking_loss"] == 1 / 2
     assert values["average_precision"] == 3 / 4
@@ -138,7 +181,14 @@ def test_every_form_of_a_gap_is_understood():
     expected = metrics.evaluate(Y, F, P)
     nullable = pd.DataFrame(Y).astype("Int64")
     objects = np.where(np.isnan(Y), None, Y.astype(object))
-    for truth in (Y.tolist(), pd.DataFrame(Y), nullable, objects, np.where(Y == 0, -1.0, Y), Y.astype(np.float32)):
+    for truth in (
+        Y.tolist(),
+        pd.DataFrame(Y),
+        nullable,
+        objects,
+        np.where(Y == 0, -1.0, Y),
+        Y.astype(np.float32),
+    ):
         assert metrics.evaluate(truth, F, P) == expected
 
 
@@ -177,9 +227,16 @@ def test_report_counts_known_entries(xp):
 
 
 def test_edge_cases_are_those_of_known_entries():
-    cases = metrics.edge_cases(np.array([[NAN, 0, NAN], [NAN, NAN, NAN], [1, NAN, NAN]]), np.array([[1, 0, 1], [1, 1, 1], [0, 1, 1]]))
+    cases = metrics.edge_cases(
+        np.array([[NAN, 0, NAN], [NAN, NAN, NAN], [1, NAN, NAN]]),
+        np.array([[1, 0, 1], [1, 1, 1], [0, 1, 1]]),
+    )
     assert cases == metrics.EdgeCases(
-        rows_without_labels=1, rows_with_all_labels=1, labels_absent=1, labels_never_true=1, labels_never_predicted=2
+        rows_without_labels=1,
+        rows_with_all_labels=1,
+        labels_absent=1,
+        labels_never_true=1,
+        labels_never_predicted=2,
     )
 
 
@@ -192,4 +249,6 @@ def test_scorers_judge_known_entries():
             return P
 
     for name, value in metrics.evaluate(Y, F, P).items():
-        assert metrics.get_scorer(name)(Fixed(), None, Y) == (-value if name in metrics.LOSSES else value)
+        assert metrics.get_scorer(name)(Fixed(), None, Y) == (
+            -value if name in metrics.LOSSES else value
+        )

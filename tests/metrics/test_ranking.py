@@ -21,13 +21,18 @@ from skcamel.metrics.ranking import best_labels
 
 RANKING = ("one_error", "coverage", "ranking_loss", "average_precision")
 CONVENTIONS = list(product(TIES, ROWS))
-# Means of at most 8 rows with at most 36 pairs or 6 ratios, all <= 1: under 500 roundings of 1.1e-16 each.
+# Means of at most 8 rows with at most 36 pairs or 6 ratios, all <= 1: under 500 roundings of
+# 1.1e-16 each.
 ROUNDING = 5e-14
 
 Y = np.array([[1, 0, 1], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
 F = np.array([[0.9, 0.2, 0.6], [0.7, 0.6, 0.1], [0.55, 0.8, 0.3], [0.6, 0.5, 0.3]])
 F_TIED = np.vstack([F[:3], [0.5, 0.5, 0.5]])
-Y_EMPTY, Y_FULL, F_MORE = np.vstack([Y, [0, 0, 0]]), np.vstack([Y, [1, 1, 1]]), np.vstack([F, [0.6, 0.4, 0.1]])
+Y_EMPTY, Y_FULL, F_MORE = (
+    np.vstack([Y, [0, 0, 0]]),
+    np.vstack([Y, [1, 1, 1]]),
+    np.vstack([F, [0.6, 0.4, 0.1]]),
+)
 BASE = ("1/2", "5/12", "3/8", "17/24")
 
 # name: labels, scores, conventions, (one-error, coverage, ranking loss, average precision)
@@ -39,15 +44,37 @@ HAND = {
     "tied row, worst": (Y, F_TIED, ("worst", "skip"), BASE),
     "tied row, sklearn": (Y, F_TIED, ("worst", "sklearn"), BASE),
     "tied row, index": (Y, F_TIED, ("index", "skip"), ("1/4", "1/4", "1/8", "7/8")),
-    "row without labels, mulan": (Y_EMPTY, F_MORE, ("index", "mulan"), ("3/5", "1/3", "3/10", "17/24")),
-    "row without labels, sklearn": (Y_EMPTY, F_MORE, ("worst", "sklearn"), ("3/5", "4/15", "3/10", "23/30")),
+    "row without labels, mulan": (
+        Y_EMPTY,
+        F_MORE,
+        ("index", "mulan"),
+        ("3/5", "1/3", "3/10", "17/24"),
+    ),
+    "row without labels, sklearn": (
+        Y_EMPTY,
+        F_MORE,
+        ("worst", "sklearn"),
+        ("3/5", "4/15", "3/10", "23/30"),
+    ),
     "row without labels, skip": (Y_EMPTY, F_MORE, ("worst", "skip"), BASE),
-    "row with all labels, mulan": (Y_FULL, F_MORE, ("index", "mulan"), ("2/5", "7/15", "3/10", "23/30")),
-    "row with all labels, sklearn": (Y_FULL, F_MORE, ("worst", "sklearn"), ("2/5", "7/15", "3/10", "23/30")),
+    "row with all labels, mulan": (
+        Y_FULL,
+        F_MORE,
+        ("index", "mulan"),
+        ("2/5", "7/15", "3/10", "23/30"),
+    ),
+    "row with all labels, sklearn": (
+        Y_FULL,
+        F_MORE,
+        ("worst", "sklearn"),
+        ("2/5", "7/15", "3/10", "23/30"),
+    ),
     "row with all labels, skip": (Y_FULL, F_MORE, ("worst", "skip"), BASE),
 }
 
-few_levels = st.sampled_from([-math.inf, -1.0, -0.0, 0.0, 0.5, math.inf])  # few, so that ties abound; 0.0 and -0.0 are tied
+few_levels = st.sampled_from(
+    [-math.inf, -1.0, -0.0, 0.0, 0.5, math.inf]
+)  # few, so that ties abound; 0.0 and -0.0 are tied
 any_finite = st.floats(allow_nan=False, allow_infinity=False)
 fractional = st.sampled_from([0.0, 0.25, 1.0, 2.5])
 
@@ -97,7 +124,9 @@ def test_hand_example_gives_its_fractions(case, xp):
     labels, scores, (ties, rows), expected = HAND[case]
     for name, fraction in zip(RANKING, expected, strict=True):
         assert literal.ranking_metric(name, labels, scores, ties, rows) == Fraction(fraction)
-        assert same(getattr(metrics, name)(xp(labels), xp(scores), ties=ties, rows=rows), Fraction(fraction))
+        assert same(
+            getattr(metrics, name)(xp(labels), xp(scores), ties=ties, rows=rows), Fraction(fraction)
+        )
 
 
 def test_ranks_of_the_hand_example_are_those_of_the_table():
@@ -106,16 +135,24 @@ def test_ranks_of_the_hand_example_are_those_of_the_table():
 
 
 def test_weights_of_the_hand_example_move_each_metric_to_a_weighted_mean():
-    weights = [1, 2, 0, 5]  # per row: one-error 0 1 0 1, coverage 1/3 1/3 1/3 2/3, ranking loss 0 1/2 0 1, precision 1 1/2 1 1/3
+    weights = [
+        1,
+        2,
+        0,
+        5,
+    ]  # per row: one-error 0 1 0 1, coverage 1/3 1/3 1/3 2/3, ranking loss 0 1/2 0 1, precision 1 1/2 1 1/3
     expected = (Fraction(7, 8), Fraction(13, 24), Fraction(3, 4), Fraction(11, 24))
     for value, exact in zip(all_four(Y, F, sample_weight=weights), expected, strict=True):
         assert same(value, exact)
 
 
 @pytest.mark.parametrize(
-    ("scores", "worst", "index"), [([0.5, 0.5, 0.1], 0.0, 1.0), ([0.1, 0.5, 0.5], 1.0, 1.0), ([0.5, 0.1, 0.5], 0.0, 1.0)]
+    ("scores", "worst", "index"),
+    [([0.5, 0.5, 0.1], 0.0, 1.0), ([0.1, 0.5, 0.5], 1.0, 1.0), ([0.5, 0.1, 0.5], 0.0, 1.0)],
 )
-def test_top_label_of_equals_is_the_lowest_index_under_worst_and_the_highest_under_index(scores, worst, index):
+def test_top_label_of_equals_is_the_lowest_index_under_worst_and_the_highest_under_index(
+    scores, worst, index
+):
     labels = [[1, 0, 0]]
     assert metrics.one_error(labels, [scores], ties="worst") == worst
     assert metrics.one_error(labels, [scores], ties="index") == index
@@ -129,20 +166,38 @@ def test_every_convention_agrees_with_the_literal_loops(case, weighted, xp):
     labels, scores, weights = case
     weights = weights if weighted else None
     for name, (ties, rows) in product(RANKING, CONVENTIONS):
-        value = getattr(metrics, name)(xp(labels), xp(scores), ties=ties, rows=rows, sample_weight=xp(weights) if weighted else None)
+        value = getattr(metrics, name)(
+            xp(labels),
+            xp(scores),
+            ties=ties,
+            rows=rows,
+            sample_weight=xp(weights) if weighted else None,
+        )
         assert isinstance(value, float)
-        assert same(value, literal.ranking_metric(name, labels, scores, ties, rows, weights)), (name, ties, rows)
+        assert same(value, literal.ranking_metric(name, labels, scores, ties, rows, weights)), (
+            name,
+            ties,
+            rows,
+        )
 
 
-@given(case=matrices(levels=st.one_of(any_finite, st.sampled_from([0.0, 1.0])), least=2), weighted=st.booleans())
+@given(
+    case=matrices(levels=st.one_of(any_finite, st.sampled_from([0.0, 1.0])), least=2),
+    weighted=st.booleans(),
+)
 def test_scikit_learn_agrees_where_it_has_the_metric(case, weighted):
     labels, scores, weights = case
     weights = weights + 0.25 if weighted else None  # scikit-learn divides by their sum
     options = {"ties": "worst", "rows": "sklearn", "sample_weight": weights}
     last_rank = sklearn.metrics.coverage_error(labels, scores, sample_weight=weights)
     assert close(metrics.coverage(labels, scores, **options), (last_rank - 1) / labels.shape[1])
-    assert close(metrics.ranking_loss(labels, scores, **options), sklearn.metrics.label_ranking_loss(labels, scores, sample_weight=weights))
-    precision = sklearn.metrics.label_ranking_average_precision_score(labels, scores, sample_weight=weights)
+    assert close(
+        metrics.ranking_loss(labels, scores, **options),
+        sklearn.metrics.label_ranking_loss(labels, scores, sample_weight=weights),
+    )
+    precision = sklearn.metrics.label_ranking_average_precision_score(
+        labels, scores, sample_weight=weights
+    )
     assert close(metrics.average_precision(labels, scores, **options), precision)
 
 
@@ -151,11 +206,17 @@ def test_many_rows_and_labels_agree_with_scikit_learn(rng, xp):
     relevant, ranked = xp(labels), xp(scores)
     tolerance = 1e-12  # 200 rows of 40 labels instead of 8 of 6
     last_rank = sklearn.metrics.coverage_error(labels, scores)
-    assert metrics.coverage(relevant, ranked, rows="sklearn") == pytest.approx((last_rank - 1) / 40, abs=tolerance)
+    assert metrics.coverage(relevant, ranked, rows="sklearn") == pytest.approx(
+        (last_rank - 1) / 40, abs=tolerance
+    )
     loss = sklearn.metrics.label_ranking_loss(labels, scores)
-    assert metrics.ranking_loss(relevant, ranked, rows="sklearn") == pytest.approx(loss, abs=tolerance)
+    assert metrics.ranking_loss(relevant, ranked, rows="sklearn") == pytest.approx(
+        loss, abs=tolerance
+    )
     precision = sklearn.metrics.label_ranking_average_precision_score(labels, scores)
-    assert metrics.average_precision(relevant, ranked, rows="sklearn") == pytest.approx(precision, abs=tolerance)
+    assert metrics.average_precision(relevant, ranked, rows="sklearn") == pytest.approx(
+        precision, abs=tolerance
+    )
 
 
 def test_scores_that_differ_in_their_last_bit_are_no_ties():
@@ -169,7 +230,10 @@ def test_scores_that_differ_in_their_last_bit_are_no_ties():
 
 @pytest.mark.parametrize("ties", TIES)
 def test_rows_are_scored_alike_in_blocks_of_any_size(ties, rng, monkeypatch):
-    labels, scores = rng.random((50, 7)) < 0.3, rng.integers(0, 40, (50, 7)) / 8.0  # some rows have ties
+    labels, scores = (
+        rng.random((50, 7)) < 0.3,
+        rng.integers(0, 40, (50, 7)) / 8.0,
+    )  # some rows have ties
     whole = ranking.ranking_metrics(labels, scores, ties=ties)
     monkeypatch.setattr(ranking, "BLOCK", 20)  # 2 rows
     for name, values in ranking.ranking_metrics(labels, scores, ties=ties).items():
@@ -183,10 +247,17 @@ def test_rows_are_scored_alike_in_blocks_of_any_size(ties, rng, monkeypatch):
 def test_ranking_ignores_any_increasing_map_of_the_scores_of_a_row(case, steps):
     labels, scores, _ = case
     rising = np.cumsum(steps)
-    mapped = np.array([rising[np.unique(row, return_inverse=True)[1]] * 2.0**i - 7 for i, row in enumerate(scores)])
+    mapped = np.array(
+        [
+            rising[np.unique(row, return_inverse=True)[1]] * 2.0**i - 7
+            for i, row in enumerate(scores)
+        ]
+    )
     for ties, rows in CONVENTIONS:
         assert np.array_equal(
-            all_four(labels, mapped, ties=ties, rows=rows), all_four(labels, scores, ties=ties, rows=rows), equal_nan=True
+            all_four(labels, mapped, ties=ties, rows=rows),
+            all_four(labels, scores, ties=ties, rows=rows),
+            equal_nan=True,
         )
 
 
@@ -196,7 +267,12 @@ def test_order_of_rows_does_not_matter(case, data):
     order = np.array(data.draw(st.permutations(range(len(labels)))))
     for ties, rows in CONVENTIONS:
         straight = all_four(labels, scores, ties=ties, rows=rows, sample_weight=weights)
-        assert close(all_four(labels[order], scores[order], ties=ties, rows=rows, sample_weight=weights[order]), straight)
+        assert close(
+            all_four(
+                labels[order], scores[order], ties=ties, rows=rows, sample_weight=weights[order]
+            ),
+            straight,
+        )
 
 
 @given(case=untied(), data=st.data())
@@ -218,14 +294,20 @@ def test_order_of_labels_matters_under_worst_ties_to_one_error_alone(case, data)
 @given(case=untied())
 def test_ties_rules_agree_without_ties(case):
     for rows in ROWS:
-        assert np.array_equal(all_four(*case, ties="worst", rows=rows), all_four(*case, ties="index", rows=rows), equal_nan=True)
+        assert np.array_equal(
+            all_four(*case, ties="worst", rows=rows),
+            all_four(*case, ties="index", rows=rows),
+            equal_nan=True,
+        )
 
 
 @given(case=matrices(mixed_rows=True))
 def test_rows_rules_agree_where_every_row_has_some_and_lacks_some_labels(case):
     labels, scores, weights = case
     for ties in TIES:
-        skip, mulan, sklearn_ = (all_four(labels, scores, ties=ties, rows=rows, sample_weight=weights) for rows in ROWS)
+        skip, mulan, sklearn_ = (
+            all_four(labels, scores, ties=ties, rows=rows, sample_weight=weights) for rows in ROWS
+        )
         assert np.array_equal(skip, mulan, equal_nan=True)
         assert np.array_equal(skip, sklearn_, equal_nan=True)
 
@@ -233,7 +315,9 @@ def test_rows_rules_agree_where_every_row_has_some_and_lacks_some_labels(case):
 @given(case=matrices())
 def test_worst_ties_never_lower_coverage_or_ranking_loss(case):
     labels, scores, _ = case
-    worst, index = (all_four(labels, scores, ties=ties, rows="mulan")[1:3] for ties in ("worst", "index"))
+    worst, index = (
+        all_four(labels, scores, ties=ties, rows="mulan")[1:3] for ties in ("worst", "index")
+    )
     assert (worst >= index - ROUNDING).all()
 
 
@@ -250,7 +334,10 @@ def test_perfect_scores_leave_no_error_and_the_least_coverage(case, gaps):
 def test_coverage_is_never_below_that_of_perfect_scores(case):
     labels, scores, _ = case
     for ties in TIES:
-        assert metrics.coverage(labels, scores, ties=ties) >= (labels.sum(axis=1) - 1).mean() / labels.shape[1] - ROUNDING
+        assert (
+            metrics.coverage(labels, scores, ties=ties)
+            >= (labels.sum(axis=1) - 1).mean() / labels.shape[1] - ROUNDING
+        )
 
 
 @given(case=untied())
@@ -258,7 +345,11 @@ def test_reversed_scores_turn_ranking_loss_into_its_complement(case):
     labels, scores = case
     forward, backward = metrics.ranking_loss(labels, scores), metrics.ranking_loss(labels, -scores)
     undecided = labels.all(axis=1) | ~labels.any(axis=1)
-    assert (math.isnan(forward) and math.isnan(backward)) if undecided.all() else close(forward + backward, 1)
+    assert (
+        (math.isnan(forward) and math.isnan(backward))
+        if undecided.all()
+        else close(forward + backward, 1)
+    )
 
 
 @given(case=matrices(mixed_rows=True), data=st.data())
@@ -268,7 +359,9 @@ def test_one_relevant_label_ties_the_metrics_to_its_rank(case, data):
     relevant = data.draw(st.lists(st.integers(0, q - 1), min_size=n, max_size=n))
     labels = np.eye(q, dtype=bool)[relevant]
     for ties in TIES:
-        ranks = [literal.rank(row, j, ties) for row, j in zip(scores.tolist(), relevant, strict=True)]
+        ranks = [
+            literal.rank(row, j, ties) for row, j in zip(scores.tolist(), relevant, strict=True)
+        ]
         _, coverage, loss, precision = all_four(labels, scores, ties=ties)
         assert close(loss, coverage * q / (q - 1))
         assert close(precision, np.mean([1 / r for r in ranks]))
@@ -281,7 +374,9 @@ def test_metrics_stay_inside_their_ranges(case):
     highest = np.array([1, 1 - 1 / q, 1, 1]) + ROUNDING
     for ties, rows in CONVENTIONS:
         values = all_four(labels, scores, ties=ties, rows=rows)
-        lowest = np.array([0, -1 / q if rows == "sklearn" else 0, 0, 1 / q]) - ROUNDING  # a relevant label is at worst the last of q
+        lowest = (
+            np.array([0, -1 / q if rows == "sklearn" else 0, 0, 1 / q]) - ROUNDING
+        )  # a relevant label is at worst the last of q
         defined = ~np.isnan(values)
         assert (values >= lowest)[defined].all()
         assert (values <= highest)[defined].all()
@@ -293,7 +388,12 @@ def test_integer_weights_equal_repeated_rows(case, repeats):
     repeats = np.array(repeats[: len(labels)])
     for ties, rows in CONVENTIONS:
         weighted = all_four(labels, scores, ties=ties, rows=rows, sample_weight=repeats)
-        repeated = all_four(np.repeat(labels, repeats, axis=0), np.repeat(scores, repeats, axis=0), ties=ties, rows=rows)
+        repeated = all_four(
+            np.repeat(labels, repeats, axis=0),
+            np.repeat(scores, repeats, axis=0),
+            ties=ties,
+            rows=rows,
+        )
         assert close(weighted, repeated)
 
 
@@ -304,7 +404,10 @@ def test_integer_weights_equal_repeated_rows(case, repeats):
 def test_minus_one_is_read_as_zero(rows, xp):
     labels = np.vstack([Y, [0, 0, 0], [1, 1, 1]])
     scores = np.vstack([F, F[:2]])
-    assert np.array_equal(all_four(xp(2 * labels - 1), xp(scores), rows=rows), all_four(xp(labels), xp(scores), rows=rows))
+    assert np.array_equal(
+        all_four(xp(2 * labels - 1), xp(scores), rows=rows),
+        all_four(xp(labels), xp(scores), rows=rows),
+    )
 
 
 @pytest.mark.parametrize("kind", [bool, np.int8, np.uint8, np.int64, np.float32, np.float64])
@@ -312,7 +415,10 @@ def test_labels_of_every_dtype_are_understood(kind, xp):
     assert np.array_equal(all_four(xp(Y.astype(kind)), xp(F)), all_four(xp(Y), xp(F)))
 
 
-@pytest.mark.parametrize("convert", [np.ndarray.tolist, sparse.csr_array, sparse.csc_matrix, pd.DataFrame, np.asfortranarray])
+@pytest.mark.parametrize(
+    "convert",
+    [np.ndarray.tolist, sparse.csr_array, sparse.csc_matrix, pd.DataFrame, np.asfortranarray],
+)
 def test_lists_sparse_matrices_and_frames_are_understood(convert):
     expected = all_four(Y, F, sample_weight=np.array([1, 2, 3, 4]))
     assert np.array_equal(all_four(convert(Y), convert(F), sample_weight=[1, 2, 3, 4]), expected)
@@ -321,7 +427,9 @@ def test_lists_sparse_matrices_and_frames_are_understood(convert):
 def test_integer_and_single_precision_scores_rank_as_double_ones(xp):
     scores = np.array([[9, 2, 6], [7, 6, 1], [5, 8, 3], [5, 5, 5]])
     for kind in (np.int32, np.float32):
-        assert np.array_equal(all_four(xp(Y), xp(scores.astype(kind))), all_four(xp(Y), xp(scores.astype(float))))
+        assert np.array_equal(
+            all_four(xp(Y), xp(scores.astype(kind))), all_four(xp(Y), xp(scores.astype(float)))
+        )
 
 
 def test_infinite_scores_are_legal_and_tie_with_each_other(xp):
@@ -349,7 +457,11 @@ def test_rows_without_labels_leave_mulans_average_precision_undefined_where_ther
 
 
 def test_arguments_are_left_as_they_were():
-    labels, scores, weights = np.vstack([Y, [0, 0, 0]]), np.vstack([F_TIED, [1, 1, 1]]), np.arange(5.0)
+    labels, scores, weights = (
+        np.vstack([Y, [0, 0, 0]]),
+        np.vstack([F_TIED, [1, 1, 1]]),
+        np.arange(5.0),
+    )
     before = labels.copy(), scores.copy(), weights.copy()
     for ties, rows in CONVENTIONS:
         all_four(labels, scores, ties=ties, rows=rows, sample_weight=weights)
@@ -360,21 +472,77 @@ def test_arguments_are_left_as_they_were():
 
 NAN = np.where(F == 0.1, np.nan, F)
 REFUSED = {
-    "NaN scores": ((Y, NAN), {}, "scores holds NaN, which has no rank; replace it by a number or by -inf for 'never'."),
-    "fewer columns": ((Y, F[:, :2]), {}, "Y has shape (4, 3) but scores has shape (4, 2); they must be equal."),
-    "fewer rows": ((Y, F[:3]), {}, "Y has shape (4, 3) but scores has shape (3, 3); they must be equal."),
-    "one row of scores": ((Y, F[0]), {}, "Y has shape (4, 3) but scores has shape (3,); they must be equal."),
-    "labels of one dimension": ((Y[0], F[0]), {}, "Y has 1 dimension(s); labels are a matrix with one row per instance"),
+    "NaN scores": (
+        (Y, NAN),
+        {},
+        "scores holds NaN, which has no rank; replace it by a number or by -inf for 'never'.",
+    ),
+    "fewer columns": (
+        (Y, F[:, :2]),
+        {},
+        "Y has shape (4, 3) but scores has shape (4, 2); they must be equal.",
+    ),
+    "fewer rows": (
+        (Y, F[:3]),
+        {},
+        "Y has shape (4, 3) but scores has shape (3, 3); they must be equal.",
+    ),
+    "one row of scores": (
+        (Y, F[0]),
+        {},
+        "Y has shape (4, 3) but scores has shape (3,); they must be equal.",
+    ),
+    "labels of one dimension": (
+        (Y[0], F[0]),
+        {},
+        "Y has 1 dimension(s); labels are a matrix with one row per instance",
+    ),
     "another value": ((Y * 2, F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0, 2."),
-    "a fraction": ((Y * 0.5, F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0.0, 0.5."),
-    "NaN beside another value": ((np.where(Y == 1, np.nan, 2.0), F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 2.0, nan."),
-    "names": (([["sea", "sun", "sand"]], F[:1]), {}, "Y must hold only 0 and 1, or only -1 and +1; found sand, sea, sun."),
-    "mixed codings": ((Y - np.eye(4, 3, k=1, dtype=int), F), {}, "Y must hold only 0 and 1, or only -1 and +1; found -1, 0, 1."),
-    "unknown ties": ((Y, F), {"ties": "best"}, "ties='best' is not known; choose one of 'worst', 'index'."),
-    "unknown rows": ((Y, F), {"rows": "zero"}, "rows='zero' is not known; choose one of 'skip', 'mulan', 'sklearn'."),
-    "too few weights": ((Y, F), {"sample_weight": [1, 2]}, "sample_weight has shape (2,); one weight for each of the 4 rows is needed."),
-    "weights per entry": ((Y, F), {"sample_weight": F}, "sample_weight has shape (4, 3); one weight for each of the 4 rows is needed."),
-    "one weight": ((Y, F), {"sample_weight": 1.0}, "sample_weight has shape (); one weight for each of the 4 rows is needed."),
+    "a fraction": (
+        (Y * 0.5, F),
+        {},
+        "Y must hold only 0 and 1, or only -1 and +1; found 0.0, 0.5.",
+    ),
+    "NaN beside another value": (
+        (np.where(Y == 1, np.nan, 2.0), F),
+        {},
+        "Y must hold only 0 and 1, or only -1 and +1; found 2.0, nan.",
+    ),
+    "names": (
+        ([["sea", "sun", "sand"]], F[:1]),
+        {},
+        "Y must hold only 0 and 1, or only -1 and +1; found sand, sea, sun.",
+    ),
+    "mixed codings": (
+        (Y - np.eye(4, 3, k=1, dtype=int), F),
+        {},
+        "Y must hold only 0 and 1, or only -1 and +1; found -1, 0, 1.",
+    ),
+    "unknown ties": (
+        (Y, F),
+        {"ties": "best"},
+        "ties='best' is not known; choose one of 'worst', 'index'.",
+    ),
+    "unknown rows": (
+        (Y, F),
+        {"rows": "zero"},
+        "rows='zero' is not known; choose one of 'skip', 'mulan', 'sklearn'.",
+    ),
+    "too few weights": (
+        (Y, F),
+        {"sample_weight": [1, 2]},
+        "sample_weight has shape (2,); one weight for each of the 4 rows is needed.",
+    ),
+    "weights per entry": (
+        (Y, F),
+        {"sample_weight": F},
+        "sample_weight has shape (4, 3); one weight for each of the 4 rows is needed.",
+    ),
+    "one weight": (
+        (Y, F),
+        {"sample_weight": 1.0},
+        "sample_weight has shape (); one weight for each of the 4 rows is needed.",
+    ),
 }
 
 
@@ -395,7 +563,10 @@ def test_refusal_names_the_wrong_value_however_late_it_stands():
 
 def test_refusal_names_the_wrong_value_among_many_others():
     labels = np.arange(24).reshape(4, 6)
-    with pytest.raises(ValueError, match=r"Y must hold only 0 and 1, or only -1 and \+1; found 0, 1, 2, …, 21, 22, 23"):
+    with pytest.raises(
+        ValueError,
+        match=r"Y must hold only 0 and 1, or only -1 and \+1; found 0, 1, 2, …, 21, 22, 23",
+    ):
         metrics.one_error(labels, labels)
 
 

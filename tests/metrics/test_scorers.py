@@ -44,7 +44,10 @@ def by_hand(estimator, X, Y, **ranking):
     for train, test in CV.split(X):
         estimator.fit(X[train], Y[train])
         truth = Y[test].reshape(len(test), -1)
-        scores, decisions = (np.reshape(part(X[test]), truth.shape) for part in (estimator.decision_function, estimator.predict))
+        scores, decisions = (
+            np.reshape(part(X[test]), truth.shape)
+            for part in (estimator.decision_function, estimator.predict)
+        )
         for name, value in metrics.evaluate(truth, scores, decisions, **ranking).items():
             results[name].append(sign(name) * value)
     return results
@@ -71,10 +74,14 @@ def test_cross_validation_of_one_label_gives_what_a_loop_over_the_folds_gives(co
 def test_grid_search_ranks_by_the_scorer_and_refits(q):
     X, Y = data(q)
     grid = {"lambda2": [1e-3, 1.0]}
-    search = GridSearchCV(CamelClassifier(), grid, scoring=scorers(rows="mulan"), refit="hamming_loss", cv=CV).fit(X, Y)
+    search = GridSearchCV(
+        CamelClassifier(), grid, scoring=scorers(rows="mulan"), refit="hamming_loss", cv=CV
+    ).fit(X, Y)
     for i, lambda2 in enumerate(grid["lambda2"]):
         for name, values in by_hand(CamelClassifier(lambda2=lambda2), X, Y, rows="mulan").items():
-            assert search.cv_results_[f"mean_test_{name}"][i] == pytest.approx(np.mean(values), abs=1e-15)
+            assert search.cv_results_[f"mean_test_{name}"][i] == pytest.approx(
+                np.mean(values), abs=1e-15
+            )
     assert search.best_score_ == search.cv_results_["mean_test_hamming_loss"].max() <= 0
     assert search.best_estimator_.lambda2 == grid["lambda2"][search.best_index_]
 
@@ -101,13 +108,27 @@ def test_conventions_reach_the_metric():
     X, Y = data(2)
     model = CamelClassifier().fit(X, Y)
     scores = model.decision_function(X)
-    assert (Y.sum(axis=1) % 2 == 0).any()  # rows without or with all labels, where the rows rules differ
+    assert (
+        Y.sum(axis=1) % 2 == 0
+    ).any()  # rows without or with all labels, where the rows rules differ
     for rows in ("skip", "mulan", "sklearn"):
-        assert get_scorer("coverage", rows=rows)(model, X, Y) == -metrics.coverage(Y, scores, rows=rows)
-    assert len({get_scorer("coverage", rows=rows)(model, X, Y) for rows in ("skip", "mulan", "sklearn")}) == 3
+        assert get_scorer("coverage", rows=rows)(model, X, Y) == -metrics.coverage(
+            Y, scores, rows=rows
+        )
+    assert (
+        len(
+            {
+                get_scorer("coverage", rows=rows)(model, X, Y)
+                for rows in ("skip", "mulan", "sklearn")
+            }
+        )
+        == 3
+    )
     Y[:, 1] = 0
     never = CamelClassifier().fit(X, Y)
-    assert get_scorer("macro_f1", absent=1.0)(never, X, Y) - get_scorer("macro_f1", absent=0.0)(never, X, Y) == pytest.approx(0.5)
+    assert get_scorer("macro_f1", absent=1.0)(never, X, Y) - get_scorer("macro_f1", absent=0.0)(
+        never, X, Y
+    ) == pytest.approx(0.5)
 
 
 def test_sample_weights_reach_the_metric():
@@ -120,7 +141,11 @@ def test_sample_weights_reach_the_metric():
 
 
 @pytest.mark.parametrize("q", [2, 3])
-@pytest.mark.parametrize("estimator", [RandomForestClassifier(5, random_state=0), KNeighborsClassifier()], ids=["forest", "neighbours"])
+@pytest.mark.parametrize(
+    "estimator",
+    [RandomForestClassifier(5, random_state=0), KNeighborsClassifier()],
+    ids=["forest", "neighbours"],
+)
 def test_lists_of_probabilities_are_stacked(estimator, q):
     X, Y = data(q)
     estimator.fit(X, Y)
@@ -130,7 +155,9 @@ def test_lists_of_probabilities_are_stacked(estimator, q):
 
 
 @pytest.mark.parametrize("q", [2, 3])
-@pytest.mark.parametrize("estimator", [RidgeClassifier(), ClassifierChain(LogisticRegression())], ids=["ridge", "chain"])
+@pytest.mark.parametrize(
+    "estimator", [RidgeClassifier(), ClassifierChain(LogisticRegression())], ids=["ridge", "chain"]
+)
 def test_decision_function_comes_first(estimator, q):
     X, Y = data(q)
     scores = estimator.fit(X, Y).decision_function(X)
@@ -168,6 +195,11 @@ def test_a_label_constant_in_training_is_scored_though_its_probabilities_have_on
 
 
 def test_unknown_name_is_refused_with_the_known_ones():
-    known = "'one_error', 'hamming_loss', 'coverage', 'ranking_loss', 'average_precision', 'macro_f1', 'micro_f1'"
-    with pytest.raises(ValueError, match=re.escape(f"name='accuracy' is not known; choose one of {known}.")):
+    known = (
+        "'one_error', 'hamming_loss', 'coverage', 'ranking_loss', 'average_precision', 'macro_f1',"
+        " 'micro_f1'"
+    )
+    with pytest.raises(
+        ValueError, match=re.escape(f"name='accuracy' is not known; choose one of {known}.")
+    ):
         get_scorer("accuracy")

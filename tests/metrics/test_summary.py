@@ -31,8 +31,12 @@ def matrices(draw):
     """Labels, tied scores, decisions and weights."""
     n, q = draw(st.integers(1, 6)), draw(st.integers(1, 4))
     size = {"min_size": n * q, "max_size": n * q}
-    labels, decisions = (np.reshape(draw(st.lists(st.booleans(), **size)), (n, q)) for _ in range(2))
-    scores = np.reshape(draw(st.lists(st.sampled_from([-math.inf, -1.0, 0.0, 2.0]), **size)), (n, q))
+    labels, decisions = (
+        np.reshape(draw(st.lists(st.booleans(), **size)), (n, q)) for _ in range(2)
+    )
+    scores = np.reshape(
+        draw(st.lists(st.sampled_from([-math.inf, -1.0, 0.0, 2.0]), **size)), (n, q)
+    )
     weights = np.array(draw(st.lists(st.sampled_from([0.5, 1.0, 3.0]), min_size=n, max_size=n)))
     return labels, scores, decisions, weights
 
@@ -52,12 +56,19 @@ def test_evaluate_equals_the_seven_functions_under_every_convention(case, absent
     labels, scores, decisions, weights = map(xp, case)
     weight = {"sample_weight": weights if weighted else None}
     for ties, rows in product(TIES, ROWS):
-        values = metrics.evaluate(labels, scores, decisions, ties=ties, rows=rows, absent=absent, **weight)
+        values = metrics.evaluate(
+            labels, scores, decisions, ties=ties, rows=rows, absent=absent, **weight
+        )
         for name in metrics.NAMES:
             if name in metrics.RANKING:
                 alone = getattr(metrics, name)(labels, scores, ties=ties, rows=rows, **weight)
             else:
-                alone = getattr(metrics, name)(labels, decisions, **({} if name == "hamming_loss" else {"absent": absent}), **weight)
+                alone = getattr(metrics, name)(
+                    labels,
+                    decisions,
+                    **({} if name == "hamming_loss" else {"absent": absent}),
+                    **weight,
+                )
             assert values[name] == alone or (math.isnan(values[name]) and math.isnan(alone)), name
 
 
@@ -75,7 +86,11 @@ def test_losses_and_ranking_metrics_are_named_apart():
         ((Y, F, F), {}, "P must hold only 0 and 1, or only -1 and +1; found 0.1"),
         ((Y, F, P), {"ties": "mean"}, "ties='mean' is not known"),
         ((Y, F, P), {"rows": "drop"}, "rows='drop' is not known"),
-        ((Y, F, P), {"sample_weight": [1, 2, 3]}, "sample_weight has shape (3,); one weight for each of the 4 rows is needed."),
+        (
+            (Y, F, P),
+            {"sample_weight": [1, 2, 3]},
+            "sample_weight has shape (3,); one weight for each of the 4 rows is needed.",
+        ),
     ],
 )
 def test_evaluate_refuses_what_the_functions_refuse(arguments, options, message):
@@ -113,7 +128,12 @@ def test_report_numbers_the_labels_that_have_no_name():
 @pytest.mark.parametrize("absent", [0.0, 1.0])
 def test_report_of_an_absent_label_has_no_precision_and_no_recall(absent):
     never_true, never_found, neither = metrics.report([[0, 1, 0]], [[1, 0, 0]], absent=absent)
-    assert (never_true["precision"], never_true["f1"], never_found["recall"], never_found["f1"]) == (0, 0, 0, 0)
+    assert (
+        never_true["precision"],
+        never_true["f1"],
+        never_found["recall"],
+        never_found["f1"],
+    ) == (0, 0, 0, 0)
     assert math.isnan(never_true["recall"])
     assert math.isnan(never_found["precision"])
     assert math.isnan(neither["precision"])
@@ -136,12 +156,18 @@ def test_integer_weights_of_the_report_equal_repeated_rows():
 
 
 def test_report_refuses_another_number_of_names():
-    with pytest.raises(ValueError, match=re.escape("Got 2 label_names for 3 labels; give one name for each column of Y.")):
+    with pytest.raises(
+        ValueError,
+        match=re.escape("Got 2 label_names for 3 labels; give one name for each column of Y."),
+    ):
         metrics.report(Y, P, label_names=["sea", "sun"])
 
 
 def test_report_refuses_decisions_of_another_shape():
-    with pytest.raises(ValueError, match=re.escape("Y has shape (4, 3) but P has shape (4, 2); they must be equal.")):
+    with pytest.raises(
+        ValueError,
+        match=re.escape("Y has shape (4, 3) but P has shape (4, 2); they must be equal."),
+    ):
         metrics.report(Y, P[:, :2])
 
 
@@ -152,14 +178,22 @@ def test_edge_cases_are_counted(xp):
     labels = np.array([[0, 0, 0, 0], [1, 0, 0, 1], [0, 0, 0, 0]])
     decisions = np.array([[1, 0, 1, 0], [1, 0, 1, 0], [0, 0, 0, 0]])
     assert metrics.edge_cases(xp(labels), xp(decisions)) == metrics.EdgeCases(
-        rows_without_labels=2, rows_with_all_labels=0, labels_absent=1, labels_never_true=2, labels_never_predicted=2
+        rows_without_labels=2,
+        rows_with_all_labels=0,
+        labels_absent=1,
+        labels_never_true=2,
+        labels_never_predicted=2,
     )
 
 
 def test_rows_with_all_labels_are_counted_in_either_coding():
     full = np.array([[1, 1], [1, -1], [1, 1]])
     expected = metrics.EdgeCases(
-        rows_without_labels=0, rows_with_all_labels=2, labels_absent=0, labels_never_true=0, labels_never_predicted=0
+        rows_without_labels=0,
+        rows_with_all_labels=2,
+        labels_absent=0,
+        labels_never_true=0,
+        labels_never_predicted=0,
     )
     assert metrics.edge_cases(full, full) == metrics.edge_cases((full + 1) // 2, full) == expected
 
@@ -179,7 +213,10 @@ def test_conventions_agree_where_no_edge_case_is_counted(case):
 
 
 def test_edge_cases_refuse_decisions_of_another_shape():
-    with pytest.raises(ValueError, match=re.escape("Y has shape (4, 3) but P has shape (2, 3); they must be equal.")):
+    with pytest.raises(
+        ValueError,
+        match=re.escape("Y has shape (4, 3) but P has shape (2, 3); they must be equal."),
+    ):
         metrics.edge_cases(Y, P[:2])
 
 
@@ -188,9 +225,13 @@ def test_edge_cases_refuse_decisions_of_another_shape():
 
 def test_every_public_name_is_there():
     assert all(hasattr(metrics, name) for name in metrics.__all__)
-    assert metrics.__all__ == sorted(metrics.__all__, key=lambda name: (not name.isupper(), name[0].islower(), name))
+    assert metrics.__all__ == sorted(
+        metrics.__all__, key=lambda name: (not name.isupper(), name[0].islower(), name)
+    )
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match=r"module 'skcamel\.metrics' has no attribute 'accuracy'"):
+    with pytest.raises(
+        AttributeError, match=r"module 'skcamel\.metrics' has no attribute 'accuracy'"
+    ):
         _ = metrics.accuracy

@@ -30,7 +30,9 @@ def fitted(X, y):
     live, mean, spread = standardised(X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = LogisticRegression(C=1 / (2 * RIDGE), tol=1e-9, max_iter=20_000).fit((X[:, live] - mean) / spread, y)
+        model = LogisticRegression(C=1 / (2 * RIDGE), tol=1e-9, max_iter=20_000).fit(
+            (X[:, live] - mean) / spread, y
+        )
     return lambda new: model.predict_proba((new[:, live] - mean) / spread)[:, 1]
 
 
@@ -55,7 +57,10 @@ def powersets(X, Y, subsets, new):
     Z, Z_new = (X[:, live] - mean) / spread, (new[:, live] - mean) / spread
     votes, counts = np.zeros((len(new), Y.shape[1])), np.zeros(Y.shape[1])
     for subset in subsets:
-        patterns = sorted(set(map(tuple, Y[:, subset].astype(int))), key=lambda bits: sum(b << i for i, b in enumerate(bits)))
+        patterns = sorted(
+            set(map(tuple, Y[:, subset].astype(int))),
+            key=lambda bits: sum(b << i for i, b in enumerate(bits)),
+        )
         codes = np.array([patterns.index(tuple(row)) for row in Y[:, subset].astype(int)])
         counts[list(subset)] += 1
         if len(patterns) == 1:

@@ -21,7 +21,11 @@ def imbalance(Y):
         return math.nan, math.nan, math.nan
     mean = sum(ratios) / len(ratios)
     squares = sum((r - mean) ** 2 for r in ratios)
-    return mean, max(ratios), math.sqrt(squares / (len(ratios) - 1)) / mean if len(ratios) > 1 else 0.0
+    return (
+        mean,
+        max(ratios),
+        math.sqrt(squares / (len(ratios) - 1)) / mean if len(ratios) > 1 else 0.0,
+    )
 
 
 def scumble(Y):

@@ -9,7 +9,9 @@ def virtual_rows(X, Y, clusters):
     """Centre and mean label of each cluster."""
     names = sorted(set(clusters))
     members = [[i for i in range(len(X)) if clusters[i] == name] for name in names]
-    return np.array([X[rows].mean(axis=0) for rows in members]), np.array([Y[rows].mean(axis=0) for rows in members])
+    return np.array([X[rows].mean(axis=0) for rows in members]), np.array(
+        [Y[rows].mean(axis=0) for rows in members]
+    )
 
 
 def objective(F, F_centres, penalty, Y, V, clusters, alpha, beta, ridge):
@@ -33,7 +35,9 @@ def minimum(X, Y, clusters, alpha, beta, ridge):
         for a, b, sign in ((i, i, 1), (n + j, n + j, 1), (i, n + j, -1), (n + j, i, -1)):
             H[a, b] += sign * beta
     K = literal.matrix("rbf", points, points, sigma)
-    system = np.block([[H @ K + ridge * np.eye(N), H.sum(axis=1)[:, None]], [np.ones((1, N)), np.zeros((1, 1))]])
+    system = np.block(
+        [[H @ K + ridge * np.eye(N), H.sum(axis=1)[:, None]], [np.ones((1, N)), np.zeros((1, 1))]]
+    )
     found = np.linalg.solve(system, np.vstack([D @ np.vstack([Y, V]), np.zeros((1, Y.shape[1]))]))
     return points, sigma, found[:-1], found[-1]
 

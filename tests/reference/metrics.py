@@ -1,8 +1,11 @@
 """The seven metrics as slow literal loops in exact arithmetic, straight from the definitions of Zhang & Zhou (TKDE 2014).
 
-Labels, decisions and scores are rows of Python values or matrices that iterate like them. Every result is a
-`Fraction`, or None where no row counts. Conventions: `ties` "worst" or "index", `rows` "skip", "mulan" or "sklearn",
-`absent` for an F1 of 0/0. NaN among the labels is an unknown one, which is taken out before anything is counted.
+Labels, decisions and scores are rows of Python values or matrices that iterate like them. Every
+result is a
+`Fraction`, or None where no row counts. Conventions: `ties` "worst" or "index", `rows` "skip",
+"mulan" or "sklearn",
+`absent` for an F1 of 0/0. NaN among the labels is an unknown one, which is taken out before
+anything is counted.
 """
 
 from fractions import Fraction
@@ -38,23 +41,46 @@ def ranking_loss_of_row(Y, F, ties):
 
 def average_precision_of_row(Y, F, ties):
     relevant = [j for j in range(len(Y)) if Y[j]]
-    precision = [Fraction(sum(rank(F, m, ties) <= rank(F, j, ties) for m in relevant), rank(F, j, ties)) for j in relevant]
+    precision = [
+        Fraction(sum(rank(F, m, ties) <= rank(F, j, ties) for m in relevant), rank(F, j, ties))
+        for j in relevant
+    ]
     return sum(precision) / len(relevant)
 
 
 def row_without_labels(metric, q, rows):
     """What a convention gives a row in which no label is relevant; None: the row does not count."""
     return {
-        "skip": {"one_error": None, "coverage": None, "ranking_loss": None, "average_precision": None},
-        "mulan": {"one_error": Fraction(1), "coverage": Fraction(0), "ranking_loss": Fraction(0), "average_precision": None},
+        "skip": {
+            "one_error": None,
+            "coverage": None,
+            "ranking_loss": None,
+            "average_precision": None,
+        },
+        "mulan": {
+            "one_error": Fraction(1),
+            "coverage": Fraction(0),
+            "ranking_loss": Fraction(0),
+            "average_precision": None,
+        },
         # coverage_error is 0 there, and (0 - 1)/q remains; scikit-learn has no one-error
-        "sklearn": {"one_error": Fraction(1), "coverage": Fraction(-1, q), "ranking_loss": Fraction(0), "average_precision": Fraction(1)},
+        "sklearn": {
+            "one_error": Fraction(1),
+            "coverage": Fraction(-1, q),
+            "ranking_loss": Fraction(0),
+            "average_precision": Fraction(1),
+        },
     }[rows][metric]
 
 
 def row_with_all_labels(metric, q, rows):
     """What a convention gives a row in which every label is relevant; None: the row does not count."""
-    given = {"one_error": Fraction(0), "coverage": Fraction(q - 1, q), "ranking_loss": Fraction(0), "average_precision": Fraction(1)}
+    given = {
+        "one_error": Fraction(0),
+        "coverage": Fraction(q - 1, q),
+        "ranking_loss": Fraction(0),
+        "average_precision": Fraction(1),
+    }
     return None if rows == "skip" else given[metric]
 
 
@@ -119,12 +145,17 @@ def known_weights(Y, weights=None):
     if all(is_known(label) for labels in Y for label in labels):
         return None
     weights = _plain(weights) or [1] * len(Y)
-    return [sum(Fraction(w) for labels, w in zip(Y, weights, strict=True) if is_known(labels[j])) for j in range(len(Y[0]))]
+    return [
+        sum(Fraction(w) for labels, w in zip(Y, weights, strict=True) if is_known(labels[j]))
+        for j in range(len(Y[0]))
+    ]
 
 
 def hamming_loss(Y, P, weights=None):
     wrong, of_entries = [], []
-    for labels, decisions, w in zip(_plain(Y), _plain(P), _plain(weights) or [1] * len(Y), strict=True):
+    for labels, decisions, w in zip(
+        _plain(Y), _plain(P), _plain(weights) or [1] * len(Y), strict=True
+    ):
         for y, p in zip(labels, decisions, strict=True):
             wrong.append(Fraction(bool(y) != bool(p)) if is_known(y) else None)
             of_entries.append(w)
@@ -132,8 +163,13 @@ def hamming_loss(Y, P, weights=None):
 
 
 def macro_f1(Y, P, absent=1, weights=None):
-    per_label, known = [f1(*of_label, absent) for of_label in counts(Y, P, weights)], known_weights(Y, weights)
-    return weighted_mean(per_label, [1] * len(per_label) if known is None else [int(w > 0) for w in known])
+    per_label, known = (
+        [f1(*of_label, absent) for of_label in counts(Y, P, weights)],
+        known_weights(Y, weights),
+    )
+    return weighted_mean(
+        per_label, [1] * len(per_label) if known is None else [int(w > 0) for w in known]
+    )
 
 
 def micro_f1(Y, P, absent=1, weights=None):

@@ -21,13 +21,27 @@ def read(name: str, home: Path | None = None) -> tuple[np.ndarray, np.ndarray]:
     """X (n, d) float64 and Y (n, q) int64 in {0, 1} of one benchmark set."""
     folder = (home or data_home()) / name
     plain = folder / f"{name}.arff"
-    text = plain.read_text() if plain.exists() else gzip.decompress((folder / f"{name}.arff.gz").read_bytes()).decode()
+    text = (
+        plain.read_text()
+        if plain.exists()
+        else gzip.decompress((folder / f"{name}.arff.gz").read_bytes()).decode()
+    )
     header, _, body = re.split(r"(@data)\s*\n", text, maxsplit=1, flags=re.IGNORECASE)
-    attributes = re.findall(r"@attribute\s+('[^']*'|\"[^\"]*\"|\S+)\s+(.*)", header, flags=re.IGNORECASE)
+    attributes = re.findall(
+        r"@attribute\s+('[^']*'|\"[^\"]*\"|\S+)\s+(.*)", header, flags=re.IGNORECASE
+    )
     names = [attribute.strip("'\"") for attribute, _ in attributes]
     rows = [line for line in body.splitlines() if line.strip() and not line.startswith("%")]
-    table = _sparse(rows, len(names)) if rows[0].startswith("{") else _dense(rows, [kind for _, kind in attributes])
-    labels = {element.attrib["name"] for element in ElementTree.parse(folder / f"{name}.xml").iter() if "name" in element.attrib}
+    table = (
+        _sparse(rows, len(names))
+        if rows[0].startswith("{")
+        else _dense(rows, [kind for _, kind in attributes])
+    )
+    labels = {
+        element.attrib["name"]
+        for element in ElementTree.parse(folder / f"{name}.xml").iter()
+        if "name" in element.attrib
+    }
     is_label = np.array([n in labels for n in names])
     is_id = np.array([n == "protein" for n in names])  # genbase's row identifier
     return table[:, ~is_label & ~is_id], table[:, is_label].astype(np.int64)

@@ -31,7 +31,9 @@ def llsf_step_constant(X, R, alpha):
 
 
 def llsf_objective(X, Y, R, W, alpha, beta):
-    return 0.5 * np.sum((X @ W - Y) ** 2) + alpha / 2 * np.trace(R @ W.T @ W) + beta * np.abs(W).sum()
+    return (
+        0.5 * np.sum((X @ W - Y) ** 2) + alpha / 2 * np.trace(R @ W.T @ W) + beta * np.abs(W).sum()
+    )
 
 
 def llsf(X, Y, R, alpha, beta, rho, max_iter=100, tol=1e-4, momentum=True):
@@ -44,7 +46,12 @@ def llsf(X, Y, R, alpha, beta, rho, max_iter=100, tol=1e-4, momentum=True):
         V = W[-1] + m * (W[-1] - W[-2])
         W.append(soft(V - llsf_gradient(X, Y, R, V, alpha) / L, beta / L))
         a.append((1 + np.sqrt(1 + 4 * a[-1] ** 2)) / 2)
-        before, T = T, np.sum((X @ W[-1] - Y) ** 2) + alpha * np.trace(R @ W[-1].T @ W[-1]) + beta * np.count_nonzero(W[-1])
+        before, T = (
+            T,
+            np.sum((X @ W[-1] - Y) ** 2)
+            + alpha * np.trace(R @ W[-1].T @ W[-1])
+            + beta * np.count_nonzero(W[-1]),
+        )
         if abs(T - before) <= tol or T <= 0:
             break
     return W[1:]
@@ -59,7 +66,11 @@ def fisher(X, Y):
             continue
         for j in range(d):
             p, m = positive[:, j], negative[:, j]
-            s[j, k] = sum((p - p.mean()) ** 2) + len(p) / len(m) * sum((m - m.mean()) ** 2) - len(p) * (p.mean() - m.mean()) ** 2
+            s[j, k] = (
+                sum((p - p.mean()) ** 2)
+                + len(p) / len(m) * sum((m - m.mean()) ** 2)
+                - len(p) * (p.mean() - m.mean()) ** 2
+            )
     return s
 
 
@@ -69,7 +80,12 @@ def row_weights(X, Y, W):
 
 def jfsc_objective(X, Y, R, S, W, alpha, beta, gamma):
     rows = sum(np.linalg.norm(x @ W - y) for x, y in zip(X, Y, strict=True))
-    return rows + alpha / 2 * np.trace(R @ W.T @ W) + beta / 2 * np.sum(S * W * W) + gamma * np.abs(W).sum()
+    return (
+        rows
+        + alpha / 2 * np.trace(R @ W.T @ W)
+        + beta / 2 * np.sum(S * W * W)
+        + gamma * np.abs(W).sum()
+    )
 
 
 def jfsc(X, Y, R, S, alpha, beta, gamma, eta, max_iter=100, tol=1e-4):

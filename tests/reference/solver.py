@@ -51,7 +51,9 @@ def known_entries_scores(
     system = np.kron(np.eye(n) - smoother(K, lambda2, weights), np.eye(q))  # acts on Z.ravel()
     for i in range(n):
         system[i * q : (i + 1) * q, i * q : (i + 1) * q] += lambda1 * G * known[i] @ G.T
-    Z = np.linalg.lstsq(system, (lambda1 * np.where(known, Y, 0) @ G.T).ravel(), rcond=1e-13)[0].reshape(n, q)
+    Z = np.linalg.lstsq(system, (lambda1 * np.where(known, Y, 0) @ G.T).ravel(), rcond=1e-13)[
+        0
+    ].reshape(n, q)
     w = np.ones(n) if weights is None else weights
     H_inverse = np.linalg.inv(K / lambda2 + np.diag(1 / w))
     b = np.ones(n) @ H_inverse @ Z / (np.ones(n) @ H_inverse @ np.ones(n))
@@ -59,7 +61,12 @@ def known_entries_scores(
 
 
 def leave_one_out_scores(
-    K: np.ndarray, Y: np.ndarray, G: np.ndarray, lambda1: float, lambda2: float, weights: np.ndarray | None = None
+    K: np.ndarray,
+    Y: np.ndarray,
+    G: np.ndarray,
+    lambda1: float,
+    lambda2: float,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Each row scored by a refit without it; under weights without one unit of its weight, or all where it has less."""
     scores = np.empty(Y.shape)
@@ -67,7 +74,9 @@ def leave_one_out_scores(
         w = np.ones(len(Y)) if weights is None else weights.copy()
         w[i] -= min(1.0, w[i])
         rest = w > 0
-        scores[i] = fixed_point_scores(K[np.ix_(rest, rest)], Y[rest], G, lambda1, lambda2, w[rest], K[i : i + 1, rest])[0]
+        scores[i] = fixed_point_scores(
+            K[np.ix_(rest, rest)], Y[rest], G, lambda1, lambda2, w[rest], K[i : i + 1, rest]
+        )[0]
     return scores
 
 
@@ -77,10 +86,13 @@ def objective(K, Y, G, A, b, Z, *, lambda1: float, lambda2: float) -> float:
     return float(fit + lambda1 * collaborate + (A * (K @ A)).sum() / lambda2) / 2
 
 
-def stationarity(K, Y, G, A, b, Z, *, lambda1: float, lambda2: float, weights: np.ndarray | None = None) -> float:
+def stationarity(
+    K, Y, G, A, b, Z, *, lambda1: float, lambda2: float, weights: np.ndarray | None = None
+) -> float:
     """Largest violation of the optimality conditions, 0 at the solution.
 
-    They are A = D(Z - F) with F = KA/λ2 + 1b (equation 9), 1ᵀA = 0, and (Z - F) + λ1 (ZG - Y)Gᵀ = 0 (equation 11).
+    They are A = D(Z - F) with F = KA/λ2 + 1b (equation 9), 1ᵀA = 0, and (Z - F) + λ1 (ZG - Y)Gᵀ = 0
+    (equation 11).
     """
     w = np.ones(len(K)) if weights is None else weights
     residual = Z - K @ A / lambda2 - b  # (n, q)

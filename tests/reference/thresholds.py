@@ -1,6 +1,7 @@
 """The best cuts by trying all of them: every midpoint between two different scores, and beyond both ends.
 
-Values are exact (`reference.metrics`), so that equal ones are seen to be equal. ±inf stands for any cut beyond the ends.
+Values are exact (`reference.metrics`), so that equal ones are seen to be equal. ±inf stands for any
+cut beyond the ends.
 """
 
 import math
@@ -25,7 +26,10 @@ def value(metric, Y, scores, cuts, weights=None):
 def best_common(metric, Y, scores, weights=None):
     """The greatest value of one cut for all labels, and all cuts that reach it, the highest first."""
     q = scores.shape[1]
-    tried = [(value(metric, Y, scores, [cut] * q, weights), cut) for cut in cuts_between(scores.ravel().tolist())]
+    tried = [
+        (value(metric, Y, scores, [cut] * q, weights), cut)
+        for cut in cuts_between(scores.ravel().tolist())
+    ]
     best = max(v for v, _ in tried)
     return best, [cut for v, cut in tried if v == best]
 

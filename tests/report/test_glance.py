@@ -41,13 +41,17 @@ def test_figures_are_those_of_the_data(with_data):
 )
 def test_the_strength_of_collaboration_is_told(alpha, told):
     page = model_page(pages.model(6, 60, alpha=alpha), None)
-    assert [sentence[: len(told)] for sentence in page.findings if sentence.startswith("Collaboration")] == [told]
+    assert [
+        sentence[: len(told)] for sentence in page.findings if sentence.startswith("Collaboration")
+    ] == [told]
 
 
 def test_the_weakest_labels_occur_and_come_in_order(with_data):
     rows = glance(with_data)["weakest"]["rows"]
     assert [row[1] for row in rows] == sorted(row[1] for row in rows)
-    positives = dict(zip(pages.new_rows(6, 60).label_names, pages.new_rows(6, 60).Y.sum(axis=0), strict=True))
+    positives = dict(
+        zip(pages.new_rows(6, 60).label_names, pages.new_rows(6, 60).Y.sum(axis=0), strict=True)
+    )
     assert {row[0]: row[2] for row in rows} == positives
     assert with_data.findings[1].startswith(f"Weakest labels: {rows[0][0]} (F1 ")
 
@@ -56,8 +60,12 @@ def test_pushes_have_what_was_seen_and_expected_beside_them(with_data):
     model = pages.model(6, 60)
     told = ranked_pushes(model.label_correlation_, 8, evidence(model))
     rows = glance(with_data)["strongest"]["rows"]
-    assert [row[0] for row in rows] == [f"{model.label_names_[p.source]} → {model.label_names_[p.target]}" for p in told]
-    assert [f" (seen {seen}, expected {expected})" for *_, seen, expected in rows] == [p.shown for p in told]
+    assert [row[0] for row in rows] == [
+        f"{model.label_names_[p.source]} → {model.label_names_[p.target]}" for p in told
+    ]
+    assert [f" (seen {seen}, expected {expected})" for *_, seen, expected in rows] == [
+        p.shown for p in told
+    ]
 
 
 def test_without_data_the_training_rows_are_left_out_in_turn():
@@ -78,5 +86,7 @@ def test_a_search_without_data_shows_its_whole_estimate():
     given = pages.data(4, 80)
     model = CamelClassifierCV(alphas=(0.3,), lambda2s=(0.05,)).fit(given.X, given.labels)
     rows = glance(model_page(model, None))["figures"]["rows"]
-    assert [row[1] for row in rows] == pytest.approx([model.estimate_[name] for name in evaluate(given.Y, given.Y, given.Y)])
+    assert [row[1] for row in rows] == pytest.approx(
+        [model.estimate_[name] for name in evaluate(given.Y, given.Y, given.Y)]
+    )
     assert all(re.search("[↓↑]$", row[0]) for row in rows)

@@ -84,7 +84,9 @@ def test_label_names_never_become_markup(page_of):
     html = page_of(pages.model(6, 60, names=pages.NASTY), pages.new_rows(6, 60, names=pages.NASTY))
     assert "<script>window" not in html
     assert "<img" not in html
-    assert html.count("<script") == 6  # page, quality, calibration, why and importance as data, and the program
+    assert (
+        html.count("<script") == 6
+    )  # page, quality, calibration, why and importance as data, and the program
     assert sent(html, "page")["names"] == list(pages.NASTY)
 
 
@@ -109,11 +111,18 @@ def test_of_more_rows_500_are_shown_from_first_to_last(page_of):
 @pytest.mark.parametrize("kind", ["dense", "sparse", "precomputed"])
 def test_the_parts_that_are_sent_add_up_to_the_scores(page_of, kind):
     given = pages.data(6, 1200)
-    X = {"dense": given.X, "sparse": sparse.csr_matrix(given.X), "precomputed": given.X @ given.X[:60].T}[kind]
+    X = {
+        "dense": given.X,
+        "sparse": sparse.csr_matrix(given.X),
+        "precomputed": given.X @ given.X[:60].T,
+    }[kind]
     parameters = {"kernel": "precomputed"} if kind == "precomputed" else {}
     model = CamelClassifier(alpha=0.4, **parameters).fit(X[:60], given.Y[:60])
     why = sent(page_of(model, (X, given.Y)), "why")
-    own = np.frombuffer(base64.b64decode(why["own"]["i16"]), dtype="<i2").reshape(500, 6) * why["own"]["scale"]
+    own = (
+        np.frombuffer(base64.b64decode(why["own"]["i16"]), dtype="<i2").reshape(500, 6)
+        * why["own"]["scale"]
+    )
     scores = numbers(why["base"]) + own @ model.collaboration_
     np.testing.assert_allclose(scores, model.decision_function(X[why["rows"]]), atol=3e-4)
 
@@ -138,11 +147,15 @@ def test_features_are_matched_by_name(page_of):
     model = CamelClassifier().fit(frame[:60], labels[:60])
     turned = Dataset(frame[60:][frame.columns[::-1]], labels[60:][labels.columns[::-1]])
     found = evaluated_quietly(model, turned)
-    np.testing.assert_allclose(found.scores, model.decision_function(frame[60:]), atol=1e-12)  # the order in memory may differ
+    np.testing.assert_allclose(
+        found.scores, model.decision_function(frame[60:]), atol=1e-12
+    )  # the order in memory may differ
     np.testing.assert_array_equal(found.relevant, given.Y[60:] > 0)
     assert found.note == ""
     assert "matched by their position" not in page_of(model, turned)
-    assert "Names of features differ" in page_of(model, Dataset(given.X[60:], given.Y[60:], label_names=given.label_names))
+    assert "Names of features differ" in page_of(
+        model, Dataset(given.X[60:], given.Y[60:], label_names=given.label_names)
+    )
 
 
 def evaluated_quietly(model, dataset):
@@ -158,7 +171,9 @@ def test_labels_with_other_names_are_matched_by_position_and_the_page_says_so(pa
 
 def test_a_search_shows_what_it_chose(page_of):
     given = pages.data(4, 80)
-    model = CamelClassifierCV(alphas=(0.3,), lambda2s=(0.05,), scalings=("standard",)).fit(given.X[:50], given.labels[:50])
+    model = CamelClassifierCV(alphas=(0.3,), lambda2s=(0.05,), scalings=("standard",)).fit(
+        given.X[:50], given.labels[:50]
+    )
     html = page_of(model, Dataset(given.X[50:], given.Y[50:], label_names=given.label_names))
     assert "<dt>Collaboration α</dt><dd>0.3</dd>" in html
     assert "<dt>Ridge λ2</dt><dd>0.05</dd>" in html
@@ -208,7 +223,9 @@ def test_prediction_sets_are_measured(page_of):
     found = cells(html, "covered")
     assert [row[0] for row in found] == ["0.80", "0.90", "0.95"]
     for confidence, *shown in found:
-        assert [float(share or "nan") for share in shown] == rates(Y, model.predict_sets(rows.X, float(confidence)))
+        assert [float(share or "nan") for share in shown] == rates(
+            Y, model.predict_sets(rows.X, float(confidence))
+        )
     answers = model.predict_sets(rows.X, 0.9)
     for j, (name, *shown) in enumerate(cells(html, "covered-labels")):
         assert name == f"label {j + 1}"
@@ -218,18 +235,27 @@ def test_prediction_sets_are_measured(page_of):
 def test_reliability_is_drawn_from_the_probabilities(page_of):
     model, rows = pages.model(6, 60), pages.new_rows(6, 60)
     html = page_of(model, rows)
-    p, has, drawn = model.predict_proba(rows.X).ravel(), (rows.Y > 0).ravel(), sent(html, "calibration")
+    p, has, drawn = (
+        model.predict_proba(rows.X).ravel(),
+        (rows.Y > 0).ravel(),
+        sent(html, "calibration"),
+    )
     which = np.minimum((10 * p).astype(int), 9)
     assert drawn["counts"] == [np.count_nonzero(which == b) for b in range(10)]
     gap = 0.0
     for b in range(10):
         inside = which == b
         if inside.any():
-            assert (drawn["predicted"][b], drawn["observed"][b]) == pytest.approx((p[inside].mean(), has[inside].mean()), abs=1e-6)
+            assert (drawn["predicted"][b], drawn["observed"][b]) == pytest.approx(
+                (p[inside].mean(), has[inside].mean()), abs=1e-6
+            )
             gap += inside.mean() * abs(p[inside].mean() - has[inside].mean())
         else:
             assert drawn["predicted"][b] is drawn["observed"][b] is None
-    assert f"Over 360 probabilities, one for each row and label, this is missed by {gap:.3f} on average" in html
+    assert (
+        f"Over 360 probabilities, one for each row and label, this is missed by {gap:.3f} on"
+        " average" in html
+    )
 
 
 def test_a_model_without_leave_one_out_scores_has_neither_section(page_of):
@@ -238,7 +264,10 @@ def test_a_model_without_leave_one_out_scores_has_neither_section(page_of):
     assert sections(html) == WITHOUT_PROBABILITIES
 
 
-@pytest.mark.parametrize(("kind", "words"), [("paper", "learned as in the paper"), ("centred", "learned from centred labels")])
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("paper", "learned as in the paper"), ("centred", "learned from centred labels")],
+)
 def test_a_page_says_what_the_correlation_was_learned_from(page_of, kind, words):
     html = page_of(pages.model(6, 60, correlation=kind), None)
     assert f"<dt>Label correlation</dt><dd>{words}</dd>" in html
@@ -252,7 +281,10 @@ def test_a_page_sends_what_was_seen_and_never_leads_with_what_the_data_contradic
     html = page_of(model, None)
     (first,) = ranked_pushes(model.label_correlation_, 1, shown)
     assert 0 < shown.contradicts.sum() < np.count_nonzero(model.label_correlation_)
-    lead = f"The strongest that the data bear out: {model.label_names_[first.source]} pushes {model.label_names_[first.target]} "
+    lead = (
+        f"The strongest that the data bear out: {model.label_names_[first.source]} pushes"
+        f" {model.label_names_[first.target]} "
+    )
     assert lead in html
     sent_evidence = sent(html, "page")["evidence"]
     counts = np.frombuffer(base64.b64decode(sent_evidence["seen"]["f32"]), dtype="<f4")
@@ -265,29 +297,83 @@ def test_where_all_pushes_contradict_the_data_the_page_says_so(page_of):
     Y = np.eye(6, dtype=int)[np.arange(60) % 6]
     X = np.arange(60.0)[:, None]
     assert "All of them go against what the data show" in page_of(CamelClassifier().fit(X, Y), None)
-    assert "against what the data show," not in page_of(CamelClassifier(correlation="centred").fit(X, Y), None)
+    assert "against what the data show," not in page_of(
+        CamelClassifier(correlation="centred").fit(X, Y), None
+    )
 
 
 def test_labels_absent_from_the_data_have_no_average_precision(page_of):
     rows = pages.new_rows(6, 60)
     Y = rows.Y.copy()
     Y[:, 2] = 0
-    assert ">–</td>" in page_of(pages.model(6, 60), Dataset(rows.X, Y, label_names=rows.label_names))
+    assert ">–</td>" in page_of(
+        pages.model(6, 60), Dataset(rows.X, Y, label_names=rows.label_names)
+    )
 
 
 @pytest.mark.parametrize(
     ("model", "dataset", "error", "message"),
     [
-        (lambda: BinaryRelevance(), None, TypeError, "got BinaryRelevance, which has no collaboration"),
-        (lambda: CamelClassifier(), None, ValueError, "This CamelClassifier is not fitted; call fit"),
-        (lambda: make_pipeline(StandardScaler()), None, TypeError, "This Pipeline ends in a StandardScaler"),
-        (lambda: make_pipeline(StandardScaler(), CamelClassifier()), None, ValueError, "This CamelClassifier is not fitted; call fit"),
-        (lambda: pages.model(6, 60), lambda: [1, 2], TypeError, r"must be a Dataset, a pair \(X, Y\) or None, got a list"),
-        (lambda: pages.model(6, 60), lambda: (np.zeros((3, 12)), np.zeros((3, 5))), ValueError, "The data has 5 labels but the model 6"),
-        (lambda: pages.model(6, 60), lambda: (np.zeros((3, 12)), np.zeros((4, 6))), ValueError, "Y has 4 rows but X has 3"),
-        (lambda: pages.model(6, 60), lambda: (np.zeros((3, 12)), np.zeros(3)), ValueError, "labels are a matrix"),
-        (lambda: pages.model(6, 60), lambda: pages.new_rows(4, 60), ValueError, "The data has 4 labels but the model 6"),
-        (lambda: pages.model(6, 60), lambda: pages.new_rows(6, 60, 13), ValueError, "The data has 13 features but the model 12"),
+        (
+            lambda: BinaryRelevance(),
+            None,
+            TypeError,
+            "got BinaryRelevance, which has no collaboration",
+        ),
+        (
+            lambda: CamelClassifier(),
+            None,
+            ValueError,
+            "This CamelClassifier is not fitted; call fit",
+        ),
+        (
+            lambda: make_pipeline(StandardScaler()),
+            None,
+            TypeError,
+            "This Pipeline ends in a StandardScaler",
+        ),
+        (
+            lambda: make_pipeline(StandardScaler(), CamelClassifier()),
+            None,
+            ValueError,
+            "This CamelClassifier is not fitted; call fit",
+        ),
+        (
+            lambda: pages.model(6, 60),
+            lambda: [1, 2],
+            TypeError,
+            r"must be a Dataset, a pair \(X, Y\) or None, got a list",
+        ),
+        (
+            lambda: pages.model(6, 60),
+            lambda: (np.zeros((3, 12)), np.zeros((3, 5))),
+            ValueError,
+            "The data has 5 labels but the model 6",
+        ),
+        (
+            lambda: pages.model(6, 60),
+            lambda: (np.zeros((3, 12)), np.zeros((4, 6))),
+            ValueError,
+            "Y has 4 rows but X has 3",
+        ),
+        (
+            lambda: pages.model(6, 60),
+            lambda: (np.zeros((3, 12)), np.zeros(3)),
+            ValueError,
+            "labels are a matrix",
+        ),
+        (
+            lambda: pages.model(6, 60),
+            lambda: pages.new_rows(4, 60),
+            ValueError,
+            "The data has 4 labels but the model 6",
+        ),
+        (
+            lambda: pages.model(6, 60),
+            lambda: pages.new_rows(6, 60, 13),
+            ValueError,
+            "The data has 13 features but the model 12",
+        ),
     ],
 )
 def test_what_cannot_be_shown_is_refused(tmp_path, model, dataset, error, message):
@@ -296,7 +382,9 @@ def test_what_cannot_be_shown_is_refused(tmp_path, model, dataset, error, messag
     assert not (tmp_path / "page.html").exists()
 
 
-@pytest.mark.parametrize(("n", "m", "d", "q"), [(60, 60, 5, 120), (60, 3000, 5, 20), (400, 400, 200, 5)])
+@pytest.mark.parametrize(
+    ("n", "m", "d", "q"), [(60, 60, 5, 120), (60, 3000, 5, 20), (400, 400, 200, 5)]
+)
 def test_a_page_needs_no_more_memory_than_it_asks_for(n, m, d, q, tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n + m, d))
@@ -311,14 +399,22 @@ def test_a_page_needs_no_more_memory_than_it_asks_for(n, m, d, q, tmp_path, monk
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak - 2**21 <= asked[0] + max(asked[1:])  # templates and scripts; what columns add is asked for apart
+    assert peak - 2**21 <= asked[0] + max(
+        asked[1:]
+    )  # templates and scripts; what columns add is asked for apart
 
 
 def test_a_page_that_does_not_fit_is_refused(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     model = CamelClassifier().fit(X, (X > 0).astype(int))
-    with memory.allowance(1000), pytest.raises(MemoryError, match=r"A page of 3 labels and 40 rows needs about .*Give fewer rows of data"):
+    with (
+        memory.allowance(1000),
+        pytest.raises(
+            MemoryError,
+            match=r"A page of 3 labels and 40 rows needs about .*Give fewer rows of data",
+        ),
+    ):
         build_model_report(model, Dataset(X, (X > 0).astype(int)), tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
 
@@ -326,7 +422,12 @@ def test_a_page_that_does_not_fit_is_refused(tmp_path):
 def without_steps(html):
     """A page less what it says of steps before the estimator, and of columns, which steps may name."""
     html = re.sub(r"<div><dt>(Steps before it|Features)</dt><dd>.*?</dd></div>\n *", "", html)
-    return re.sub(r'<section id="importance".*?</section>|<script [^>]*id="data-importance".*?</script>', "", html, flags=re.DOTALL)
+    return re.sub(
+        r'<section id="importance".*?</section>|<script [^>]*id="data-importance".*?</script>',
+        "",
+        html,
+        flags=re.DOTALL,
+    )
 
 
 def test_the_page_of_a_pipeline_is_that_of_its_estimator_on_the_rows_it_sees(page_of):
@@ -346,14 +447,20 @@ def test_the_page_of_a_pipeline_is_that_of_its_estimator_on_the_rows_it_sees(pag
 
 
 def a_table(rng, n=80):
-    frame = pd.DataFrame({"age": rng.normal(size=n), "town": rng.choice(["Bath", "Ely", "<b>York</b>"], n)})
-    labels = pd.DataFrame({"warm": frame["age"] > 0, "old": frame["town"] == "Ely", "any": rng.random(n) > 0.5}).astype(int)
+    frame = pd.DataFrame(
+        {"age": rng.normal(size=n), "town": rng.choice(["Bath", "Ely", "<b>York</b>"], n)}
+    )
+    labels = pd.DataFrame(
+        {"warm": frame["age"] > 0, "old": frame["town"] == "Ely", "any": rng.random(n) > 0.5}
+    ).astype(int)
     return frame, labels
 
 
 def test_the_page_says_what_becomes_of_each_column(page_of, rng):
     frame, labels = a_table(rng)
-    model = make_pipeline(Columns("as <i>it</i> is"), CamelClassifier()).fit(frame[:50], labels[:50])
+    model = make_pipeline(Columns("as <i>it</i> is"), CamelClassifier()).fit(
+        frame[:50], labels[:50]
+    )
     html = page_of(model, (frame[50:], labels[50:]))
     assert sections(html) == [*FIRST, *ON_DATA, "columns", *LAST]
     assert "What becomes of each column" in html
@@ -368,10 +475,17 @@ def test_the_page_says_what_becomes_of_each_column(page_of, rng):
 def test_a_pipeline_of_a_frame_takes_a_data_set_of_its_columns(page_of, rng):
     frame, labels = a_table(rng)
     frame["town"] = frame["town"].astype("category").cat.codes.astype(float)
-    steps = ColumnTransformer([("number", StandardScaler(), ["age"]), ("place", OneHotEncoder(handle_unknown="ignore"), ["town"])])
+    steps = ColumnTransformer(
+        [
+            ("number", StandardScaler(), ["age"]),
+            ("place", OneHotEncoder(handle_unknown="ignore"), ["town"]),
+        ]
+    )
     model = make_pipeline(steps, CamelClassifier()).fit(frame[:50], labels[:50])
     data = Dataset(frame[50:][["town", "age"]], labels[50:])
-    np.testing.assert_array_equal(evaluated(model, data).scores, model.decision_function(frame[50:]))
+    np.testing.assert_array_equal(
+        evaluated(model, data).scores, model.decision_function(frame[50:])
+    )
     assert page_of(model, data) == page_of(model, (frame[50:], labels[50:]))
     with pytest.raises(ValueError, match="The data has 3 features but the model 2"):
         evaluated(model, Dataset(np.zeros((4, 3)), np.zeros((4, 3))))
@@ -379,7 +493,12 @@ def test_a_pipeline_of_a_frame_takes_a_data_set_of_its_columns(page_of, rng):
 
 def test_a_pipeline_of_texts_has_a_page(page_of, rng):
     texts = rng.choice(["sun and sea", "rain", "wind and sea", "sand"], 60).tolist()
-    labels = pd.DataFrame({"wet": ["sea" in text or "rain" in text for text in texts], "warm": ["s" in text for text in texts]}).astype(int)
+    labels = pd.DataFrame(
+        {
+            "wet": ["sea" in text or "rain" in text for text in texts],
+            "warm": ["s" in text for text in texts],
+        }
+    ).astype(int)
     model = make_pipeline(TfidfVectorizer(), CamelClassifier()).fit(texts[:40], labels[:40])
     found = evaluated(model, (texts[40:], labels[40:]))
     np.testing.assert_array_equal(found.scores, model.decision_function(texts[40:]))
@@ -394,13 +513,17 @@ def test_a_1d_y_is_taken_with_its_rows(page_of, classes, rng):
     found = evaluated(model, (X[40:], y[40:]))
     expected = [[name == own for name in model[-1].label_names_] for own in y[40:]]
     assert found.relevant.tolist() == expected
-    assert sections(page_of(model, (X[40:], y[40:]))) == (ALONE if len(classes) == 2 else WITHOUT_PROBABILITIES)
+    assert sections(page_of(model, (X[40:], y[40:]))) == (
+        ALONE if len(classes) == 2 else WITHOUT_PROBABILITIES
+    )
 
 
 @pytest.mark.parametrize("combine", [False, True])
 def test_what_the_columns_add_is_the_mean_over_the_rows(page_of, combine):
     given = pages.data(5, 120)
-    model = CamelClassifierCV.from_preset("quick", alphas=(0.5,), lambda2s=(0.1,), combine=combine).fit(given.X[:60], given.labels[:60])
+    model = CamelClassifierCV.from_preset(
+        "quick", alphas=(0.5,), lambda2s=(0.1,), combine=combine
+    ).fit(given.X[:60], given.labels[:60])
     told = sent(page_of(model, pages.new_rows(5, 60)), "importance")
     wanted = model.explain(given.X[60:], features=True).importance()
     order = np.argsort(-wanted.max(axis=1))
@@ -411,8 +534,12 @@ def test_what_the_columns_add_is_the_mean_over_the_rows(page_of, combine):
 
 def test_columns_made_from_one_source_are_one(page_of):
     rng = np.random.default_rng(0)
-    table = pd.DataFrame({"town": rng.choice(["Bath", "Ely", "York"], 80), "size": rng.normal(size=80)})
-    Y = pd.DataFrame({"old": (table["town"] == "York").astype(int), "large": (table["size"] > 0).astype(int)})
+    table = pd.DataFrame(
+        {"town": rng.choice(["Bath", "Ely", "York"], 80), "size": rng.normal(size=80)}
+    )
+    Y = pd.DataFrame(
+        {"old": (table["town"] == "York").astype(int), "large": (table["size"] > 0).astype(int)}
+    )
     model = make_pipeline(TablePreparer(), CamelClassifier()).fit(table[:40], Y[:40])
     html = page_of(model, (table[40:], Y[40:]))
     assert sorted(sent(html, "importance")["columns"]) == ["size", "town"]
@@ -431,10 +558,15 @@ def test_of_many_columns_and_labels_the_strongest_are_shown(page_of, monkeypatch
 def test_a_sentence_says_why_columns_are_not_shown(page_of, monkeypatch):
     html = page_of(pages.model(3, 60, kernel="exponential"), pages.new_rows(3, 60))
     assert sections(html) == ALL
-    assert "Scores can be shared among columns for the kernels rbf, laplacian and linear alone." in html
+    assert (
+        "Scores can be shared among columns for the kernels rbf, laplacian and linear alone."
+        in html
+    )
     assert 'id="added"' not in html
     monkeypatch.setattr(model_page, "MOST_FACTORS", 1000)
-    assert "takes too long for a page of a model of 60 training rows" in page_of(pages.model(3, 60), pages.new_rows(3, 60))
+    assert "takes too long for a page of a model of 60 training rows" in page_of(
+        pages.model(3, 60), pages.new_rows(3, 60)
+    )
 
 
 def test_quality_counts_the_labels_that_are_known(page_of, rng):
@@ -448,7 +580,9 @@ def test_quality_counts_the_labels_that_are_known(page_of, rng):
     assert evaluated(model, (X[40:], complete[40:])).truth.dtype == np.int64
     context = quality_section(ModelFacts(model), found).context
     seven = evaluate(gaps, found.scores, found.predicted)
-    assert [value for _, value, _ in context["metrics"]] == [rounded(value) for value in seven.values()]
+    assert [value for _, value, _ in context["metrics"]] == [
+        rounded(value) for value in seven.values()
+    ]
     for j, row in enumerate(context["table"][:2]):
         known = ~np.isnan(gaps[:, j])
         assert row[1] == gaps[known, j].sum()
@@ -457,9 +591,16 @@ def test_quality_counts_the_labels_that_are_known(page_of, rng):
     assert np.isnan(context["table"][2][8])
     assert sent(page_of(model, Dataset(X[40:], gaps)), "quality")["f1"][2] is None
     share = 100 * np.isnan(gaps).mean()
-    assert context["note"].endswith(f"{share:.2g} % of the label entries are unknown: figures count the others.")
+    assert context["note"].endswith(
+        f"{share:.2g} % of the label entries are unknown: figures count the others."
+    )
     assert "of the label entries are unknown" in page_of(model, Dataset(X[40:], gaps))
-    assert "unknown" not in quality_section(ModelFacts(model), evaluated(model, Dataset(X[40:], complete[40:]))).context["note"]
+    assert (
+        "unknown"
+        not in quality_section(
+            ModelFacts(model), evaluated(model, Dataset(X[40:], complete[40:]))
+        ).context["note"]
+    )
 
 
 def test_why_this_label_tells_unknown_from_not_true(page_of):
@@ -472,7 +613,9 @@ def test_why_this_label_tells_unknown_from_not_true(page_of):
     flags = model_page.why_section(facts, found).data["flags"]
     np.testing.assert_array_equal(flags & model_page.UNKNOWN > 0, np.isnan(Y))
     np.testing.assert_array_equal(flags & model_page.TRUE > 0, Y == 1)
-    assert "why" in sections(page_of(model, Dataset(given.X[60:], Y, label_names=given.label_names)))
+    assert "why" in sections(
+        page_of(model, Dataset(given.X[60:], Y, label_names=given.label_names))
+    )
 
 
 def test_doubted_labels_contradict_their_scores_most(page_of):
@@ -484,7 +627,9 @@ def test_doubted_labels_contradict_their_scores_most(page_of):
     section = model_page.doubted_section(ModelFacts(model), found)
     support = np.where(np.isnan(Y), np.inf, np.where(Y == 1, 1, -1) * model.decision_function(X))
     expected = sorted(support[support < 0])[:20]
-    listed = [(int(row), given.label_names.index(label)) for row, label, *_ in section.context["table"]]
+    listed = [
+        (int(row), given.label_names.index(label)) for row, label, *_ in section.context["table"]
+    ]
     np.testing.assert_allclose([support[place] for place in listed], expected)
     html = page_of(model, Dataset(X, Y, label_names=given.label_names))
     assert "contradict their scores most" in html
@@ -505,11 +650,18 @@ def facts_of(model):
     return dict([*page.facts, *page.sections[-1].context["settings"]])
 
 
-SUMMED = {"landmark": {"solver": "landmark", "n_landmarks": 20}, "primal": {"solver": "primal", "kernel": "linear"}}
+SUMMED = {
+    "landmark": {"solver": "landmark", "n_landmarks": 20},
+    "primal": {"solver": "primal", "kernel": "linear"},
+}
 
 
-@pytest.mark.parametrize(("solver", "kept"), [("landmark", "20 landmarks"), ("primal", "12 columns")])
-def test_the_page_of_a_model_fitted_by_sums_over_rows_says_so_and_claims_no_more(page_of, solver, kept):
+@pytest.mark.parametrize(
+    ("solver", "kept"), [("landmark", "20 landmarks"), ("primal", "12 columns")]
+)
+def test_the_page_of_a_model_fitted_by_sums_over_rows_says_so_and_claims_no_more(
+    page_of, solver, kept
+):
     model = pages.model(4, 60, **SUMMED[solver])
     html = page_of(model, pages.new_rows(4, 60))
     assert sections(html) == ALL
@@ -522,19 +674,31 @@ def test_the_page_says_how_many_rows_thresholds_come_from():
     given = pages.data(4, 12_000)
     model = CamelClassifier(solver="landmark", n_landmarks=5).fit(given.X, given.labels)
     assert 5_000 < model.n_judged_ < 12_000
-    assert facts_of(model)["Thresholds and probabilities"] == f"leave-one-out of a sample of {model.n_judged_:,} rows"
+    assert (
+        facts_of(model)["Thresholds and probabilities"]
+        == f"leave-one-out of a sample of {model.n_judged_:,} rows"
+    )
     told = f"on a sample of {model.n_judged_:,} training rows, each left out in turn."
     assert model_page.model_page(model, None).findings[0].endswith(told)
 
 
 def test_a_member_of_a_combination_has_a_page():
     given = pages.data(4, 60)
-    options = {"alphas": (0.3,), "lambda2s": (0.1,), "scalings": ("none", "standard"), "solver": "landmark", "n_landmarks": 20}
+    options = {
+        "alphas": (0.3,),
+        "lambda2s": (0.1,),
+        "scalings": ("none", "standard"),
+        "solver": "landmark",
+        "n_landmarks": 20,
+    }
     member = CamelClassifierCV(combine=True, **options).fit(given.X, given.labels).members_[0]
     assert "Thresholds and probabilities" not in facts_of(member)
 
 
-@pytest.mark.parametrize(("solver", "told"), [("spectral", "exact closed form"), ("alternating", "the paper’s Algorithm 1")])
+@pytest.mark.parametrize(
+    ("solver", "told"),
+    [("spectral", "exact closed form"), ("alternating", "the paper’s Algorithm 1")],
+)
 def test_the_page_names_the_other_solvers_too(solver, told):
     model = pages.model(3, 30, solver=solver, threshold="zero")
     assert facts_of(model)["Solver"] == told
@@ -543,7 +707,11 @@ def test_the_page_names_the_other_solvers_too(solver, told):
 def test_the_page_of_a_combination_names_landmarks_and_columns():
     given = pages.data(4, 60)
     model = CamelClassifierCV(
-        representations=[("none", "rbf", 1.0), ("standard", "linear", 1.0)], combine=True, solver="landmark", n_landmarks=12, random_state=1
+        representations=[("none", "rbf", 1.0), ("standard", "linear", 1.0)],
+        combine=True,
+        solver="landmark",
+        n_landmarks=12,
+        random_state=1,
     ).fit(given.X, given.labels)
     assert len(model.members_) == 2
     assert facts_of(model)["Solver"] == "sums over rows, by 12 landmarks and 12 columns"

@@ -18,7 +18,9 @@ from skcamel.report.page import Column, Page, Rounded, Section, as_json, render,
 
 texts = st.text(st.characters(codec="utf-8"), max_size=40)
 values = st.recursive(
-    st.none() | st.booleans() | st.integers() | texts, lambda inner: st.lists(inner) | st.dictionaries(texts, inner), max_leaves=10
+    st.none() | st.booleans() | st.integers() | texts,
+    lambda inner: st.lists(inner) | st.dictionaries(texts, inner),
+    max_leaves=10,
 )
 PLAIN = Page("title", "lead", [("fact", "value")], [])
 
@@ -64,14 +66,28 @@ def test_whatever_the_data_says_a_page_has_the_scripts_it_was_given(value):
     assert json.loads(found[1][2]) == value
 
 
-@given(arrays(np.float32, st.tuples(st.integers(0, 4), st.integers(1, 4)), elements=st.floats(-1e6, 1e6, width=32)))
+@given(
+    arrays(
+        np.float32,
+        st.tuples(st.integers(0, 4), st.integers(1, 4)),
+        elements=st.floats(-1e6, 1e6, width=32),
+    )
+)
 def test_packed_floats_are_exact(array):
     packed = json.loads(as_json(array))
     assert packed["shape"] == list(array.shape)
-    np.testing.assert_array_equal(np.frombuffer(base64.b64decode(packed["f32"]), "<f4").reshape(array.shape), array)
+    np.testing.assert_array_equal(
+        np.frombuffer(base64.b64decode(packed["f32"]), "<f4").reshape(array.shape), array
+    )
 
 
-@given(arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 4)), elements=st.floats(-1e6, 1e6, allow_subnormal=False)))
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(1, 6), st.integers(1, 4)),
+        elements=st.floats(-1e6, 1e6, allow_subnormal=False),
+    )
+)
 def test_rounded_matrices_are_exact_to_half_a_step_of_their_column(matrix):
     packed = json.loads(as_json(Rounded(matrix)))
     steps = np.frombuffer(base64.b64decode(packed["i16"]), "<i2").reshape(matrix.shape)
@@ -98,7 +114,11 @@ def test_text_of_a_page_is_escaped():
 
 def test_the_policy_allows_the_script_and_the_style_of_the_page_alone():
     html = render(PLAIN)
-    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1).replace("&#39;", "'")
+    policy = (
+        re.search(r'Content-Security-Policy" content="([^"]*)"', html)
+        .group(1)
+        .replace("&#39;", "'")
+    )
     for tag, attributes, text in scripts(html):
         if "type" not in attributes:  # data is not run
             digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
@@ -109,12 +129,20 @@ def test_the_policy_allows_the_script_and_the_style_of_the_page_alone():
 
 def test_a_page_names_no_address_outside_itself():
     html = render(PLAIN)
-    assert set(re.findall(r"https?://[^\s\"'<>]*", html)) == {"http://www.w3.org/2000/svg"}  # the name of SVG, not fetched
+    assert set(re.findall(r"https?://[^\s\"'<>]*", html)) == {
+        "http://www.w3.org/2000/svg"
+    }  # the name of SVG, not fetched
 
 
 def test_scripts_that_sections_share_are_sent_once(monkeypatch, tmp_path):
     monkeypatch.setattr("skcamel.report.page.STATIC", tmp_path)
-    for name, text in {"page.js": "// core", "one.js": "// shared", "style.css": "", "empty.html": "", "page.html": "{{ script }}"}.items():
+    for name, text in {
+        "page.js": "// core",
+        "one.js": "// shared",
+        "style.css": "",
+        "empty.html": "",
+        "page.html": "{{ script }}",
+    }.items():
         (tmp_path / name).write_text(text)
     sections = [Section(name, name, scripts=("one.js",), template="empty.html") for name in "ab"]
     assert render(Page("t", "l", [], sections)).count("// shared") == 1

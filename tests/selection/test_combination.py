@@ -16,8 +16,19 @@ from skcamel.data import Dataset
 from skcamel.report import build_model_report
 from skcamel.report.facts import ModelFacts
 
-TRIED = (("none", "rbf", 1.0), ("standard", "laplacian", 0.5), ("rank", "laplacian", 1.0), ("unit", "linear", 1.0))
-OPTIONS = {"alphas": (0.0, 0.4, 0.8), "lambda2s": (0.01, 0.1, 1.0), "representations": TRIED, "combine": True, "threshold": "micro_f1"}
+TRIED = (
+    ("none", "rbf", 1.0),
+    ("standard", "laplacian", 0.5),
+    ("rank", "laplacian", 1.0),
+    ("unit", "linear", 1.0),
+)
+OPTIONS = {
+    "alphas": (0.0, 0.4, 0.8),
+    "lambda2s": (0.01, 0.1, 1.0),
+    "representations": TRIED,
+    "combine": True,
+    "threshold": "micro_f1",
+}
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +54,13 @@ def test_weights_are_those_of_literal_least_squares(seed, weighted):
     repeats = np.ones(12, dtype=int) if w is None else w.astype(int)
     index = np.repeat(np.arange(12), repeats)
     means = (Y[index].sum(axis=0) - Y) / (len(index) - 1)
-    literal, _ = nnls(np.column_stack([(F - means)[index].ravel() for F in scores]), (Y - means)[index].ravel())
+    literal, _ = nnls(
+        np.column_stack([(F - means)[index].ravel() for F in scores]), (Y - means)[index].ravel()
+    )
     np.testing.assert_allclose(found.weights, literal, atol=1e-6)
-    np.testing.assert_allclose(found.scores, means + np.tensordot(found.weights, np.array(scores) - means, 1), atol=1e-12)
+    np.testing.assert_allclose(
+        found.scores, means + np.tensordot(found.weights, np.array(scores) - means, 1), atol=1e-12
+    )
 
 
 def test_members_that_are_equal_share_their_weight():
@@ -58,12 +73,22 @@ def test_scores_are_the_weighted_sum_of_the_members_and_of_the_label_means(rows,
     assert 1 < len(model.members_) == len(model.weights_) <= 4
     assert (model.weights_ > 0).all()
     mean = (2.0 * Y - 1).mean(axis=0)
-    total = sum(w * member.decision_function(new) for w, member in zip(model.weights_, model.members_, strict=True))
-    np.testing.assert_allclose(model.decision_function(new), total + (1 - model.weights_.sum()) * mean, atol=1e-12)
+    total = sum(
+        w * member.decision_function(new)
+        for w, member in zip(model.weights_, model.members_, strict=True)
+    )
+    np.testing.assert_allclose(
+        model.decision_function(new), total + (1 - model.weights_.sum()) * mean, atol=1e-12
+    )
     alone = [clone(member).fit(X, Y) for member in model.members_]
-    literal = mean + sum(w * (own.decision_function(new) - mean) for w, own in zip(model.weights_, alone, strict=True))
+    literal = mean + sum(
+        w * (own.decision_function(new) - mean)
+        for w, own in zip(model.weights_, alone, strict=True)
+    )
     np.testing.assert_allclose(model.decision_function(new), literal, atol=1e-9)
-    assert all(isinstance(member, CamelClassifier) and member.alpha <= 0.5 for member in model.members_)
+    assert all(
+        isinstance(member, CamelClassifier) and member.alpha <= 0.5 for member in model.members_
+    )
 
 
 def test_a_combined_model_says_what_it_is(rows, model):
@@ -71,7 +96,9 @@ def test_a_combined_model_says_what_it_is(rows, model):
     assert model.best_params_["weights"] == model.weights_.tolist()
     for params, member in zip(model.best_params_["members"], model.members_, strict=True):
         again = CamelClassifier(**params).fit(X, Y)
-        np.testing.assert_allclose(again.decision_function(new), member.decision_function(new), atol=1e-9)
+        np.testing.assert_allclose(
+            again.decision_function(new), member.decision_function(new), atol=1e-9
+        )
     assert model.best_score_ == pytest.approx(model.estimate_["average_precision"], abs=1e-12)
     for name in ("alpha_", "kernel_", "dual_coef_", "collaboration_", "bandwidth_", "best_index_"):
         assert not hasattr(model, name)
@@ -97,7 +124,11 @@ def test_a_combined_model_survives_its_file(rows, model, tmp_path):
 
 def test_a_page_of_a_combined_model_names_its_members(rows, model, tmp_path):
     _, _, new, truth = rows
-    build_model_report(model, Dataset(new, truth, label_names=list(map(str, model.label_names_))), tmp_path / "page.html")
+    build_model_report(
+        model,
+        Dataset(new, truth, label_names=list(map(str, model.label_names_))),
+        tmp_path / "page.html",
+    )
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert all(f"Member {k}, weight" in text for k in range(1, len(model.members_) + 1))
 
@@ -132,18 +163,27 @@ def test_standardised_columns_of_sparse_rows_are_no_members(rows):
     thin = sparse.csr_array(np.where(X > 0.3, X, 0.0))
     model = CamelClassifierCV(**OPTIONS).fit(thin, Y)
     assert all(member.scaling in ("none", "unit") for member in model.members_)
-    only = CamelClassifierCV(**OPTIONS | {"representations": (("standard", "rbf", 1.0),)}).fit(thin, Y)
+    only = CamelClassifierCV(**OPTIONS | {"representations": (("standard", "rbf", 1.0),)}).fit(
+        thin, Y
+    )
     assert [member.scaling for member in only.members_] == ["standard"]
 
 
 def test_weights_of_one_change_nothing(rows):
     X, Y, new, _ = rows
-    plain, weighted = CamelClassifierCV(**OPTIONS).fit(X, Y), CamelClassifierCV(**OPTIONS).fit(X, Y, sample_weight=np.ones(90))
-    np.testing.assert_allclose(plain.decision_function(new), weighted.decision_function(new), atol=1e-8)
+    plain, weighted = (
+        CamelClassifierCV(**OPTIONS).fit(X, Y),
+        CamelClassifierCV(**OPTIONS).fit(X, Y, sample_weight=np.ones(90)),
+    )
+    np.testing.assert_allclose(
+        plain.decision_function(new), weighted.decision_function(new), atol=1e-8
+    )
 
 
 def test_folds_and_combination_are_refused_together(rows):
-    with pytest.raises(ValueError, match=r"combine=True learns its weights on leave-one-out.*use cv='loo'"):
+    with pytest.raises(
+        ValueError, match=r"combine=True learns its weights on leave-one-out.*use cv='loo'"
+    ):
         CamelClassifierCV(combine=True, cv=3).fit(rows[0], rows[1])
 
 
@@ -157,15 +197,20 @@ def test_the_estimate_is_that_of_the_model_by_leave_one_out(rows, combined):
     seen = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "skcamel.camel.classifier_cv.search", lambda *args, **options: seen.append(selection.search(*args, **options)) or seen[0]
+            "skcamel.camel.classifier_cv.search",
+            lambda *args, **options: seen.append(selection.search(*args, **options)) or seen[0],
         )
         model = CamelClassifierCV(**OPTIONS | {"combine": combined}).fit(X, Y)
     mean = (np.where(Y > 0, 1.0, -1.0).sum(axis=0) - np.where(Y > 0, 1.0, -1.0)) / (len(Y) - 1)
     scores = seen[0].models[0].scores
     if combined:
         live = [own for own in seen[0].models if own.params in model.best_params_["members"]]
-        scores = mean + sum(w * (own.scores - mean) for w, own in zip(model.weights_, live, strict=True))
-    assert model.estimate_ == pytest.approx(evaluate(Y, scores, scores > model.thresholds_), abs=1e-12)
+        scores = mean + sum(
+            w * (own.scores - mean) for w, own in zip(model.weights_, live, strict=True)
+        )
+    assert model.estimate_ == pytest.approx(
+        evaluate(Y, scores, scores > model.thresholds_), abs=1e-12
+    )
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -200,12 +245,18 @@ def test_linked_scores_are_log_odds_of_the_combination(linked):
     model, X, Y, new, truth = linked
     mean = (2.0 * Y - 1).mean(axis=0)
     alone = [clone(member).fit(X, Y).decision_function(new) for member in model.members_]
-    combined = mean + sum(w * (scores - mean) for w, scores in zip(model.weights_, alone, strict=True))
+    combined = mean + sum(
+        w * (scores - mean) for w, scores in zip(model.weights_, alone, strict=True)
+    )
     found = model.decision_function(new)
-    np.testing.assert_allclose(found, model.link_slopes_ * combined + model.link_offsets_, atol=1e-8)
+    np.testing.assert_allclose(
+        found, model.link_slopes_ * combined + model.link_offsets_, atol=1e-8
+    )
     assert metrics.average_precision(truth, found) > metrics.average_precision(truth, combined)
     at_random = np.tile(Y.mean(axis=0), (len(new), 1))
-    assert log_loss(truth.ravel(), 1 / (1 + np.exp(-found.ravel()))) < log_loss(truth.ravel(), at_random.ravel())
+    assert log_loss(truth.ravel(), 1 / (1 + np.exp(-found.ravel()))) < log_loss(
+        truth.ravel(), at_random.ravel()
+    )
 
 
 def test_linked_scores_are_taken_apart_kept_and_shown_like_any(linked, tmp_path):
@@ -215,9 +266,15 @@ def test_linked_scores_are_taken_apart_kept_and_shown_like_any(linked, tmp_path)
     np.testing.assert_array_equal(model.predict_proba(new) > 0.5, scores > 0)
     save(model, tmp_path / "m.skcamel")
     np.testing.assert_array_equal(load(tmp_path / "m.skcamel").decision_function(new), scores)
-    build_model_report(model, Dataset(new, truth, label_names=list(map(str, model.label_names_))), tmp_path / "page.html")
+    build_model_report(
+        model,
+        Dataset(new, truth, label_names=list(map(str, model.label_names_))),
+        tmp_path / "page.html",
+    )
     assert "log-odds, slopes of labels from" in (tmp_path / "page.html").read_text(encoding="utf-8")
     facts = ModelFacts(model)
     own, pushing = facts.deviations(new)
     pushed = facts.alpha * pushing @ (facts.S - np.diag(np.diag(facts.S)))
-    np.testing.assert_allclose(model.base_scores_ + (1 - facts.alpha) * own + facts.scales * pushed, scores, atol=1e-9)
+    np.testing.assert_allclose(
+        model.base_scores_ + (1 - facts.alpha) * own + facts.scales * pushed, scores, atol=1e-9
+    )

@@ -34,7 +34,9 @@ def problems(draw):
     scale = draw(st.sampled_from([1e-6, 1.0, 1e6]))
     size = {"min_size": n * q, "max_size": n * q}
     relevant = np.reshape(draw(st.lists(st.booleans(), **size)), (n, q))
-    scores = scale * np.reshape(draw(st.lists(st.integers(-20, 20).map(lambda k: k / 8), **size)), (n, q))
+    scores = scale * np.reshape(
+        draw(st.lists(st.integers(-20, 20).map(lambda k: k / 8), **size)), (n, q)
+    )
     weights = draw(st.none() | st.lists(st.integers(1, 4), min_size=n, max_size=n))
     return relevant, scores, None if weights is None else np.array(weights, dtype=float)
 
@@ -54,14 +56,25 @@ def literal_link(relevant, scores, w):
     entries = np.broadcast_to(w[:, None], scores.shape).ravel()
     x = scores.ravel()
     spread = math.sqrt(np.average(x**2, weights=entries)) or 1.0
-    options = {"bounds": [(FLATTEST, None), (None, None)], "method": "L-BFGS-B", "options": {"ftol": 1e-15, "gtol": 1e-9}}
-    common = optimize.minimize(objective, [1.0, 0.0], args=(relevant.ravel(), x, entries, 1 / spread, 0.0, (0.0, 0.0)), **options).x
+    options = {
+        "bounds": [(FLATTEST, None), (None, None)],
+        "method": "L-BFGS-B",
+        "options": {"ftol": 1e-15, "gtol": 1e-9},
+    }
+    common = optimize.minimize(
+        objective,
+        [1.0, 0.0],
+        args=(relevant.ravel(), x, entries, 1 / spread, 0.0, (0.0, 0.0)),
+        **options,
+    ).x
     slope = common[0] / spread
     options["bounds"] = [(FLATTEST / spread / slope, None), (None, None)]
     found = []
     for j in range(scores.shape[1]):
         arguments = relevant[:, j], scores[:, j], w, slope, common[1], (SLOPE_PRIOR, OFFSET_PRIOR)
-        found.append((optimize.minimize(objective, [1.0, common[1]], args=arguments, **options).x, arguments))
+        found.append(
+            (optimize.minimize(objective, [1.0, common[1]], args=arguments, **options).x, arguments)
+        )
     return found
 
 
@@ -74,7 +87,9 @@ def test_links_agree_with_a_general_minimiser(problem):
     w = np.ones(len(scores)) if weights is None else weights
     for j, (best, arguments) in enumerate(literal_link(relevant, scores, w)):
         ours = objective((slope[j] / arguments[3], offset[j]), *arguments)
-        assert ours <= objective(best, *arguments) * (1 + 1e-4) + 1e-6  # the common link is found to the root of the precision
+        assert (
+            ours <= objective(best, *arguments) * (1 + 1e-4) + 1e-6
+        )  # the common link is found to the root of the precision
         assert slope[j] > 0
 
 
@@ -103,7 +118,9 @@ def test_unknown_entries_decide_nothing(problem, seed):
     known = rng.random(scores.shape) < 0.7
     assume(known.any())
     found = fit_link(relevant & known, scores, known * 1.0)
-    other = fit_link(relevant ^ ~known, np.where(known, scores, rng.normal(size=scores.shape)), known * 1.0)
+    other = fit_link(
+        relevant ^ ~known, np.where(known, scores, rng.normal(size=scores.shape)), known * 1.0
+    )
     np.testing.assert_allclose(found.slope, other.slope, rtol=1e-9)
     np.testing.assert_allclose(found.offset, other.offset, atol=1e-9)
 
@@ -187,7 +204,9 @@ def log_odds(draw):
 
 
 @given(z=log_odds())
-def test_probabilities_are_the_sigmoid_inside_0_and_1_and_above_one_half_where_log_odds_are_above_0(z):
+def test_probabilities_are_the_sigmoid_inside_0_and_1_and_above_one_half_where_log_odds_are_above_0(
+    z,
+):
     p = probabilities(z)
     assert p.dtype == z.dtype
     assert ((p > 0) & (p < 1)).all()
@@ -213,7 +232,10 @@ def literal_sets(relevant, p, predicted, w, confidence):
     present = (w * relevant).sum()
     for t in [*sorted(set(p.ravel())), 2.0]:
         share = (w * (relevant & ~predicted & (p < t))).sum() / (present or 1.0)
-        if share + SAFETY * math.sqrt(max(0.0, share * (1 - share)) / (present or 1.0)) <= 1 - confidence + 1e-12:
+        if (
+            share + SAFETY * math.sqrt(max(0.0, share * (1 - share)) / (present or 1.0))
+            <= 1 - confidence + 1e-12
+        ):
             no = t
     return yes, no
 
@@ -242,13 +264,20 @@ def test_thresholds_of_sets_are_those_of_a_search_over_all_probabilities(seed, w
 def rows():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(900, 6))
-    Y = (X @ rng.normal(size=(6, 5)) + rng.normal(size=(900, 5)) > [0.5, 1.0, 2.0, 3.0, 4.0]).astype(int)
+    Y = (
+        X @ rng.normal(size=(6, 5)) + rng.normal(size=(900, 5)) > [0.5, 1.0, 2.0, 3.0, 4.0]
+    ).astype(int)
     return X[:500], Y[:500], X[500:], Y[500:]
 
 
 @pytest.fixture(scope="module", params=["paper", "log_odds"])
 def model(request, rows):
-    options = {"alphas": (0.0, 0.5), "lambda2s": (0.01, 0.1), "scalings": ("standard",), "threshold": "micro_f1"}
+    options = {
+        "alphas": (0.0, 0.5),
+        "lambda2s": (0.01, 0.1),
+        "scalings": ("standard",),
+        "threshold": "micro_f1",
+    }
     return CamelClassifierCV(**options, scores=request.param).fit(*rows[:2])
 
 
@@ -265,22 +294,31 @@ def test_answers_agree_with_decisions_and_keep_their_promises(rows, model):
         if confidence in (0.8, 0.9):
             assert truth[sets == 1].mean() > confidence - 0.04
             assert ((sets == 0) & (truth == 1)).sum() / truth.sum() < 1 - confidence + 0.04
-    with pytest.raises(ValueError, match=r"confidence must be a number above 0 and at most 1, such as 0.9, got 0"):
+    with pytest.raises(
+        ValueError, match=r"confidence must be a number above 0 and at most 1, such as 0.9, got 0"
+    ):
         model.predict_sets(new, confidence=0)
-    with pytest.raises(TypeError, match=r"no longer takes coverage: predict_sets\(X, confidence=0.9\)"):
+    with pytest.raises(
+        TypeError, match=r"no longer takes coverage: predict_sets\(X, confidence=0.9\)"
+    ):
         model.predict_sets(new, coverage=0.9)
 
 
 def test_scores_are_printed_ones_or_their_log_odds_and_probabilities_are_the_same(rows):
     X, Y, new, _ = rows
-    plain, linked = (CamelClassifier(scores=scores, scaling="standard").fit(X, Y) for scores in ("paper", "log_odds"))
+    plain, linked = (
+        CamelClassifier(scores=scores, scaling="standard").fit(X, Y)
+        for scores in ("paper", "log_odds")
+    )
     z = plain.link_slopes_ * plain.decision_function(new) + plain.link_offsets_
     np.testing.assert_allclose(linked.decision_function(new), z, atol=1e-9)
     np.testing.assert_allclose(linked.predict_proba(new), plain.predict_proba(new), atol=1e-12)
     np.testing.assert_allclose(linked.predict_proba(new), special.expit(z), atol=1e-12)
     explained = linked.explain(new, features=True)
     np.testing.assert_allclose(explained.scores, z, atol=1e-9)
-    np.testing.assert_allclose(explained.feature_base + explained.features.sum(axis=1), z, atol=1e-9)
+    np.testing.assert_allclose(
+        explained.feature_base + explained.features.sum(axis=1), z, atol=1e-9
+    )
     np.testing.assert_allclose(linked.probability_thresholds_, special.expit(linked.thresholds_))
 
 
@@ -303,7 +341,9 @@ def test_probabilities_are_calibrated(rows, model):
 def test_a_missed_label_that_costs_more_is_predicted_earlier(rows, scores):
     X, Y, new, _ = rows
     plain = CamelClassifier(scores=scores, threshold="micro_f1", scaling="standard").fit(X, Y)
-    dear = CamelClassifier(scores=scores, threshold="micro_f1", scaling="standard", miss_cost={"label3": 4.0}).fit(X, Y)
+    dear = CamelClassifier(
+        scores=scores, threshold="micro_f1", scaling="standard", miss_cost={"label3": 4.0}
+    ).fit(X, Y)
     np.testing.assert_allclose(dear.probability_thresholds_[2], 1 / 5)
     np.testing.assert_array_equal(np.delete(dear.thresholds_, 2), np.delete(plain.thresholds_, 2))
     all_labels = CamelClassifier(scores=scores, scaling="standard", miss_cost=1.0).fit(X, Y)
@@ -318,13 +358,19 @@ def test_costs_are_positive_numbers(rows, miss_cost):
 
 def test_costs_name_labels_and_need_probabilities(rows):
     X, Y, _, _ = rows
-    with pytest.raises(ValueError, match=r"miss_cost names urgent, and the labels are label1, label2"):
+    with pytest.raises(
+        ValueError, match=r"miss_cost names urgent, and the labels are label1, label2"
+    ):
         CamelClassifier(miss_cost={"urgent": 2.0}).fit(X, Y)
-    with pytest.raises(ValueError, match="miss_cost needs calibrated probabilities, which a 1-d y has not"):
+    with pytest.raises(
+        ValueError, match="miss_cost needs calibrated probabilities, which a 1-d y has not"
+    ):
         CamelClassifier(miss_cost=2.0).fit(X, Y[:, 0])
 
 
-@pytest.mark.parametrize("option", [{"scores": "log_odds"}, {"threshold": "macro_f1"}, {"miss_cost": 2.0}])
+@pytest.mark.parametrize(
+    "option", [{"scores": "log_odds"}, {"threshold": "macro_f1"}, {"miss_cost": 2.0}]
+)
 def test_the_alternation_has_no_leave_one_out_scores(rows, option):
     X, Y, _, _ = rows
     with pytest.raises(ValueError, match=r"needs leave-one-out scores, which Algorithm 1"):
@@ -337,8 +383,12 @@ def test_one_warning_names_the_labels_that_are_never_predicted(rng):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         CamelClassifier().fit(X, Y)
-    (found,) = [str(warning.message) for warning in seen if warning.category is NeverPredictedWarning]
-    assert found.startswith("1 of 3 labels are predicted for no training row when it is left out (label2)")
+    (found,) = [
+        str(warning.message) for warning in seen if warning.category is NeverPredictedWarning
+    ]
+    assert found.startswith(
+        "1 of 3 labels are predicted for no training row when it is left out (label2)"
+    )
 
 
 def test_estimates_of_labels_are_those_of_decisions_by_leave_one_out(rows):

@@ -13,7 +13,15 @@ from scipy import sparse
 from sklearn.base import clone
 
 import skcamel.camel.base
-from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, inspect, load, memory, save
+from skcamel import (
+    CamelClassifier,
+    CamelClassifierCV,
+    find_label_errors,
+    inspect,
+    load,
+    memory,
+    save,
+)
 from skcamel.camel import kernel, landmark, stream
 from skcamel.camel.base import SolverWarning
 
@@ -43,7 +51,9 @@ def assert_same(model, other, new=NEW, atol=1e-8):
     np.testing.assert_allclose(model.label_correlation_, other.label_correlation_, atol=atol)
 
 
-@pytest.mark.parametrize("weights", [None, WEIGHTS, WEIGHTS / 3], ids=["", "whole weights", "weights"])
+@pytest.mark.parametrize(
+    "weights", [None, WEIGHTS, WEIGHTS / 3], ids=["", "whole weights", "weights"]
+)
 @pytest.mark.parametrize("scaling", ["none", "standard", "minmax", "unit", "rank"])
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "exponential", "linear"])
 def test_all_rows_as_landmarks_give_the_exact_solution(kernel, scaling, weights):
@@ -70,13 +80,18 @@ def test_a_search_with_all_rows_as_landmarks_finds_the_same(parameters, weights)
     found = CamelClassifierCV(**GRID, **parameters, **ALL).fit(X, Y, weights)
     assert_same(found, exact)
     assert hasattr(found, "members_") or found.best_params_ == pytest.approx(exact.best_params_)
-    np.testing.assert_allclose(found.cv_results_["mean_test_score"], exact.cv_results_["mean_test_score"], atol=1e-9)
+    np.testing.assert_allclose(
+        found.cv_results_["mean_test_score"], exact.cv_results_["mean_test_score"], atol=1e-9
+    )
     assert getattr(found, "estimate_", None) == pytest.approx(getattr(exact, "estimate_", None))
 
 
 @pytest.mark.parametrize("preset", ["quick", "best"])
 def test_a_preset_with_all_rows_as_landmarks_finds_the_same(preset):
-    assert_same(CamelClassifierCV.from_preset(preset, **ALL).fit(X, Y), CamelClassifierCV.from_preset(preset).fit(X, Y))
+    assert_same(
+        CamelClassifierCV.from_preset(preset, **ALL).fit(X, Y),
+        CamelClassifierCV.from_preset(preset).fit(X, Y),
+    )
 
 
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weights"])
@@ -97,19 +112,29 @@ def test_the_features_themselves_are_the_exact_linear_kernel(solver, scaling, we
 @pytest.mark.parametrize("more", [{}, {"cv": 3}, {"combine": True}])
 def test_a_search_in_the_features_takes_the_unit_of_the_exact_one(more):
     parameters = GRID | {"kernels": ("linear",), "scalings": ("none", "unit")} | more
-    exact, found = (CamelClassifierCV(**parameters, solver=solver).fit(7 * X + 3, Y) for solver in ("spectral", "primal"))
+    exact, found = (
+        CamelClassifierCV(**parameters, solver=solver).fit(7 * X + 3, Y)
+        for solver in ("spectral", "primal")
+    )
     assert_same(found, exact, 7 * NEW + 3)
     assert hasattr(found, "members_") or found.best_params_ == pytest.approx(exact.best_params_)
 
 
-@pytest.mark.parametrize("parameters", [{}, {"kernel": "linear"}, {"alpha": 0.0, "threshold": "label"}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"kernel": "linear"}, {"alpha": 0.0, "threshold": "label"}]
+)
 def test_suspects_are_those_of_the_exact_solver(parameters):
     different = np.r_[:40, 50:N]  # others tie
-    exact, found = (find_label_errors(X[different], Y[different], CamelClassifier(**parameters, **more)) for more in ({}, ALL))
+    exact, found = (
+        find_label_errors(X[different], Y[different], CamelClassifier(**parameters, **more))
+        for more in ({}, ALL)
+    )
     np.testing.assert_array_equal(found.rows, exact.rows)
     for name in ("scores", "chance", "base", "own"):
         np.testing.assert_allclose(getattr(found, name), getattr(exact, name), atol=1e-8)
-    searched = [find_label_errors(X, Y, CamelClassifierCV(**GRID, **more), limit=9) for more in ({}, ALL)]
+    searched = [
+        find_label_errors(X, Y, CamelClassifierCV(**GRID, **more), limit=9) for more in ({}, ALL)
+    ]
     np.testing.assert_allclose(searched[0].scores, searched[1].scores, atol=1e-8)
 
 
@@ -130,14 +155,19 @@ def small(monkeypatch):
     ],
 )
 def test_auto_leaves_the_exact_solver_with_one_warning(model, solver, small):
-    with pytest.warns(SolverWarning, match=r"works with 1,000 landmarks.*would take long for 70 rows") as warned:
+    with pytest.warns(
+        SolverWarning, match=r"works with 1,000 landmarks.*would take long for 70 rows"
+    ) as warned:
         assert clone(model).fit(X, Y).solver_ == solver
     assert len(warned) == 1
     assert clone(model).fit(X[:50], Y[:50]).solver_ == "spectral"
 
 
 def test_auto_counts_the_bytes_that_are_allowed():
-    with pytest.warns(SolverWarning, match=r"needs \d MiB, and max_memory allows \d MiB") as warned, pytest.raises(MemoryError):
+    with (
+        pytest.warns(SolverWarning, match=r"needs \d MiB, and max_memory allows \d MiB") as warned,
+        pytest.raises(MemoryError),
+    ):
         CamelClassifier(max_memory=2**18).fit(X, Y)
     assert len(warned) == 1
     assert CamelClassifier(max_memory="1GiB").fit(X, Y).solver_ == "spectral"
@@ -185,7 +215,10 @@ def test_uniform_landmarks_are_rows(rows):
 
 
 def test_uniform_landmarks_do_not_depend_on_the_labels_and_larger_sets_of_them_hold_the_smaller():
-    few, more = (distinct(CamelClassifier(solver="landmark", n_landmarks=m).fit(X, Y).X_fit_) for m in (12, 40))
+    few, more = (
+        distinct(CamelClassifier(solver="landmark", n_landmarks=m).fit(X, Y).X_fit_)
+        for m in (12, 40)
+    )
     other = CamelClassifier(**FEW).fit(X, 1 - Y)
     assert few < more
     assert distinct(other.X_fit_) == few
@@ -214,18 +247,27 @@ def test_a_model_of_centres_holds_no_training_row(tmp_path):
     save(model, tmp_path / "m.skcamel")
     told = {own["what"]: own for own in inspect(tmp_path / "m.skcamel").reveals}
     assert told["training rows"]["held"] == "no"
-    assert "centres of clusters, each the mean of at least two different rows" in told["training rows"]["detail"]
+    assert (
+        "centres of clusters, each the mean of at least two different rows"
+        in told["training rows"]["detail"]
+    )
 
 
 @pytest.mark.parametrize(
-    "given", [X[:9], X[:9].tolist(), sparse.csr_array(X[:9]), pd.DataFrame(X[:9])], ids=["array", "list", "sparse", "frame"]
+    "given",
+    [X[:9], X[:9].tolist(), sparse.csr_array(X[:9]), pd.DataFrame(X[:9])],
+    ids=["array", "list", "sparse", "frame"],
 )
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_given_landmarks_are_scaled_with_the_rows(given, kernel):
-    model = CamelClassifier(solver="landmark", landmarks=given, scaling="standard", kernel=kernel).fit(X, Y)
+    model = CamelClassifier(
+        solver="landmark", landmarks=given, scaling="standard", kernel=kernel
+    ).fit(X, Y)
     np.testing.assert_allclose(model.X_fit_, model.scaled_rows(X[:9]))
     np.testing.assert_allclose(
-        CamelClassifier(solver="landmark", landmarks=X, scaling="standard", kernel=kernel).fit(X, Y).decision_function(NEW),
+        CamelClassifier(solver="landmark", landmarks=X, scaling="standard", kernel=kernel)
+        .fit(X, Y)
+        .decision_function(NEW),
         CamelClassifier(scaling="standard", kernel=kernel).fit(X, Y).decision_function(NEW),
         atol=1e-8,
     )
@@ -235,13 +277,19 @@ def test_given_landmarks_are_scaled_with_the_rows(given, kernel):
     ("parameters", "message"),
     [
         ({"landmarks": "grid"}, "landmarks='grid' is not known; choose one of 'uniform', 'kmeans'"),
-        ({"landmarks": X[:, :2]}, r"landmarks has shape \(70, 2\); give finite rows of the 5 columns of X"),
+        (
+            {"landmarks": X[:, :2]},
+            r"landmarks has shape \(70, 2\); give finite rows of the 5 columns of X",
+        ),
         ({"landmarks": X[0]}, r"landmarks has shape \(5,\)"),
         ({"landmarks": np.full((2, D), np.nan)}, "give finite rows"),
         ({"landmarks": np.zeros((0, D))}, "at least one"),
         ({"n_landmarks": 0}, "n_landmarks must be an integer >= 1, got 0"),
         ({"n_landmarks": 2.5}, "n_landmarks must be an integer >= 1, got 2.5"),
-        ({"max_memory": "lots"}, "max_memory: a number of bytes, or text such as '1GiB', is needed, got 'lots'"),
+        (
+            {"max_memory": "lots"},
+            "max_memory: a number of bytes, or text such as '1GiB', is needed, got 'lots'",
+        ),
         ({"max_memory": -1}, "max_memory: a number of bytes"),
         ({"max_memory": True}, "max_memory: a number of bytes"),
         ({"kernel": lambda A, B: -(A @ B.T)}, "not positive semi-definite"),
@@ -265,12 +313,21 @@ def test_a_kernel_function_may_keep_what_it_returns_and_may_return_integers():
     held = {}
 
     def of(A, B):
-        return held.setdefault((A.tobytes(), B.tobytes()), np.sign(A[:, :1]).astype(int) @ np.sign(B[:, :1]).T.astype(int))
+        return held.setdefault(
+            (A.tobytes(), B.tobytes()),
+            np.sign(A[:, :1]).astype(int) @ np.sign(B[:, :1]).T.astype(int),
+        )
 
-    found = CamelClassifier(solver="landmark", n_landmarks=N, kernel=of).fit(X, Y).decision_function(NEW)
+    found = (
+        CamelClassifier(solver="landmark", n_landmarks=N, kernel=of)
+        .fit(X, Y)
+        .decision_function(NEW)
+    )
     assert all(set(np.unique(K)) <= {-1, 0, 1} for K in held.values())
     held.clear()
-    np.testing.assert_allclose(found, CamelClassifier(kernel=of).fit(X, Y).decision_function(NEW), atol=1e-8)
+    np.testing.assert_allclose(
+        found, CamelClassifier(kernel=of).fit(X, Y).decision_function(NEW), atol=1e-8
+    )
 
 
 KINDS = {
@@ -298,32 +355,46 @@ def test_odd_data_give_what_the_exact_solver_gives(odd, kind):
     exact = CamelClassifier(kernel=KINDS[kind].get("kernel", "rbf")).fit(rows, labels)
     found = CamelClassifier(**KINDS[kind]).fit(rows, labels)
     new = NEW[:, : rows.shape[1]]
-    np.testing.assert_allclose(found.decision_function(new), exact.decision_function(new), atol=1e-8)
+    np.testing.assert_allclose(
+        found.decision_function(new), exact.decision_function(new), atol=1e-8
+    )
     np.testing.assert_allclose(found.predict_proba(new), exact.predict_proba(new), atol=1e-8)
 
 
 def test_rows_of_weight_0_have_no_say():
     weights = (np.arange(N) >= 20).astype(float)
     for kind in KINDS.values():
-        with_zeros, without = CamelClassifier(**kind).fit(X, Y, weights), CamelClassifier(**kind).fit(X[20:], Y[20:])
-        np.testing.assert_array_equal(with_zeros.decision_function(NEW), without.decision_function(NEW))
+        with_zeros, without = (
+            CamelClassifier(**kind).fit(X, Y, weights),
+            CamelClassifier(**kind).fit(X[20:], Y[20:]),
+        )
+        np.testing.assert_array_equal(
+            with_zeros.decision_function(NEW), without.decision_function(NEW)
+        )
 
 
 def test_wide_sparse_rows_get_landmarks_of_the_linear_kernel():
-    wide = sparse.random_array((60, stream.WIDE + 1), density=0.02, rng=np.random.default_rng(0), format="csr")
+    wide = sparse.random_array(
+        (60, stream.WIDE + 1), density=0.02, rng=np.random.default_rng(0), format="csr"
+    )
     labels = (wide @ np.random.default_rng(1).normal(size=(wide.shape[1], 2)) > 0).astype(int)
     found = CamelClassifier(solver="landmark", kernel="linear").fit(wide, labels)
     assert found.solver_ == "landmark"
     assert sparse.issparse(found.X_fit_)
     np.testing.assert_allclose(
-        found.decision_function(wide), CamelClassifier(kernel="linear").fit(wide, labels).decision_function(wide), atol=1e-8
+        found.decision_function(wide),
+        CamelClassifier(kernel="linear").fit(wide, labels).decision_function(wide),
+        atol=1e-8,
     )
 
 
 def test_float32_rows_count_as_the_numbers_they_are():
     narrow = X.astype(np.float32)
     for kind in KINDS.values():
-        found, expected = CamelClassifier(**kind).fit(narrow, Y), CamelClassifier(**kind).fit(narrow.astype(np.float64), Y)
+        found, expected = (
+            CamelClassifier(**kind).fit(narrow, Y),
+            CamelClassifier(**kind).fit(narrow.astype(np.float64), Y),
+        )
         np.testing.assert_array_equal(found.dual_coef_, expected.dual_coef_)
         assert found.decision_function(narrow).dtype == np.float32
 
@@ -333,13 +404,21 @@ MODELS = {
     "primal": CamelClassifier(solver="primal", kernel="linear", scaling="minmax"),
     "search": CamelClassifierCV(**GRID, **FEW, threshold="micro_f1"),
     "primal search": CamelClassifierCV(**GRID, solver="primal", kernels=("linear",)),
-    "combined": CamelClassifierCV(**GRID, **FEW, combine=True, kernels=("rbf", "linear", "laplacian"), scalings=("none", "standard")),
+    "combined": CamelClassifierCV(
+        **GRID,
+        **FEW,
+        combine=True,
+        kernels=("rbf", "linear", "laplacian"),
+        scalings=("none", "standard"),
+    ),
 }
 
 
 @pytest.fixture(scope="module", params=MODELS)
 def fitted(request):
-    return clone(MODELS[request.param]).fit(pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=["sea", "sun", "sky"]))
+    return clone(MODELS[request.param]).fit(
+        pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=["sea", "sun", "sky"])
+    )
 
 
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
@@ -349,11 +428,15 @@ def test_a_model_answers_whatever_it_is_asked(fitted):
     np.testing.assert_allclose(shared.feature_base + shared.features.sum(axis=1), scores, atol=1e-9)
     np.testing.assert_allclose(shared.base + shared.parts.sum(axis=1), scores, atol=1e-9)
     if not hasattr(fitted, "members_"):
-        np.testing.assert_allclose(fitted.base_scores_ + fitted.deviations(NEW) @ fitted.collaboration_, scores, atol=1e-9)
+        np.testing.assert_allclose(
+            fitted.base_scores_ + fitted.deviations(NEW) @ fitted.collaboration_, scores, atol=1e-9
+        )
         assert not hasattr(fitted, "Z_")
     together = fitted.outputs(NEW)
     np.testing.assert_array_equal(together.scores, scores)
-    assert fitted.label_sets(NEW) == [tuple(np.array(["sea", "sun", "sky"])[row == 1]) for row in fitted.predict(NEW)]
+    assert fitted.label_sets(NEW) == [
+        tuple(np.array(["sea", "sun", "sky"])[row == 1]) for row in fitted.predict(NEW)
+    ]
     np.testing.assert_array_equal(fitted.top_k(NEW, 1)[:, 0], scores.argmax(axis=1))
     assert fitted.predict_sets(NEW, 0.9).shape[0] == len(NEW)
 
@@ -398,7 +481,9 @@ def test_members_of_a_combination_know_how_their_landmarks_were_chosen():
 
 
 def test_what_a_refit_does_not_find_out_is_gone():
-    model = CamelClassifier(solver="alternating", alpha=0.1).fit(X, np.where(RNG.random(Y.shape) < 0, np.nan, Y))
+    model = CamelClassifier(solver="alternating", alpha=0.1).fit(
+        X, np.where(RNG.random(Y.shape) < 0, np.nan, Y)
+    )
     assert {"Z_", "convergence_"} <= vars(model).keys()
     model.set_params(solver="landmark").fit(X, Y)
     assert not {"Z_", "convergence_"} & vars(model).keys()
@@ -415,10 +500,15 @@ def test_commands_take_models_of_sums(tmp_path, monkeypatch):
 
     monkeypatch.chdir(tmp_path)
     names = ["sea", "sun", "sky"]
-    pd.DataFrame(X, columns=list("abcde")).assign(**dict(zip(names, Y.T, strict=True))).to_csv("rows.csv", index=False)
+    pd.DataFrame(X, columns=list("abcde")).assign(**dict(zip(names, Y.T, strict=True))).to_csv(
+        "rows.csv", index=False
+    )
     for solver, name in (("landmark", "rbf"), ("primal", "linear")):
         model = CamelClassifier(**FEW | {"solver": solver}, kernel=name)
-        save(model.fit(pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=names)), "m.skcamel")
+        save(
+            model.fit(pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=names)),
+            "m.skcamel",
+        )
         for arguments in (
             ["explain", "m.skcamel", "rows.csv", "--row", "1", "--json"],
             ["evaluate", "m.skcamel", "rows.csv", "--json"],
@@ -432,7 +522,9 @@ def test_commands_take_models_of_sums(tmp_path, monkeypatch):
 
 
 def test_plots_take_models_of_sums():
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[plot]")
+    pytest.importorskip(
+        "matplotlib", reason="matplotlib is not installed: pip install skcamel[plot]"
+    )
     from matplotlib import pyplot as plt
 
     from skcamel.display import plot_collaboration, plot_explanation
@@ -444,7 +536,12 @@ def test_plots_take_models_of_sums():
     plt.close("all")
 
 
-@given(st.integers(1, 40), st.booleans(), st.sampled_from(["rbf", "laplacian", "exponential"]), st.sampled_from([8, 80, 2**26]))
+@given(
+    st.integers(1, 40),
+    st.booleans(),
+    st.sampled_from(["rbf", "laplacian", "exponential"]),
+    st.sampled_from([8, 80, 2**26]),
+)
 def test_the_mean_distance_in_blocks_is_that_of_the_whole_matrix(n, weighted, name, block):
     rng = np.random.default_rng(n)
     rows, weights = rng.normal(size=(n, 2)), rng.random(n) * 3 if weighted else None
@@ -466,7 +563,9 @@ def test_cuts_of_a_large_set_come_from_a_sample_and_are_close_to_those_of_all_ro
     monkeypatch.setattr(landmark, "JUDGED_ROWS", 1000)
     part = clone(model).fit(rows, labels)
     assert part.n_judged_ == 1000
-    np.testing.assert_allclose(part.decision_function(rows), whole.decision_function(rows), atol=1e-10)
+    np.testing.assert_allclose(
+        part.decision_function(rows), whole.decision_function(rows), atol=1e-10
+    )
     np.testing.assert_allclose(part.thresholds_, whole.thresholds_, atol=0.3)
     np.testing.assert_allclose(part.predict_proba(rows), whole.predict_proba(rows), atol=0.07)
 

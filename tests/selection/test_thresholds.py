@@ -15,7 +15,9 @@ from skcamel.arrays import to_numpy
 from skcamel.camel import thresholds as module
 from skcamel.camel.thresholds import METRICS, is_tuned, thresholds
 
-few_levels = st.sampled_from([-1.0, -0.5, -0.25, 0.0, 0.25, 1.0])  # few, so that ties abound; their midpoints are exact
+few_levels = st.sampled_from(
+    [-1.0, -0.5, -0.25, 0.0, 0.25, 1.0]
+)  # few, so that ties abound; their midpoints are exact
 many_levels = st.integers(-320, 320).map(lambda k: k / 64)
 
 
@@ -30,7 +32,9 @@ def problems(draw, *, rows=7, labels=3, each_occurs=False):
         column = st.one_of(column, column, column, st.just([False] * n), st.just([True] * n))
     relevant = np.array(draw(st.lists(column, min_size=q, max_size=q))).T
     level = draw(st.sampled_from([few_levels, many_levels]))
-    scores = np.array(draw(st.lists(st.lists(level, min_size=q, max_size=q), min_size=n, max_size=n)))
+    scores = np.array(
+        draw(st.lists(st.lists(level, min_size=q, max_size=q), min_size=n, max_size=n))
+    )
     weights = draw(st.none() | st.lists(st.integers(1, 3), min_size=n, max_size=n))
     return relevant, scores, None if weights is None else np.array(weights, dtype=float)
 
@@ -57,7 +61,11 @@ def own_of(relevant, scores, metric, weights=None):
 @given(problem=problems())
 def test_the_common_threshold_is_the_highest_of_the_best(problem, metric, xp):
     relevant, scores, weights = problem
-    found = common_of(*(None if array is None else xp(array) for array in problem[:2]), metric, None if weights is None else xp(weights))
+    found = common_of(
+        *(None if array is None else xp(array) for array in problem[:2]),
+        metric,
+        None if weights is None else xp(weights),
+    )
     _, best = brute.best_common(metric, relevant, scores, weights)
     if math.isinf(best[0]):
         assert found > scores.max() if best[0] > 0 else found < scores.min()
@@ -69,14 +77,19 @@ def test_the_common_threshold_is_the_highest_of_the_best(problem, metric, xp):
 @given(problem=problems(rows=5, each_occurs=True))
 def test_thresholds_of_the_labels_reach_the_best_of_all_combinations(problem, metric, xp):
     relevant, scores, weights = problem
-    found = own_of(xp(relevant), xp(scores), metric, None if weights is None else xp(weights)).tolist()
-    assert brute.value(metric, relevant, scores, found, weights) == brute.best_combination(metric, relevant, scores, weights)
+    found = own_of(
+        xp(relevant), xp(scores), metric, None if weights is None else xp(weights)
+    ).tolist()
+    assert brute.value(metric, relevant, scores, found, weights) == brute.best_combination(
+        metric, relevant, scores, weights
+    )
 
 
 def test_micro_f1_of_many_labels_carries_a_certificate(rng, xp):
     relevant, scores = simulated(rng)
     ratio = metrics.micro_f1(relevant, scores > own_of(xp(relevant), xp(scores), "micro_f1"))
-    # 2 hits / (predicted + positives) <= ratio everywhere iff the sum over labels of max(2 hits - ratio predicted) <= ratio positives
+    # 2 hits / (predicted + positives) <= ratio everywhere iff the sum over labels of max(2 hits -
+    # ratio predicted) <= ratio positives
     most = 0.0
     for label, column in zip(relevant.T, scores.T, strict=True):
         decided = column > np.array(brute.cuts_between(column.tolist()))[:, None]
@@ -94,13 +107,17 @@ def test_a_label_keeps_the_share_p_of_p_plus_10_of_its_own_threshold(rng, metric
     np.testing.assert_allclose(thresholds(metric, relevant, scores), expected, atol=1e-12)
 
 
-@given(problem=problems(), shift=st.sampled_from([-8.0, 0.5, 4.0]), factor=st.sampled_from([0.5, 4.0]))
+@given(
+    problem=problems(), shift=st.sampled_from([-8.0, 0.5, 4.0]), factor=st.sampled_from([0.5, 4.0])
+)
 def test_thresholds_move_with_the_scores(problem, shift, factor):
     relevant, scores, weights = problem
     for metric in METRICS:
         found = thresholds(metric, relevant, scores, weights)
         moved = thresholds(metric, relevant, scores + shift, weights)
-        assert np.allclose(moved, found + shift, rtol=0, atol=2e-14)  # the distance beyond the ends grows by 1e-15 of the score
+        assert np.allclose(
+            moved, found + shift, rtol=0, atol=2e-14
+        )  # the distance beyond the ends grows by 1e-15 of the score
         if scores.min() < scores.max():
             scaled = thresholds(metric, relevant, factor * scores, weights)
             assert np.allclose(scaled, factor * found, rtol=0, atol=2e-6)  # and is 1e-6 at least
@@ -124,7 +141,9 @@ def test_integer_weights_equal_repeated_rows(problem, repeats, metric):
     relevant, scores, _ = problem
     repeats = np.array(repeats[: len(scores)])
     weighted = thresholds(metric, relevant, scores, repeats.astype(float))
-    repeated = thresholds(metric, np.repeat(relevant, repeats, axis=0), np.repeat(scores, repeats, axis=0))
+    repeated = thresholds(
+        metric, np.repeat(relevant, repeats, axis=0), np.repeat(scores, repeats, axis=0)
+    )
     assert np.allclose(weighted, repeated, rtol=0, atol=2e-14)
 
 
@@ -136,18 +155,29 @@ def test_unknown_entries_decide_nothing(problem, metric, seed):
     known = rng.random(scores.shape) < 0.6
     known[0] = True
     found = thresholds(metric, relevant & known, scores, known * 1.0)
-    other = thresholds(metric, relevant & known, np.where(known, scores, rng.normal(size=scores.shape)), known * 1.0)
+    other = thresholds(
+        metric,
+        relevant & known,
+        np.where(known, scores, rng.normal(size=scores.shape)),
+        known * 1.0,
+    )
     np.testing.assert_array_equal(found, other)
 
 
 @given(problem=problems())
 def test_curves_hold_f1_at_every_threshold_that_decides_differently(problem):
     relevant, scores, _ = problem
-    for (at, f1), true, values in zip(module.f1_curves(relevant, scores), relevant.T, scores.T, strict=True):
+    for (at, f1), true, values in zip(
+        module.f1_curves(relevant, scores), relevant.T, scores.T, strict=True
+    ):
         decisions = [values > threshold for threshold in at]
         assert len({tuple(decision) for decision in decisions}) == len(at) == len(set(values)) + 1
         assert all(above >= below for above, below in pairwise(at))
-        np.testing.assert_allclose(f1, [metrics.macro_f1(true[:, None], decision[:, None]) for decision in decisions], atol=1e-15)
+        np.testing.assert_allclose(
+            f1,
+            [metrics.macro_f1(true[:, None], decision[:, None]) for decision in decisions],
+            atol=1e-15,
+        )
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -161,9 +191,17 @@ def test_labels_that_all_are_constant_are_decided_so(metric, spread, rng, xp):
 
 def test_what_is_not_tuned_is_taken_as_it_is(xp):
     relevant, scores = xp(np.array([[True, False]])), xp(np.array([[3.0, 4.0]]))
-    for threshold, expected in (("zero", [0.0, 0.0]), (0.25, [0.25, 0.25]), (-1, [-1.0, -1.0]), (np.array([1.0, 2.0]), [1.0, 2.0])):
+    for threshold, expected in (
+        ("zero", [0.0, 0.0]),
+        (0.25, [0.25, 0.25]),
+        (-1, [-1.0, -1.0]),
+        (np.array([1.0, 2.0]), [1.0, 2.0]),
+    ):
         assert not is_tuned(threshold)
         assert to_numpy(thresholds(threshold, relevant, scores)).tolist() == expected
     for name, metric in (("common", "micro_f1"), ("label", "macro_f1")):
         assert is_tuned(name)
-        assert to_numpy(thresholds(name, relevant, scores)).tolist() == to_numpy(thresholds(metric, relevant, scores)).tolist()
+        assert (
+            to_numpy(thresholds(name, relevant, scores)).tolist()
+            == to_numpy(thresholds(metric, relevant, scores)).tolist()
+        )

@@ -16,9 +16,18 @@ X = RNG.normal(size=(N, D))
 Y = np.where(X[:, :Q] + RNG.normal(size=(N, Q)) > 0.3, 1.0, -1.0)
 G = 0.6 * np.eye(Q) + RNG.normal(size=(Q, Q)) / 5
 Z = np.concatenate([X[:7], RNG.normal(size=(4, D)), X[:1]])  # one of them twice
-WEIGHTS = {"none": None, "whole": RNG.integers(1, 4, N).astype(np.float64), "any": RNG.random(N) * 2 + 0.1}
+WEIGHTS = {
+    "none": None,
+    "whole": RNG.integers(1, 4, N).astype(np.float64),
+    "any": RNG.random(N) * 2 + 0.1,
+}
 PENALTIES = [(1.0, 0.1), (0.3, 2.0), (5.0, 0.004)]
-KERNELS = {"rbf": Kernel("rbf", 1.7), "laplacian": Kernel("laplacian", 3.0), "linear": Kernel("linear"), "columns": None}
+KERNELS = {
+    "rbf": Kernel("rbf", 1.7),
+    "laplacian": Kernel("laplacian", 3.0),
+    "linear": Kernel("linear"),
+    "columns": None,
+}
 
 
 def made(kind, xp, of_blocks=False):
@@ -34,7 +43,9 @@ def as_block(xp, rows, weights):
 
 def summary_of(of, xp, weights, size=9):
     blocks = [lambda i=i: as_block(xp, slice(i, i + size), weights) for i in range(0, N, size)]
-    return landmark.summarise(of, landmark.moments(of, blocks, Q), as_block(xp, slice(None), weights))
+    return landmark.summarise(
+        of, landmark.moments(of, blocks, Q), as_block(xp, slice(None), weights)
+    )
 
 
 def phi(of, rows):
@@ -48,7 +59,12 @@ def phi(of, rows):
 def ridge(F, t, w, rho, at):
     """Slow literal oracle: weighted ridge regression with a free intercept, by least squares; predictions of the rows `at`."""
     root = np.sqrt(w)[:, None]
-    A = np.vstack([root * np.column_stack([F, np.ones(len(F))]), np.column_stack([rho**0.5 * np.eye(F.shape[1]), np.zeros(F.shape[1])])])
+    A = np.vstack(
+        [
+            root * np.column_stack([F, np.ones(len(F))]),
+            np.column_stack([rho**0.5 * np.eye(F.shape[1]), np.zeros(F.shape[1])]),
+        ]
+    )
     solution = np.linalg.lstsq(A, np.append(root[:, 0] * t, np.zeros(F.shape[1])), rcond=None)[0]
     return at @ solution[:-1] + solution[-1]
 
@@ -56,11 +72,17 @@ def ridge(F, t, w, rho, at):
 def predictions(F, w, penalty, at):
     basis = spectral.label_basis(G)
     rho = basis.ridges(*penalty)
-    return np.column_stack([ridge(F, Y @ basis.R[:, c], w, rho[c], at) for c in range(len(rho))]) @ basis.R.T
+    return (
+        np.column_stack([ridge(F, Y @ basis.R[:, c], w, rho[c], at) for c in range(len(rho))])
+        @ basis.R.T
+    )
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
-@pytest.mark.parametrize(("kind", "of_blocks"), [(kind, b) for kind in KERNELS for b in (False, True) if kind != "columns" or not b])
+@pytest.mark.parametrize(
+    ("kind", "of_blocks"),
+    [(kind, b) for kind in KERNELS for b in (False, True) if kind != "columns" or not b],
+)
 def test_the_solution_and_leave_one_out_equal_literal_fits(kind, of_blocks, weights, xp):
     of, w = made(kind, xp, of_blocks), WEIGHTS[weights]
     summary, basis = summary_of(of, xp, w), spectral.label_basis(xp(G))
@@ -68,14 +90,20 @@ def test_the_solution_and_leave_one_out_equal_literal_fits(kind, of_blocks, weig
     counts = np.ones(N) if w is None else w
     scores = list(landmark.leave_one_out(summary, summary.targets, [basis], PENALTIES))
     for p, (lambda1, lambda2) in enumerate(PENALTIES):
-        solution = landmark.solve_in(summary, summary.targets, basis, lambda1=lambda1, lambda2=lambda2)
+        solution = landmark.solve_in(
+            summary, summary.targets, basis, lambda1=lambda1, lambda2=lambda2
+        )
         K = X if of.landmarks is None else np.asarray(of.kernel(X, np.asarray(of.landmarks)))
         fitted = K @ np.asarray(solution.dual_coef) + np.asarray(solution.intercept)
         np.testing.assert_allclose(fitted, predictions(F, counts, (lambda1, lambda2), F), atol=1e-9)
         assert solution.Z is None
         for i in (0, 17, 39):
             left = counts - unit * (np.arange(N) == i)
-            np.testing.assert_allclose(np.asarray(scores[p])[i], predictions(F, left, (lambda1, lambda2), F[i : i + 1])[0], atol=1e-9)
+            np.testing.assert_allclose(
+                np.asarray(scores[p])[i],
+                predictions(F, left, (lambda1, lambda2), F[i : i + 1])[0],
+                atol=1e-9,
+            )
 
 
 def test_candidates_that_are_scored_together_do_not_meddle():
@@ -96,17 +124,24 @@ def test_moments_are_sums_whatever_the_blocks_and_threads(weights, of_blocks):
     k, y = K @ of.whitening if of_blocks else K, np.column_stack([Y, np.ones(N)])
     expected = (k.T * counts) @ k, (k.T * counts) @ y, counts @ K, counts @ y
     for size, threads in ((1, 1), (7, 3), (N, 2), (5, 99)):
-        blocks = [lambda i=i, size=size: as_block(np.array, slice(i, i + size), w) for i in range(0, N, size)]
+        blocks = [
+            lambda i=i, size=size: as_block(np.array, slice(i, i + size), w)
+            for i in range(0, N, size)
+        ]
         found = landmark.moments(of, blocks, Q, threads=threads)
         for mine, theirs in zip(found, expected, strict=True):
             np.testing.assert_allclose(mine, theirs, atol=1e-12)
         again = landmark.moments(of, blocks, Q, threads=threads)
-        assert all((mine == theirs).all() for mine, theirs in zip(found, again, strict=True))  # to the last bit
+        assert all(
+            (mine == theirs).all() for mine, theirs in zip(found, again, strict=True)
+        )  # to the last bit
 
 
 def test_label_counts_by_whole_weights_are_whole():
     w = np.tile([1.0, 2.0, 3.0, 5.0, 7.0], N // 5)
-    found = landmark.moments(made("rbf", np.array), [lambda: as_block(np.array, slice(None), w)], Q).labels
+    found = landmark.moments(
+        made("rbf", np.array), [lambda: as_block(np.array, slice(None), w)], Q
+    ).labels
     np.testing.assert_array_equal(found, np.round(found))
 
 
@@ -134,13 +169,22 @@ def test_the_guard_whitens_where_sums_of_kernels_would_lose_their_digits():
     basis = spectral.label_basis(np.eye(3))
     rho = float(basis.ridges(1.0, 1e-4)[0])
     F = kernel(rows, some) @ of.whitening
-    expected = np.column_stack([ridge(F, labels[:, j], np.ones(3000), rho, F[:50]) for j in range(3)])  # never squares F
+    expected = np.column_stack(
+        [ridge(F, labels[:, j], np.ones(3000), rho, F[:50]) for j in range(3)]
+    )  # never squares F
     errors = {}
     for of_blocks in (True, False):
         own = replace(of, of_blocks=of_blocks)
         block = Block(rows, labels, None)
-        summary = landmark.summarise(own, landmark.moments(own, [lambda block=block: block], 3), Block(rows[:50], labels[:50], None))
-        fitted = summary.rows @ (summary.targets.projected / (summary.values[:, None] + rho)) + summary.targets.mean
+        summary = landmark.summarise(
+            own,
+            landmark.moments(own, [lambda block=block: block], 3),
+            Block(rows[:50], labels[:50], None),
+        )
+        fitted = (
+            summary.rows @ (summary.targets.projected / (summary.values[:, None] + rho))
+            + summary.targets.mean
+        )
         errors[of_blocks] = abs(fitted - expected).max()
     assert errors[True] < 1e-6
     assert errors[False] > 100 * errors[True]
@@ -148,12 +192,20 @@ def test_the_guard_whitens_where_sums_of_kernels_would_lose_their_digits():
 
 @pytest.mark.parametrize(("n_rows", "raw"), [(40, True), (1e16, False)])
 def test_more_rows_need_more_digits(n_rows, raw):
-    assert landmark.features(Kernel("laplacian", 3.0), X, n_rows=n_rows, lambda2=0.1).of_blocks is not raw
+    assert (
+        landmark.features(Kernel("laplacian", 3.0), X, n_rows=n_rows, lambda2=0.1).of_blocks
+        is not raw
+    )
 
 
 def test_the_guard_weighs_eigenvalues_rows_and_the_ridge():
     assert landmark.keeps_digits(1e-2, 1e2, 100, 0.1)
-    for worse in ((1e-9, 1e2, 100, 0.1), (1e-2, 1e6, 100, 0.1), (1e-2, 1e2, 1e10, 0.1), (1e-2, 1e2, 100, 1e-9)):
+    for worse in (
+        (1e-9, 1e2, 100, 0.1),
+        (1e-2, 1e6, 100, 0.1),
+        (1e-2, 1e2, 1e10, 0.1),
+        (1e-2, 1e2, 100, 1e-9),
+    ):
         assert not landmark.keeps_digits(*worse)
     assert landmark.keeps_digits(1e-2, 1e2, 1e-9, 0.1)  # fewer rows than landmarks count as as many
 
@@ -170,10 +222,15 @@ def test_the_guard_takes_the_ridge_of_a_linear_kernel_as_it_is_and_in_its_unit(s
 
 
 def test_equal_landmarks_and_landmarks_at_the_origin_are_no_trouble():
-    for kernel, some in ((Kernel("rbf"), np.repeat(X[:1], 4, axis=0)), (Kernel("linear"), np.zeros((3, D)))):
+    for kernel, some in (
+        (Kernel("rbf"), np.repeat(X[:1], 4, axis=0)),
+        (Kernel("linear"), np.zeros((3, D))),
+    ):
         of = landmark.features(kernel, some, n_rows=N, lambda2=0.1)
         block = Block(X, Y, None)
-        summary = landmark.summarise(of, landmark.moments(of, [lambda block=block: block], Q), block)
+        summary = landmark.summarise(
+            of, landmark.moments(of, [lambda block=block: block], Q), block
+        )
         assert np.isfinite(summary.rows).all()
         assert (summary.values >= 0).all()
 
@@ -181,7 +238,9 @@ def test_equal_landmarks_and_landmarks_at_the_origin_are_no_trouble():
 def test_one_row_leaves_nothing_to_learn_from():
     of, block = made("columns", np.array), Block(X[:1], Y[:1], None)
     summary = landmark.summarise(of, landmark.moments(of, [lambda: block], Q), block)
-    (scores,) = landmark.leave_one_out(summary, summary.targets, [spectral.label_basis(np.eye(Q))], [(1.0, 0.1)])
+    (scores,) = landmark.leave_one_out(
+        summary, summary.targets, [spectral.label_basis(np.eye(Q))], [(1.0, 0.1)]
+    )
     np.testing.assert_array_equal(scores, 0.0)
 
 

@@ -60,7 +60,9 @@ def summed_refits(of, X, Y, weights, groups, basis, penalty):
     for g in np.unique(groups):
         rest, w = rest_of(groups, g, weights)
         summary = summed(of, X[rest], Y[rest], w)
-        found = landmark.solve_in(summary, summary.targets, basis, lambda1=penalty[0], lambda2=penalty[1])
+        found = landmark.solve_in(
+            summary, summary.targets, basis, lambda1=penalty[0], lambda2=penalty[1]
+        )
         scores[~rest] = K[~rest] @ found.dual_coef + found.intercept
     return scores
 
@@ -86,7 +88,9 @@ def test_groups_leave_together_as_in_refits(n, weighted, xp):
     spectrum = spectral.decompose(xp(K) + 0.0, None if weights is None else xp(weights))
     for basis in bases_of(Y):
         own = [spectral.LabelBasis(*(to_match(part, spectrum.values) for part in basis))]
-        found = spectral.leave_one_out(spectrum, spectral.project(spectrum, xp(Y)), own, PENALTIES, groups)
+        found = spectral.leave_one_out(
+            spectrum, spectral.project(spectrum, xp(Y)), own, PENALTIES, groups
+        )
         for penalty, scores in zip(PENALTIES, found, strict=True):
             wanted = refits(K, Y, weights, groups, basis, penalty)
             np.testing.assert_allclose(to_numpy(scores), wanted, atol=1e-9)
@@ -97,9 +101,15 @@ def test_groups_leave_together_as_in_refits(n, weighted, xp):
 def test_groups_of_sums_leave_together_as_in_refits(count, weighted, xp):
     X, Y, weights, groups = problem(40, weighted=weighted)
     if count is None:  # the columns themselves
-        of, own = (landmark.Features(Kernel("linear"), None, array(X.mean(axis=0))) for array in (np.array, xp))
+        of, own = (
+            landmark.Features(Kernel("linear"), None, array(X.mean(axis=0)))
+            for array in (np.array, xp)
+        )
     else:
-        of, own = (landmark.features(Kernel("rbf", 2.0), array(X[:count]), n_rows=40, lambda2=0.01) for array in (np.array, xp))
+        of, own = (
+            landmark.features(Kernel("rbf", 2.0), array(X[:count]), n_rows=40, lambda2=0.01)
+            for array in (np.array, xp)
+        )
     summary = summed(own, X, Y, weights, xp)
     for basis in bases_of(Y):
         match = [spectral.LabelBasis(*(to_match(part, summary.values) for part in basis))]
@@ -117,7 +127,9 @@ def test_a_tiny_ridge_cancels_nothing(d, largest):
     X = rng.normal(size=(40, d))
     Y = np.where(rng.random((40, Q)) < 0.4, 1.0, -1.0)
     groups = np.maximum(np.arange(40) - largest + 1, 0)
-    summary = summed(landmark.Features(Kernel("linear"), None, 1e6 * X.mean(axis=0)), 1e6 * X, Y, None)
+    summary = summed(
+        landmark.Features(Kernel("linear"), None, 1e6 * X.mean(axis=0)), 1e6 * X, Y, None
+    )
     basis = spectral.label_basis(np.eye(Q))
     (scores,) = landmark.leave_one_out(summary, summary.targets, [basis], [(1.0, 0.1)], groups)
     np.testing.assert_allclose(scores, ridge_refits(X, Y, groups, 0.2 / 1e12), atol=1e-7)
@@ -129,7 +141,9 @@ def test_a_grid_is_interpolated_to_rounding(weighted, by_sums, monkeypatch):
     X, Y, weights, groups = problem(60, weighted=weighted)
     bases = bases_of(Y)
     if by_sums:
-        spectrum = summed(landmark.features(Kernel("rbf", 2.0), X[:20], n_rows=60, lambda2=0.01), X, Y, weights)
+        spectrum = summed(
+            landmark.features(Kernel("rbf", 2.0), X[:20], n_rows=60, lambda2=0.01), X, Y, weights
+        )
         targets, solver = spectrum.targets, landmark
     else:
         spectrum = spectral.decompose(Kernel("rbf", 2.0)(X, X), weights)
@@ -137,7 +151,9 @@ def test_a_grid_is_interpolated_to_rounding(weighted, by_sums, monkeypatch):
     together = list(solver.leave_one_out(spectrum, targets, bases, GRID, groups))
     assert len(together) == len(bases) * len(GRID)
     monkeypatch.setattr(spectral, "nodes_for", lambda _: None)
-    for interpolated, scores in zip(together, solver.leave_one_out(spectrum, targets, bases, GRID, groups), strict=True):
+    for interpolated, scores in zip(
+        together, solver.leave_one_out(spectrum, targets, bases, GRID, groups), strict=True
+    ):
         np.testing.assert_allclose(interpolated, scores, atol=1e-9)
 
 
@@ -146,7 +162,9 @@ def test_errors_at_nodes_are_formed_where_memory_allows(monkeypatch):
     spectrum = spectral.decompose(Kernel("rbf", 2.0)(X, X))
     targets, bases, widths = spectral.project(spectrum, Y), bases_of(Y), []
     errors_at = spectral._errors_at
-    monkeypatch.setattr(spectral, "_errors_at", lambda *given: widths.append(len(given[2])) or errors_at(*given))
+    monkeypatch.setattr(
+        spectral, "_errors_at", lambda *given: widths.append(len(given[2])) or errors_at(*given)
+    )
     list(spectral.leave_one_out(spectrum, targets, bases, GRID, groups))
     assert len(widths) == 1
     monkeypatch.setattr(spectral, "MOST", 0)
@@ -172,8 +190,12 @@ def test_many_groups_and_large_ones_are_taken_in_blocks():
     K = Kernel("rbf", 2.0)(X, X)
     spectrum = spectral.decompose(K.copy())
     basis = bases_of(Y)[1]
-    (scores,) = spectral.leave_one_out(spectrum, spectral.project(spectrum, Y), [basis], [(1.0, 0.1)], groups)
-    wanted = np.where(np.isin(groups, [0, 399, 400]), groups, 401)  # refits without the first, the last and the large one
+    (scores,) = spectral.leave_one_out(
+        spectrum, spectral.project(spectrum, Y), [basis], [(1.0, 0.1)], groups
+    )
+    wanted = np.where(
+        np.isin(groups, [0, 399, 400]), groups, 401
+    )  # refits without the first, the last and the large one
     found = refits(K, Y, None, wanted, basis, (1.0, 0.1))
     judged = wanted < 401
     np.testing.assert_allclose(scores[judged], found[judged], atol=1e-8)
@@ -183,10 +205,23 @@ def test_one_group_of_all_rows_is_refused():
     X, Y, _, _ = problem(25, weighted=False)
     spectrum = spectral.decompose(Kernel("rbf", 2.0)(X, X))
     with pytest.raises(ValueError, match="All 25 rows are in one group"):
-        list(spectral.leave_one_out(spectrum, spectral.project(spectrum, Y), bases_of(Y), PENALTIES, np.zeros(25, dtype=int)))
+        list(
+            spectral.leave_one_out(
+                spectrum,
+                spectral.project(spectrum, Y),
+                bases_of(Y),
+                PENALTIES,
+                np.zeros(25, dtype=int),
+            )
+        )
 
 
-@given(st.lists(st.integers(0, 5), min_size=4, max_size=14).filter(lambda groups: len(set(groups)) > 1), st.booleans())
+@given(
+    st.lists(st.integers(0, 5), min_size=4, max_size=14).filter(
+        lambda groups: len(set(groups)) > 1
+    ),
+    st.booleans(),
+)
 def test_any_groups_leave_together_as_in_refits(groups, weighted):
     groups = np.array(groups)
     X, Y, weights, _ = problem(len(groups), weighted=weighted)
@@ -195,7 +230,11 @@ def test_any_groups_leave_together_as_in_refits(groups, weighted):
     of = landmark.features(Kernel("laplacian", 2.0), X[:3], n_rows=len(X), lambda2=0.1)
     summary = summed(of, X, Y, weights)
     basis = bases_of(Y)[1]
-    (scores,) = spectral.leave_one_out(spectrum, spectral.project(spectrum, Y), [basis], [(1.0, 0.1)], groups)
+    (scores,) = spectral.leave_one_out(
+        spectrum, spectral.project(spectrum, Y), [basis], [(1.0, 0.1)], groups
+    )
     np.testing.assert_allclose(scores, refits(K, Y, weights, groups, basis, (1.0, 0.1)), atol=1e-9)
     (scores,) = landmark.leave_one_out(summary, summary.targets, [basis], [(1.0, 0.1)], groups)
-    np.testing.assert_allclose(scores, summed_refits(of, X, Y, weights, groups, basis, (1.0, 0.1)), atol=1e-9)
+    np.testing.assert_allclose(
+        scores, summed_refits(of, X, Y, weights, groups, basis, (1.0, 0.1)), atol=1e-9
+    )

@@ -12,10 +12,17 @@ from skcamel.camel.kernel import Kernel
 @pytest.mark.parametrize("lambda2", [1e-3, 1e-18])  # sums are whitened, or blocks
 @pytest.mark.parametrize("threads", [1, 2])
 def test_sums_over_blocks_are_those_over_rows(weighted, lambda2, threads, rng, xp):
-    X, Y, w = rng.normal(size=(11, 3)), np.where(rng.random((11, 2)) < 0.4, 1.0, -1.0), rng.uniform(0.5, 3, size=11)
+    X, Y, w = (
+        rng.normal(size=(11, 3)),
+        np.where(rng.random((11, 2)) < 0.4, 1.0, -1.0),
+        rng.uniform(0.5, 3, size=11),
+    )
     of = landmark.features(Kernel("rbf", 2.0), xp(X[:4] + 0.1), n_rows=11, lambda2=lambda2)
     blocks = [
-        lambda rows=slice(i, i + 3): landmark.Block(xp(X[rows]), xp(Y[rows]), xp(w[rows]) if weighted else None) for i in range(0, 11, 3)
+        lambda rows=slice(i, i + 3): landmark.Block(
+            xp(X[rows]), xp(Y[rows]), xp(w[rows]) if weighted else None
+        )
+        for i in range(0, 11, 3)
     ]
     found = landmark.moments(of, blocks, 2, threads=threads)
     expected = [np.zeros(part.shape) for part in found]
@@ -23,7 +30,9 @@ def test_sums_over_blocks_are_those_over_rows(weighted, lambda2, threads, rng, x
         k = np.exp(-((x - X[:4] - 0.1) ** 2).sum(axis=1) / 8) - to_numpy(of.origin)
         seen = k @ to_numpy(of.whitening) if of.of_blocks else k
         target = np.append(y, 1)
-        for total, term in zip(expected, (np.outer(seen, seen), np.outer(seen, target), k, target), strict=True):
+        for total, term in zip(
+            expected, (np.outer(seen, seen), np.outer(seen, target), k, target), strict=True
+        ):
             total += weight * term
     assert of.of_blocks == (lambda2 < 1e-10)
     for part, total in zip(found, expected, strict=True):

@@ -23,7 +23,13 @@ def solved(K, Y, G, lambda1, lambda2, weights=None, xp=np.array):
     w = None if weights is None else xp(weights)
     spectrum = spectral.decompose(xp(K) + 0.0, w)
     targets = spectral.project(spectrum, xp(Y))
-    return spectrum, targets, spectral.solve_in(spectrum, targets, spectral.label_basis(xp(G)), lambda1=lambda1, lambda2=lambda2)
+    return (
+        spectrum,
+        targets,
+        spectral.solve_in(
+            spectrum, targets, spectral.label_basis(xp(G)), lambda1=lambda1, lambda2=lambda2
+        ),
+    )
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -32,7 +38,9 @@ def test_scores_are_the_fixed_point_of_algorithm_1(small, alpha, lambda1, lambda
     G = correlation.collaboration(small.S, alpha)
     _, _, solution = solved(small.K, small.Y, G, lambda1, lambda2, xp=xp)
     scores = small.K @ to_numpy(solution.dual_coef) + to_numpy(solution.intercept)
-    np.testing.assert_allclose(scores, literal.fixed_point_scores(small.K, small.Y, G, lambda1, lambda2), atol=1e-8)
+    np.testing.assert_allclose(
+        scores, literal.fixed_point_scores(small.K, small.Y, G, lambda1, lambda2), atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -42,7 +50,11 @@ def test_leave_one_out_scores_are_those_of_n_refits(small, alpha, lambda1, lambd
     spectrum, targets, _ = solved(small.K, small.Y, G, lambda1, lambda2, xp=xp)
     basis = spectral.label_basis(xp(G))
     (scores,) = spectral.leave_one_out(spectrum, targets, [basis], [(lambda1, lambda2)])
-    np.testing.assert_allclose(to_numpy(scores), literal.leave_one_out_scores(small.K, small.Y, G, lambda1, lambda2), atol=1e-8)
+    np.testing.assert_allclose(
+        to_numpy(scores),
+        literal.leave_one_out_scores(small.K, small.Y, G, lambda1, lambda2),
+        atol=1e-8,
+    )
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -52,9 +64,13 @@ def test_weighted_scores_and_leave_one_out_are_those_of_the_weighted_problem(alp
     weights = rng.choice([0.3, 1.0, 2.0, 3.5], size=len(K))
     spectrum, targets, solution = solved(K, Y, G, 1.0, 0.05, weights, xp)
     scores = K @ to_numpy(solution.dual_coef) + to_numpy(solution.intercept)
-    np.testing.assert_allclose(scores, literal.fixed_point_scores(K, Y, G, 1.0, 0.05, weights), atol=1e-8)
+    np.testing.assert_allclose(
+        scores, literal.fixed_point_scores(K, Y, G, 1.0, 0.05, weights), atol=1e-8
+    )
     (loo,) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(xp(G))], [(1.0, 0.05)])
-    np.testing.assert_allclose(to_numpy(loo), literal.leave_one_out_scores(K, Y, G, 1.0, 0.05, weights), atol=1e-8)
+    np.testing.assert_allclose(
+        to_numpy(loo), literal.leave_one_out_scores(K, Y, G, 1.0, 0.05, weights), atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -66,7 +82,9 @@ def test_the_papers_variables_satisfy_its_equations(small, alpha, weighted, rng)
     live = spectral.label_basis(G)
     Y = small.Y @ live.R @ live.R.T  # what lies outside the range of G no Z can reach
     Y_unreached = small.Y - Y
-    residual = literal.stationarity(small.K, small.Y, G, s.A, s.b, s.Z, lambda1=1.0, lambda2=0.1, weights=weights)
+    residual = literal.stationarity(
+        small.K, small.Y, G, s.A, s.b, s.Z, lambda1=1.0, lambda2=0.1, weights=weights
+    )
     assert residual < 1e-9 * max(1.0, abs(s.Z).max(), abs(Y_unreached).max())
     np.testing.assert_allclose(s.dual_coef, s.A @ G / 0.1, atol=1e-9 * max(1, abs(s.A).max()))
     np.testing.assert_allclose(s.intercept, s.b @ G, atol=1e-9 * max(1, abs(s.b).max()))
@@ -94,7 +112,9 @@ def test_integer_weights_equal_repeated_rows(rng):
     _, _, weighted = solved(K, Y, G, 1.0, 0.01, weights.astype(float))
     _, _, repeated = solved(K[np.ix_(index, index)], Y[index], G, 1.0, 0.01)
     of_weighted = K @ weighted.dual_coef + weighted.intercept
-    np.testing.assert_allclose(of_weighted, K[:, index] @ repeated.dual_coef + repeated.intercept, atol=1e-10)
+    np.testing.assert_allclose(
+        of_weighted, K[:, index] @ repeated.dual_coef + repeated.intercept, atol=1e-10
+    )
 
 
 @pytest.mark.parametrize("spread", [(1e-3, 1e2), (1e-6, 1e6), (1e-9, 1.0), (1e-3, 1e12)])
@@ -130,7 +150,9 @@ def test_held_out_scores_are_those_of_the_solution(rng):
     targets = spectral.project(spectrum, Y[train])
     for alpha in ALPHAS:
         G = correlation.collaboration(S, alpha)
-        (scores,) = spectral.held_out(spectrum, targets, [spectral.label_basis(G)], [(1.0, 0.1)], K[test, train])
+        (scores,) = spectral.held_out(
+            spectrum, targets, [spectral.label_basis(G)], [(1.0, 0.1)], K[test, train]
+        )
         s = spectral.solve_in(spectrum, targets, spectral.label_basis(G), lambda1=1.0, lambda2=0.1)
         np.testing.assert_allclose(scores, K[test, train] @ s.dual_coef + s.intercept, atol=1e-10)
 
@@ -170,7 +192,11 @@ def test_an_indefinite_kernel_is_refused():
 def test_one_row_has_nothing_to_learn_from():
     spectrum = spectral.decompose(np.ones((1, 1)))
     targets = spectral.project(spectrum, np.array([[1.0, -1.0]]))
-    s = spectral.solve_in(spectrum, targets, spectral.label_basis(np.eye(2)), lambda1=1.0, lambda2=0.1)
+    s = spectral.solve_in(
+        spectrum, targets, spectral.label_basis(np.eye(2)), lambda1=1.0, lambda2=0.1
+    )
     np.testing.assert_allclose(s.intercept, [1, -1])
-    (loo,) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(np.eye(2))], [(1.0, 0.1)])
+    (loo,) = spectral.leave_one_out(
+        spectrum, targets, [spectral.label_basis(np.eye(2))], [(1.0, 0.1)]
+    )
     assert np.isfinite(loo).all()

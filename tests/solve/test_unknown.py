@@ -23,7 +23,9 @@ def hide(Y, share, seed=0):
 
 def solved(K, Y, G, lambda1, lambda2, weights=None, xp=np.array):
     spectrum = spectral.decompose(xp(K) + 0.0, None if weights is None else xp(weights))
-    return unknown.solve(spectrum, xp(Y), spectral.label_basis(xp(G)), lambda1=lambda1, lambda2=lambda2)
+    return unknown.solve(
+        spectrum, xp(Y), spectral.label_basis(xp(G)), lambda1=lambda1, lambda2=lambda2
+    )
 
 
 @pytest.mark.parametrize("kind", problems.KINDS)
@@ -34,13 +36,19 @@ def test_scores_solve_the_problem_of_the_known_entries(kind, alpha, lambda1, lam
     Y, G = hide(Y, 0.5), correlation.collaboration(S, alpha)
     solution, _ = solved(K, Y, G, lambda1, lambda2, xp=xp)
     scores = K @ to_numpy(solution.dual_coef) + to_numpy(solution.intercept)
-    np.testing.assert_allclose(scores, literal.known_entries_scores(K, Y, G, lambda1, lambda2), atol=1e-8)
+    np.testing.assert_allclose(
+        scores, literal.known_entries_scores(K, Y, G, lambda1, lambda2), atol=1e-8
+    )
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_weights_count_for_known_entries(alpha, rng):
     K, Y, S = problems.make("plain")
-    Y, G, weights = hide(Y, 0.4), correlation.collaboration(S, alpha), rng.choice([0.3, 1.0, 2.0, 3.5], size=len(K))
+    Y, G, weights = (
+        hide(Y, 0.4),
+        correlation.collaboration(S, alpha),
+        rng.choice([0.3, 1.0, 2.0, 3.5], size=len(K)),
+    )
     solution, _ = solved(K, Y, G, 1.0, 0.05, weights)
     expected = literal.known_entries_scores(K, Y, G, 1.0, 0.05, weights)
     np.testing.assert_allclose(K @ solution.dual_coef + solution.intercept, expected, atol=1e-8)
@@ -56,7 +64,9 @@ def test_the_papers_variables_minimise_the_objective_of_the_known_entries(rng):
 
     best = value(s.A, s.b, s.Z)
     for scale in (1e-3, 1e-1):
-        assert value(*(part + scale * rng.normal(size=part.shape) for part in (s.A, s.b, s.Z))) > best
+        assert (
+            value(*(part + scale * rng.normal(size=part.shape) for part in (s.A, s.b, s.Z))) > best
+        )
     np.testing.assert_allclose(s.dual_coef, s.A @ G / 0.1, atol=1e-10)
     np.testing.assert_allclose(s.intercept, s.b @ G, atol=1e-10)
 
@@ -67,7 +77,9 @@ def test_filling_again_and_again_with_ZG_has_the_same_limit():
     spectrum, basis = spectral.decompose(K.copy()), spectral.label_basis(G)
     labels = np.where(np.isnan(hidden), 0.0, hidden)
     for _ in range(3000):
-        Z = spectral.solve_in(spectrum, spectral.project(spectrum, labels), basis, lambda1=1.0, lambda2=0.5).Z
+        Z = spectral.solve_in(
+            spectrum, spectral.project(spectrum, labels), basis, lambda1=1.0, lambda2=0.5
+        ).Z
         labels = np.where(np.isnan(hidden), Z @ G, hidden)
     (filled,), n_rounds = unknown.fill(spectrum, hidden, [(basis, (1.0, 0.5))])
     np.testing.assert_allclose(filled, labels, atol=1e-9)
@@ -81,13 +93,18 @@ def test_without_collaboration_each_label_is_fitted_to_its_known_rows():
     scores = K @ solution.dual_coef + solution.intercept
     for j in range(4):
         rows = ~np.isnan(Y[:, j])
-        alone = literal.fixed_point_scores(K[np.ix_(rows, rows)], Y[rows, j : j + 1], np.eye(1), 1.0, 0.1, K_new=K[:, rows])
+        alone = literal.fixed_point_scores(
+            K[np.ix_(rows, rows)], Y[rows, j : j + 1], np.eye(1), 1.0, 0.1, K_new=K[:, rows]
+        )
         np.testing.assert_allclose(scores[:, j], alone[:, 0], atol=1e-8)
 
 
 def test_nothing_unknown_is_the_complete_problem():
     K, Y, S = problems.make("plain")
-    spectrum, basis = spectral.decompose(K.copy()), spectral.label_basis(correlation.collaboration(S, 0.6))
+    spectrum, basis = (
+        spectral.decompose(K.copy()),
+        spectral.label_basis(correlation.collaboration(S, 0.6)),
+    )
     targets = spectral.project(spectrum, Y)
     solution, scores = unknown.solve(spectrum, Y, basis, lambda1=1.0, lambda2=0.1)
     complete = spectral.solve_in(spectrum, targets, basis, lambda1=1.0, lambda2=0.1)
@@ -105,10 +122,14 @@ def test_candidates_together_are_candidates_one_by_one(weighted, rng, monkeypatc
     bases = [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in ALPHAS]
     left = unknown.leave_one_out(spectrum, Y, bases, PENALTIES)
     new = unknown.held_out(spectrum, Y, bases, PENALTIES, K[:5])
-    for (basis, (lambda1, lambda2)), left_out, held_out in zip(product(bases, PENALTIES), left, new, strict=True):
+    for (basis, (lambda1, lambda2)), left_out, held_out in zip(
+        product(bases, PENALTIES), left, new, strict=True
+    ):
         solution, scores = unknown.solve(spectrum, Y, basis, lambda1=lambda1, lambda2=lambda2)
         np.testing.assert_allclose(left_out, scores, atol=1e-8)
-        np.testing.assert_allclose(held_out, K[:5] @ solution.dual_coef + solution.intercept, atol=1e-8)
+        np.testing.assert_allclose(
+            held_out, K[:5] @ solution.dual_coef + solution.intercept, atol=1e-8
+        )
 
 
 def test_groups_are_refused():
@@ -132,14 +153,18 @@ def test_leave_one_out_is_near_that_of_refits_and_not_optimistic(weighted, share
     spectrum, basis = spectral.decompose(K.copy(), weights), spectral.label_basis(G)
     _, scores = unknown.solve(spectrum, hidden, basis, lambda1=1.0, lambda2=0.1)
     (filled,), _ = unknown.fill(spectrum, hidden, [(basis, (1.0, 0.1))])
-    (held,) = spectral.leave_one_out(spectrum, spectral.project(spectrum, filled), [basis], [(1.0, 0.1)])
+    (held,) = spectral.leave_one_out(
+        spectrum, spectral.project(spectrum, filled), [basis], [(1.0, 0.1)]
+    )
     truth, known = np.empty(Y.shape), ~np.isnan(hidden)
     for i in range(90):
         w, rest = np.ones(90) if weights is None else weights.copy(), hidden.copy()
         w[i] -= 1
         rest[i] = hidden[i] if w[i] else np.nan
         w[i] = w[i] or 1.0
-        truth[i] = (lambda s: (K @ s.dual_coef + s.intercept)[i])(solved(K, rest, G, 1.0, 0.1, w)[0])
+        truth[i] = (lambda s: (K @ s.dual_coef + s.intercept)[i])(
+            solved(K, rest, G, 1.0, 0.1, w)[0]
+        )
     distance, of_held = (np.sqrt(((x - truth)[known] ** 2).mean()) for x in (scores, held))
     assert distance < closer * of_held
     error, true_error = (((x - hidden)[known] ** 2).mean() for x in (scores, truth))
@@ -156,7 +181,9 @@ def test_a_label_that_nobody_knows_scores_0_and_leaves_the_others_alone():
     rest = [0, 1, 3]
     for alpha in (0.5, 1.0):
         solution, scores = solved(K, Y, correlation.collaboration(S, alpha), 1.0, 0.1)
-        others, left = solved(K, Y[:, rest], correlation.collaboration(S[np.ix_(rest, rest)], alpha), 1.0, 0.1)
+        others, left = solved(
+            K, Y[:, rest], correlation.collaboration(S[np.ix_(rest, rest)], alpha), 1.0, 0.1
+        )
         assert not solution.dual_coef[:, 2].any()
         assert solution.intercept[2] == 0
         assert not scores[:, 2].any()

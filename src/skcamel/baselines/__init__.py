@@ -9,7 +9,15 @@ if TYPE_CHECKING:
     from skcamel.baselines.llsf import LLSF, LLSFCV
     from skcamel.baselines.transformation import BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 
-__all__ = ["JFSC", "JFSCCV", "LLSF", "LLSFCV", "BinaryRelevance", "EnsembleOfClassifierChains", "RAkEL"]
+__all__ = [
+    "JFSC",
+    "JFSCCV",
+    "LLSF",
+    "LLSFCV",
+    "BinaryRelevance",
+    "EnsembleOfClassifierChains",
+    "RAkEL",
+]
 
 _NAMES = {
     "jfsc": ("JFSC", "JFSCCV"),
@@ -17,4 +25,6 @@ _NAMES = {
     "transformation": ("BinaryRelevance", "EnsembleOfClassifierChains", "RAkEL"),
 }
 
-__getattr__, __dir__ = lazily(__name__, {name: module for module, names in _NAMES.items() for name in names})
+__getattr__, __dir__ = lazily(
+    __name__, {name: module for module, names in _NAMES.items() for name in names}
+)

@@ -17,20 +17,30 @@ from sklearn.utils.validation import has_fit_parameter
 from skcamel.arrays import Array
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.thresholds import WORDS, check_threshold, is_tuned, thresholds
-from skcamel.checks import check_labels, check_rows, check_weights, unchanged_on_error, warn_of_constant_labels
+from skcamel.checks import (
+    check_labels,
+    check_rows,
+    check_weights,
+    unchanged_on_error,
+    warn_of_constant_labels,
+)
 from skcamel.rows import dense
 
 SMALLEST = float(np.finfo(np.float64).tiny)  # of the positive numbers that lose no digits
 INNER_FOLDS = 5
-TrainingData = tuple[Array, np.ndarray, np.ndarray | None]  # X (n, d), Y (n, q) in {0, 1}, NaN where unknown, weights (n,)
+TrainingData = tuple[
+    Array, np.ndarray, np.ndarray | None
+]  # X (n, d), Y (n, q) in {0, 1}, NaN where unknown, weights (n,)
 
 
 @dataclass(eq=False, repr=False)  # fields are the parameters, as in its subclasses
 class Baseline(MultiLabelClassifier):
     """A method that rates labels by F (m, q); its scores are F - 1/2, and labels with a score above their threshold are predicted.
 
-    A subclass checks its parameters in `_check_parameters`, learns in `_learn(X, Y, weights)` from float64 rows (array or CSR),
-    labels in {0, 1}, NaN where unknown, and positive weights or None, and answers with F in `_confidences(X)`.
+    A subclass checks its parameters in `_check_parameters`, learns in `_learn(X, Y, weights)` from
+    float64 rows (array or CSR),
+    labels in {0, 1}, NaN where unknown, and positive weights or None, and answers with F in
+    `_confidences(X)`.
     """
 
     _: KW_ONLY
@@ -66,10 +76,13 @@ class Baseline(MultiLabelClassifier):
         ----------
         X : array, CSR matrix or frame of shape (n, d)
         y : array, sparse matrix or frame of shape (n, q)
-            Labels Y in {0, 1} or {-1, +1}; column names of a frame are kept. A 1-d y of classes is accepted too. NaN, None or NA marks
-            unknown labels; what a method makes of them stands in its notes. A label without a known entry is never predicted.
+            Labels Y in {0, 1} or {-1, +1}; column names of a frame are kept. A 1-d y of classes is
+            accepted too. NaN, None or NA marks
+            unknown labels; what a method makes of them stands in its notes. A label without a known
+            entry is never predicted.
         sample_weight : array of shape (n,), default=None
-            An integer weight equals that many copies of the row, except for what is drawn at random: bootstrap samples and folds.
+            An integer weight equals that many copies of the row, except for what is drawn at
+            random: bootstrap samples and folds.
             Penalties and tolerances are measured against these copies, so give numbers near 1.
 
         Returns
@@ -83,7 +96,11 @@ class Baseline(MultiLabelClassifier):
             weights = check_weights(sample_weight, rows.shape[0])
             unknown = np.isnan(labels.Y)
             warn_of_constant_labels(labels, weights)
-            self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
+            self.classes_, self.label_names_, self._target = (
+                labels.classes,
+                labels.names,
+                labels.target,
+            )
             Y = (labels.Y > 0).astype(np.float64)
             Y[unknown] = np.nan
             cuts = self._learn_all(rows.astype(np.float64), Y, weights)
@@ -105,11 +122,13 @@ class Baseline(MultiLabelClassifier):
         """Score of every row by a model that learned without its fold, (n, q)."""
         if len(Y) < 2:
             raise ValueError(
-                f"threshold={self.threshold!r} is tuned on inner folds, which need at least 2 rows, got n_samples = {len(Y)}; "
-                "use threshold='zero'."
+                f"threshold={self.threshold!r} is tuned on inner folds, which need at least 2 rows,"
+                f" got n_samples = {len(Y)}; use threshold='zero'."
             )
         seed = getattr(self, "random_state", None)
-        folds = KFold(min(INNER_FOLDS, len(Y)), shuffle=True, random_state=0 if seed is None else seed)
+        folds = KFold(
+            min(INNER_FOLDS, len(Y)), shuffle=True, random_state=0 if seed is None else seed
+        )
         scores = np.empty(Y.shape)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has warned
@@ -128,7 +147,14 @@ class Baseline(MultiLabelClassifier):
     def _outputs(self, X: Array) -> Outputs:
         F = self._confidences(check_rows(self, X, reset=False, pairwise=False).astype(np.float64))
         link = partial(_confidences_of, F) if self._has_probabilities() else None
-        return Outputs(self._scores_of(F), self.thresholds_, self.label_names_, self.classes_, self._target, link)
+        return Outputs(
+            self._scores_of(F),
+            self.thresholds_,
+            self.label_names_,
+            self.classes_,
+            self._target,
+            link,
+        )
 
 
 def _confidences_of(F: np.ndarray, _scores: np.ndarray) -> np.ndarray:
@@ -140,7 +166,8 @@ def _confidences_of(F: np.ndarray, _scores: np.ndarray) -> np.ndarray:
 class WithCuts(Baseline):
     """One classifier for all labels together, such as a forest; its probabilities are decided like those of the other methods.
 
-    The estimator has a `predict_proba` for label matrices, in any form of scikit-learn, or sparse as in scikit-multilearn.
+    The estimator has a `predict_proba` for label matrices, in any form of scikit-learn, or sparse
+    as in scikit-multilearn.
 
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklearn.ensemble import ExtraTreesClassifier
@@ -156,26 +183,41 @@ class WithCuts(Baseline):
         super()._check_parameters()
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "predict_proba"):
             raise TypeError(
-                f"estimator must be a classifier with predict_proba, got {self.estimator!r}; pass an instance, as in "
-                "ExtraTreesClassifier(500), or use BinaryRelevance, which needs no probabilities."
+                f"estimator must be a classifier with predict_proba, got {self.estimator!r}; pass"
+                " an instance, as in ExtraTreesClassifier(500), or use BinaryRelevance, which"
+                " needs no probabilities."
             )
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         if unknown := int(np.isnan(Y).sum()):
             raise ValueError(
-                f"Y has {unknown} unknown entries (NaN), and one estimator for all labels needs every label of a row; drop those rows, or "
-                "use BinaryRelevance(estimator), which learns each label from the rows where it is known."
+                f"Y has {unknown} unknown entries (NaN), and one estimator for all labels needs"
+                " every label of a row; drop those rows, or use BinaryRelevance(estimator), which"
+                " learns each label from the rows where it is known."
             )
-        self.estimator_ = clone_fitted(self.estimator, X, Y[:, 0] if Y.shape[1] == 1 else Y, weights)
+        self.estimator_ = clone_fitted(
+            self.estimator, X, Y[:, 0] if Y.shape[1] == 1 else Y, weights
+        )
 
     def _confidences(self, X: Array) -> np.ndarray:
         given = self.estimator_.predict_proba(X)
         if isinstance(given, list):
-            return np.column_stack([class_one(P, classes) for P, classes in zip(given, self.estimator_.classes_, strict=True)])
-        return class_one(given, self.estimator_.classes_)[:, None] if len(self.label_names_) == 1 else np.asarray(dense(given))
+            return np.column_stack(
+                [
+                    class_one(P, classes)
+                    for P, classes in zip(given, self.estimator_.classes_, strict=True)
+                ]
+            )
+        return (
+            class_one(given, self.estimator_.classes_)[:, None]
+            if len(self.label_names_) == 1
+            else np.asarray(dense(given))
+        )
 
 
-def known_thresholds(threshold: Any, Y: np.ndarray, scores: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+def known_thresholds(
+    threshold: Any, Y: np.ndarray, scores: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
     """Thresholds of the labels, (q,), that the known entries of Y decide."""
     known = ~np.isnan(Y)
     if not known.all():
@@ -203,19 +245,27 @@ def in_order(P: np.ndarray) -> np.ndarray:
     return half_less(P) + 1e-12 * np.log(2 * np.maximum(P, SMALLEST))
 
 
-def some_rows(X: Array, Y: np.ndarray, weights: np.ndarray | None, rows: np.ndarray) -> TrainingData:
+def some_rows(
+    X: Array, Y: np.ndarray, weights: np.ndarray | None, rows: np.ndarray
+) -> TrainingData:
     """A part of the training data."""
     return X[rows], Y[rows], None if weights is None else weights[rows]
 
 
-def known_rows(X: Array, Y: np.ndarray, weights: np.ndarray | None, known: np.ndarray) -> TrainingData:
+def known_rows(
+    X: Array, Y: np.ndarray, weights: np.ndarray | None, known: np.ndarray
+) -> TrainingData:
     """The rows of a mask (n,)."""
     return (X, Y, weights) if known.all() else some_rows(X, Y, weights, np.flatnonzero(known))
 
 
 def with_weight(X: Array, Y: np.ndarray, weights: np.ndarray | None) -> TrainingData:
     """The rows that have weight."""
-    return (X, Y, weights) if weights is None or weights.all() else some_rows(X, Y, weights, np.flatnonzero(weights))
+    return (
+        (X, Y, weights)
+        if weights is None or weights.all()
+        else some_rows(X, Y, weights, np.flatnonzero(weights))
+    )
 
 
 def clone_fitted(base: Any, X: Array, y: np.ndarray, weights: np.ndarray | None) -> Any:
@@ -224,7 +274,8 @@ def clone_fitted(base: Any, X: Array, y: np.ndarray, weights: np.ndarray | None)
         return clone(base).fit(X, y.astype(int))
     if not has_fit_parameter(base, "sample_weight"):
         raise ValueError(
-            f"{base!r} takes no sample_weight; choose a classifier that does, or repeat rows, as by numpy.repeat(X, counts, 0)."
+            f"{base!r} takes no sample_weight; choose a classifier that does, or repeat rows, as by"
+            " numpy.repeat(X, counts, 0)."
         )
     return clone(base).fit(X, y.astype(int), sample_weight=weights)
 

@@ -24,8 +24,10 @@ SMALLEST_NORM = np.finfo(np.float64).tiny  # of a direction, so that 0 / 0 is 0
 def fisher(X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Spread within the classes minus gap between them, of every label and feature: (q, d).
 
-    With P and N the rows of X (n, d) with and without a label of Y (n, q) in {0, 1}, and m+, m- their means of the feature,
-    s = Σ_P (x - m+)² + (|P| / |N|) Σ_N (x - m-)² - |P| (m+ - m-)²; 0 where P or N is empty. Weights (n,) enter all sums and counts.
+    With P and N the rows of X (n, d) with and without a label of Y (n, q) in {0, 1}, and m+, m-
+    their means of the feature,
+    s = Σ_P (x - m+)² + (|P| / |N|) Σ_N (x - m-)² - |P| (m+ - m-)²; 0 where P or N is empty. Weights
+    (n,) enter all sums and counts.
 
     >>> fisher(np.array([[1.0], [3.0], [0.0], [0.0], [3.0]]), np.array([[1.0], [1.0], [0.0], [0.0], [0.0]]))
     array([[4.]])
@@ -42,7 +44,9 @@ def fisher(X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> np.nda
     return np.where((n_inside > 0) & (n_outside > 0), s, 0.0)
 
 
-def _mean_and_spread(X: Array, squares: Array, members: np.ndarray, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _mean_and_spread(
+    X: Array, squares: Array, members: np.ndarray, size: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Mean, and sum of squared distances from it, of the rows that are members: (q, d) each."""
     mean = (members @ X) / np.where(size > 0, size, 1)
     return mean, np.maximum(members @ squares - size * mean**2, 0)
@@ -56,20 +60,29 @@ def inverse_lengths(lengths: Array) -> Array:
 class RobustRegression(Problem):
     """What JFSC needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
 
-    Targets are labels in {0, 1}, centred or not; S (q, d) is the Fisher term, and `weights` (n,) are those of the training rows.
+    Targets are labels in {0, 1}, centred or not; S (q, d) is the Fisher term, and `weights` (n,)
+    are those of the training rows.
     """
 
     PENALTIES: ClassVar[tuple[str, ...]] = ("alpha", "beta", "gamma", "eta")
 
     def __init__(
-        self, X: Array, Y: np.ndarray, R: np.ndarray, S: np.ndarray, weights: np.ndarray | None = None, device: Any = None
+        self,
+        X: Array,
+        Y: np.ndarray,
+        R: np.ndarray,
+        S: np.ndarray,
+        weights: np.ndarray | None = None,
+        device: Any = None,
     ) -> None:
         super().__init__(X, R, Ridge(rooted(X, weights), rooted(Y, weights)), device)
         (n, q), d = Y.shape, X.shape[1]
         self.fisher_norm = float(np.abs(S).max())
         self.S, self.targets = to_device(S.T, device)[:, None], to_device(Y, device)[:, None]
         self.weights = to_device(np.ones(n) if weights is None else weights, device)[:, None]
-        self.direction = to_device(np.random.default_rng(0).normal(size=(d, 1)), device)  # where power iteration starts, (d, C) later
+        self.direction = to_device(
+            np.random.default_rng(0).normal(size=(d, 1)), device
+        )  # where power iteration starts, (d, C) later
         self.bytes_each = 8 * q * (5 * n + 10 * d)
 
     def keep(self, kept: np.ndarray) -> None:
@@ -81,12 +94,16 @@ class RobustRegression(Problem):
         """W R and the residuals XW - Y."""
         return self.related(W), product(self.X, W) - self.targets
 
-    def gradient(self, V: Array, at_V: tuple[Array, ...], latest: tuple[Array, ...]) -> tuple[Array, Array]:
+    def gradient(
+        self, V: Array, at_V: tuple[Array, ...], latest: tuple[Array, ...]
+    ) -> tuple[Array, Array]:
         """X'D(XV - Y) + αVR + βS∘V, where the weights of the rows D, and so the step constants, are those of the latest iterate."""
         related, residual = at_V
         D = self.weights * inverse_lengths(_lengths(latest[1]))
         slope = product(self.X.T, D[:, :, None] * residual)
-        return slope + self.penalties["alpha"] * related + self.penalties["beta"] * self.S * V, self._step_constants(D)
+        return slope + self.penalties["alpha"] * related + self.penalties[
+            "beta"
+        ] * self.S * V, self._step_constants(D)
 
     def value(self, W: Array, products: tuple[Array, ...]) -> Array:
         """The objective J."""
@@ -101,7 +118,10 @@ class RobustRegression(Problem):
         """L = sqrt(3 (||X'DX||² + ||αR||² + β² max s²)), (C, 1); 1 where all is zero."""
         xp = namespace(D)
         norm, self.direction = weighted_norm(self.X, D, self.direction)
-        of_labels, of_fisher = self.penalties["alpha"] * self.label_norm, self.penalties["beta"] * self.fisher_norm
+        of_labels, of_fisher = (
+            self.penalties["alpha"] * self.label_norm,
+            self.penalties["beta"] * self.fisher_norm,
+        )
         L = xp.sqrt(3 * (norm[:, None] ** 2 + of_labels**2 + of_fisher**2))
         return xp.where(L > 0, L, 1.0)
 
@@ -115,18 +135,25 @@ def _lengths(residual: Array) -> Array:
 def weighted_norm(X: Array, D: Array, direction: Array) -> tuple[Array, Array]:
     """||X'DX||_2 of every candidate by power iteration, (C,), and the directions reached, (d, C), from which the next may start.
 
-    D (n, C) are the positive weights of the rows; the iteration starts at `direction`, (d, C) or one for all.
+    D (n, C) are the positive weights of the rows; the iteration starts at `direction`, (d, C) or
+    one for all.
     """
     xp = namespace(D)
     norm = 0 * D[0]
-    units = direction / xp.clip(xp.sqrt(xp.sum(direction**2, axis=0)), SMALLEST_NORM, None) + 0 * norm
+    units = (
+        direction / xp.clip(xp.sqrt(xp.sum(direction**2, axis=0)), SMALLEST_NORM, None) + 0 * norm
+    )
     moving = norm == 0
     for _ in range(POWER_STEPS):
         images = X.T @ (D * (X @ units))
         reached = xp.sqrt(xp.sum(images**2, axis=0))
-        turns = reached - xp.sum(units * images, axis=0) > POWER_TOL * reached  # the angle between direction and image
+        turns = (
+            reached - xp.sum(units * images, axis=0) > POWER_TOL * reached
+        )  # the angle between direction and image
         norm = xp.where(moving, reached, norm)
-        units = xp.where(moving & (reached > 0), images / xp.clip(reached, SMALLEST_NORM, None), units)
+        units = xp.where(
+            moving & (reached > 0), images / xp.clip(reached, SMALLEST_NORM, None), units
+        )
         moving = moving & turns
         if not bool(moving.any()):
             break
@@ -145,12 +172,16 @@ class BaseJFSC(LinearBaseline):
         super()._check_parameters()
         check_flag("intercept", self.intercept)
 
-    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None, device: Any = None) -> tuple[Prepared, RobustRegression]:
+    def _problem(
+        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, device: Any = None
+    ) -> tuple[Prepared, RobustRegression]:
         prepared = prepare(self.preset, X, Y, weights, intercept=self.intercept)
         self.label_distance_ = label_distance(Y, weights)
         S = fisher(prepared.X, Y, weights)
         self.fisher_ = prepared.placed(S)[:, : X.shape[1]]
-        return prepared, RobustRegression(prepared.X, prepared.Y, self.label_distance_, S, weights, device)
+        return prepared, RobustRegression(
+            prepared.X, prepared.Y, self.label_distance_, S, weights, device
+        )
 
 
 @dataclass(eq=False, repr=False)
@@ -170,7 +201,8 @@ class JFSC(BaseJFSC):
     preset : {"faithful", "fair"}, default="faithful"
         "faithful": rows of unit length. "fair": columns mapped to [0, 1].
     intercept : bool, default=True
-        "faithful": a constant column is appended, penalised like any other. "fair": X and Y are centred.
+        "faithful": a constant column is appended, penalised like any other. "fair": X and Y are
+        centred.
     threshold, max_iter
         As in :class:`LLSF`.
     tol : float, default=1e-4
@@ -185,14 +217,22 @@ class JFSC(BaseJFSC):
 
     Notes
     -----
-    J(W) = ||XW - Y||_{2,1} + (α/2) tr(R W'W) + (β/2) Σ_k w_k' S_k w_k + γ ||W||_1 is not convex: R has negative
-    eigenvalues, and S is negative for features that separate a label well. As for :class:`LLSF` the early-stopped sequence
-    is the method. The authors published no code; this corrects a known reproduction. S has squares. The step constant
-    L = sqrt(3 (||X'DX||² + ||αR||² + β² max s²)) follows the row weights D in every iteration. Residuals shorter than 1e-3
-    weigh as much as one of that length. J itself is monitored, and the run ends after `max_iter` iterations, when J changes by
-    at most `tol`, or when J <= 0. None of these is a failure, so nothing warns. Row weights enter the lengths of the
-    residuals, the cosines of R, the sums of S and the means of the fair preset. On dense features "fair" is better, as for LLSF.
-    Unknown labels (NaN) are filled as for LLSF; such an entry counts in S partly as inside and partly as outside its label.
+    J(W) = ||XW - Y||_{2,1} + (α/2) tr(R W'W) + (β/2) Σ_k w_k' S_k w_k + γ ||W||_1 is not convex: R
+    has negative
+    eigenvalues, and S is negative for features that separate a label well. As for :class:`LLSF` the
+    early-stopped sequence
+    is the method. The authors published no code; this corrects a known reproduction. S has squares.
+    The step constant
+    L = sqrt(3 (||X'DX||² + ||αR||² + β² max s²)) follows the row weights D in every iteration.
+    Residuals shorter than 1e-3
+    weigh as much as one of that length. J itself is monitored, and the run ends after `max_iter`
+    iterations, when J changes by
+    at most `tol`, or when J <= 0. None of these is a failure, so nothing warns. Row weights enter
+    the lengths of the
+    residuals, the cosines of R, the sums of S and the means of the fair preset. On dense features
+    "fair" is better, as for LLSF.
+    Unknown labels (NaN) are filled as for LLSF; such an entry counts in S partly as inside and
+    partly as outside its label.
 
     Examples
     --------
@@ -218,7 +258,8 @@ class JFSCCV(LinearSearch, BaseJFSC):
     alphas, betas, gammas, etas : sequence of floats, default=None
         Values of each penalty; None takes those of `grid`.
     grid : {"coarse", "paper"}, default="coarse"
-        "paper": α, β and γ in 4^-5, 4^-4, …, 4^5 and η in 0.1, 1, 10, together 3 993 candidates. "coarse": every second power
+        "paper": α, β and γ in 4^-5, 4^-4, …, 4^5 and η in 0.1, 1, 10, together 3 993 candidates.
+        "coarse": every second power
         from 4^-4 to 4^4 and η = 0.1, 125 candidates.
     preset, intercept, threshold, max_iter, tol
         As in :class:`JFSC`, the tuning of thresholds as in :class:`LLSFCV`.
@@ -244,8 +285,14 @@ class JFSCCV(LinearSearch, BaseJFSC):
     """
 
     GRIDS: ClassVar[dict[str, Axes]] = {
-        "coarse": dict.fromkeys(("alpha", "beta", "gamma"), tuple(4.0**k for k in range(-4, 5, 2))) | {"eta": (0.1,)},
-        "paper": dict.fromkeys(("alpha", "beta", "gamma"), tuple(4.0**k for k in range(-5, 6))) | {"eta": (0.1, 1.0, 10.0)},
+        "coarse": (
+            dict.fromkeys(("alpha", "beta", "gamma"), tuple(4.0**k for k in range(-4, 5, 2)))
+            | {"eta": (0.1,)}
+        ),
+        "paper": (
+            dict.fromkeys(("alpha", "beta", "gamma"), tuple(4.0**k for k in range(-5, 6)))
+            | {"eta": (0.1, 1.0, 10.0)}
+        ),
     }
     alphas: Sequence[float] | None = None
     betas: Sequence[float] | None = None

@@ -1,6 +1,7 @@
 """Limited-memory quasi-Newton (L-BFGS) for many logistic problems over the same rows: a step is two matrix products for all of them.
 
-Start, stop and line search are those of scikit-learn's ``LogisticRegression``. They matter where classes can be separated: then the
+Start, stop and line search are those of scikit-learn's ``LogisticRegression``. They matter where
+classes can be separated: then the
 weights would grow for ever, and where the sequence stops decides how well it predicts new rows.
 """
 
@@ -34,10 +35,18 @@ class Design(Protocol):
 class Problems:
     """Problems that are still running, the last axis of every array, with K columns each.
 
-    A problem minimises the weighted mean of -log p over the rows plus ridge · ||w||² / total weight, the intercept w₀ left out.
+    A problem minimises the weighted mean of -log p over the rows plus ridge · ||w||² / total
+    weight, the intercept w₀ left out.
     """
 
-    def __init__(self, A: Design, targets: np.ndarray, weights: np.ndarray, allowed: np.ndarray | None, ridge: float) -> None:
+    def __init__(
+        self,
+        A: Design,
+        targets: np.ndarray,
+        weights: np.ndarray,
+        allowed: np.ndarray | None,
+        ridge: float,
+    ) -> None:
         total = weights.sum(axis=0)
         self.A, self.targets, self.allowed = A, targets, allowed
         self.weights, self.penalty = weights / total, ridge / total
@@ -47,16 +56,34 @@ class Problems:
         self.objective, residual = loss_and_residual(self.margins, targets, self.weights)
         self.gradient = self._gradient(residual)
         self.scale = np.ones(len(total))
-        self.history: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # step, change of the gradient, 1 / their product
-        self.idle = np.zeros(len(total), dtype=bool)  # the last step lowered the objective by nothing
+        self.history: list[
+            tuple[np.ndarray, np.ndarray, np.ndarray]
+        ] = []  # step, change of the gradient, 1 / their product
+        self.idle = np.zeros(
+            len(total), dtype=bool
+        )  # the last step lowered the objective by nothing
 
     def keep(self, problems: np.ndarray) -> None:
         """Leave out all other problems."""
-        for name in ("targets", "weights", "penalty", "index", "coef", "margins", "objective", "gradient", "scale", "idle"):
+        for name in (
+            "targets",
+            "weights",
+            "penalty",
+            "index",
+            "coef",
+            "margins",
+            "objective",
+            "gradient",
+            "scale",
+            "idle",
+        ):
             setattr(self, name, getattr(self, name).compress(problems, axis=-1))
         if self.allowed is not None:
             self.allowed = self.allowed.compress(problems, axis=-1)
-        self.history = [(s.compress(problems, axis=-1), y.compress(problems, axis=-1), rho[problems]) for s, y, rho in self.history]
+        self.history = [
+            (s.compress(problems, axis=-1), y.compress(problems, axis=-1), rho[problems])
+            for s, y, rho in self.history
+        ]
 
     def step(self) -> None:
         """One quasi-Newton step of every problem."""
@@ -91,19 +118,28 @@ class Problems:
             direction += (share - rho * _dot(change, direction)) * step
         return direction
 
-    def _search(self, direction: np.ndarray, ahead: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _search(
+        self, direction: np.ndarray, ahead: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Step lengths that meet the Wolfe conditions, with objective and residual there; no matrix product is needed.
 
-        The slope along a line only rises, so a length is too short where it is still steep, and too long where the objective has hardly
+        The slope along a line only rises, so a length is too short where it is still steep, and too
+        long where the objective has hardly
         fallen. The next guess is where the line through the last two slopes is 0, within bounds.
         """
         start = _dot(self.gradient, direction)
         constant, linear, square = _penalty_along(self.coef[1:], direction[1:])
-        lengths = np.ones(len(start)) if self.history else 1 / np.sqrt(np.maximum(_dot(direction, direction), NOTHING))
+        lengths = (
+            np.ones(len(start))
+            if self.history
+            else 1 / np.sqrt(np.maximum(_dot(direction, direction), NOTHING))
+        )
         low, slope_low = np.zeros(len(start)), start
         high, slope_high = np.full(len(start), np.inf), np.zeros(len(start))
         for _ in range(TRIALS):
-            objective, residual = loss_and_residual(self.margins + lengths * ahead, self.targets, self.weights)
+            objective, residual = loss_and_residual(
+                self.margins + lengths * ahead, self.targets, self.weights
+            )
             objective += self.penalty * (constant + lengths * (linear + lengths * square))
             slope = _dot(residual, ahead) + self.penalty * (linear + 2 * lengths * square)
             long = objective > self.objective + DECREASE * lengths * start
@@ -113,7 +149,9 @@ class Problems:
             farther = lengths + (lengths - low) * _bounded(slope, slope_low - slope, 1.1, 4)
             high, slope_high = np.where(long, lengths, high), np.where(long, slope, slope_high)
             low, slope_low = np.where(short, lengths, low), np.where(short, slope, slope_low)
-            between = low + np.where(np.isfinite(high), high - low, 0) * _bounded(slope_low, slope_low - slope_high, 0.1, 0.9)
+            between = low + np.where(np.isfinite(high), high - low, 0) * _bounded(
+                slope_low, slope_low - slope_high, 0.1, 0.9
+            )
             lengths = np.where(long | short, np.where(np.isfinite(high), between, farther), lengths)
         return lengths, objective, residual
 
@@ -130,7 +168,8 @@ class Problems:
 def minimise(problems: Problems, *, tol: float, max_iter: int) -> tuple[np.ndarray, np.ndarray]:
     """Run problems to their end: weights (D, K, B) and number of steps (B,).
 
-    A problem ends when no entry of its gradient exceeds `tol`, when a step no longer lowers its objective, or after `max_iter` steps.
+    A problem ends when no entry of its gradient exceeds `tol`, when a step no longer lowers its
+    objective, or after `max_iter` steps.
     """
     coef, n_iter = problems.coef.copy(), np.zeros(len(problems.index), dtype=int)
     for iteration in range(max_iter + 1):
@@ -147,10 +186,13 @@ def minimise(problems: Problems, *, tol: float, max_iter: int) -> tuple[np.ndarr
     return coef, n_iter
 
 
-def loss_and_residual(margins: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def loss_and_residual(
+    margins: np.ndarray, targets: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Weighted sum of -log p over the rows, (B,), and its derivative by the margins (n, K, B).
 
-    With one column, targets are 0 or 1 and the other class has the margin 0. With several, one for each class, a target is 1 in the
+    With one column, targets are 0 or 1 and the other class has the margin 0. With several, one for
+    each class, a target is 1 in the
     column of its class and 0 elsewhere. Weights are (n, B).
 
     >>> loss, residual = loss_and_residual(np.zeros((2, 1, 1)), np.array([[[1.0]], [[0.0]]]), np.ones((2, 1)))
@@ -180,7 +222,9 @@ def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.einsum("ikb,ikb->b", a, b)
 
 
-def _penalty_along(coef: np.ndarray, direction: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _penalty_along(
+    coef: np.ndarray, direction: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """||coef + t direction||² as a polynomial in t."""
     return _dot(coef, coef), 2 * _dot(coef, direction), _dot(direction, direction)
 

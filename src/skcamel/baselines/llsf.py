@@ -17,7 +17,8 @@ from skcamel.rows import dense
 class LeastSquares(Problem):
     """What LLSF needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
 
-    Targets are labels in {0, 1}, centred or not. The gradient G(W) = X'XW - X'Y + αWR is affine: that at the extrapolated point is the
+    Targets are labels in {0, 1}, centred or not. The gradient G(W) = X'XW - X'Y + αWR is affine:
+    that at the extrapolated point is the
     extrapolated gradient, and one product with X'X serves the step and the monitored value.
     """
 
@@ -27,17 +28,23 @@ class LeastSquares(Problem):
         super().__init__(X, R, Ridge(X, Y), device)
         n, d = X.shape
         gram = dense(X.T @ X) if self.ridge.is_wide else self.ridge.gram
-        self.gram = to_device(gram, device) if d <= 2 * n else None  # wider: two thin products are cheaper
+        self.gram = (
+            to_device(gram, device) if d <= 2 * n else None
+        )  # wider: two thin products are cheaper
         self.targets = to_device(X.T @ Y, device)[:, None]
         self.total = float(np.sum(Y * Y))
         self.bytes_each = 8 * 8 * self.ridge.X.shape[1] * Y.shape[1]
 
     def products(self, W: Array) -> tuple[Array, ...]:
         """The gradient."""
-        fitted = product(self.X.T, product(self.X, W)) if self.gram is None else product(self.gram, W)
+        fitted = (
+            product(self.X.T, product(self.X, W)) if self.gram is None else product(self.gram, W)
+        )
         return (fitted - self.targets + self.penalties["alpha"] * self.related(W),)
 
-    def gradient(self, V: Array, at_V: tuple[Array, ...], latest: tuple[Array, ...]) -> tuple[Array, Array]:
+    def gradient(
+        self, V: Array, at_V: tuple[Array, ...], latest: tuple[Array, ...]
+    ) -> tuple[Array, Array]:
         """With the step constants L = sqrt(2 (||X'X||² + ||αR||²)); 1 where all is zero."""
         xp = namespace(V)
         L = xp.sqrt(2 * (self.ridge.norm**2 + (self.penalties["alpha"] * self.label_norm) ** 2))
@@ -47,7 +54,11 @@ class LeastSquares(Problem):
         """T = ||XW - Y||² + α tr(R W'W) + β nnz(W) = <W, G - X'Y> + ||Y||² + β nnz(W)."""
         xp = namespace(W)
         n_nonzero = xp.sum(W != 0, axis=(0, 2))
-        return xp.einsum("dcq,dcq->c", W, products[0] - self.targets) + self.total + self.penalties["beta"][:, 0] * n_nonzero
+        return (
+            xp.einsum("dcq,dcq->c", W, products[0] - self.targets)
+            + self.total
+            + self.penalties["beta"][:, 0] * n_nonzero
+        )
 
 
 class BaseLLSF(LinearBaseline):
@@ -55,7 +66,9 @@ class BaseLLSF(LinearBaseline):
 
     PROBLEM: ClassVar[type[LeastSquares]] = LeastSquares
 
-    def _problem(self, X: Array, Y: np.ndarray, weights: np.ndarray | None, device: Any = None) -> tuple[Prepared, LeastSquares]:
+    def _problem(
+        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, device: Any = None
+    ) -> tuple[Prepared, LeastSquares]:
         prepared = prepare(self.preset, X, Y, weights, intercept=self.preset == "fair")
         self.label_distance_ = label_distance(Y, weights)
         rows, targets = rooted(prepared.X, weights), rooted(prepared.Y, weights)
@@ -75,14 +88,18 @@ class LLSF(BaseLLSF):
     rho : float > 0, default=0.1
         Penalty of the ridge regression from which the sequence starts.
     preset : {"faithful", "fair"}, default="faithful"
-        "faithful": rows of unit length, no intercept, as the authors do. "fair": columns mapped to [0, 1], intercept.
-    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss", "tuned"}, float or array of shape (q,), default="zero"
-        As in :class:`BinaryRelevance`; "tuned" is the authors' rule: of 51 thresholds between F = 0 and the largest F of the training rows
+        "faithful": rows of unit length, no intercept, as the authors do. "fair": columns mapped to
+        [0, 1], intercept.
+    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss", "tuned"}, float or array of shape
+    (q,), default="zero"
+        As in :class:`BinaryRelevance`; "tuned" is the authors' rule: of 51 thresholds between F = 0
+        and the largest F of the training rows
         the first with the best example-based F1 there.
     max_iter : int, default=100
         Iterations at most; 0 gives the ridge regression.
     tol : float, default=1e-4
-        The sequence ends when the monitored value T changes by at most this. (The authors use 1e-2 while tuning.)
+        The sequence ends when the monitored value T changes by at most this. (The authors use 1e-2
+        while tuning.)
 
     Attributes
     ----------
@@ -97,16 +114,23 @@ class LLSF(BaseLLSF):
 
     Notes
     -----
-    J(W) = ½ ||XW - Y||² + (α/2) tr(R W'W) + β ||W||_1 has no minimum in general: R has negative eigenvalues, and J falls
-    without bound unless λ_min(X'X) + α λ_min(R) >= 0. So the method *is* its early-stopped sequence; start, step
-    L = sqrt(2 (||X'X||² + ||αR||²)), momentum and stop belong to it. The run ends after `max_iter` iterations, when
-    T = ||XW - Y||² + α tr(R W'W) + β nnz(W) changes by at most `tol`, or when T <= 0; that is no failure, so nothing warns.
+    J(W) = ½ ||XW - Y||² + (α/2) tr(R W'W) + β ||W||_1 has no minimum in general: R has negative
+    eigenvalues, and J falls
+    without bound unless λ_min(X'X) + α λ_min(R) >= 0. So the method *is* its early-stopped
+    sequence; start, step
+    L = sqrt(2 (||X'X||² + ||αR||²)), momentum and stop belong to it. The run ends after `max_iter`
+    iterations, when
+    T = ||XW - Y||² + α tr(R W'W) + β nnz(W) changes by at most `tol`, or when T <= 0; that is no
+    failure, so nothing warns.
     Row weights weight the squares, the cosines of R and the means of the fair preset.
 
-    Unknown labels (NaN) are replaced by the weighted mean of the known entries of their label, in the targets and in R. To leave them
-    out of the loss instead, each label would need a Gram matrix of its own. Thresholds are tuned, and penalties chosen, on known entries.
+    Unknown labels (NaN) are replaced by the weighted mean of the known entries of their label, in
+    the targets and in R. To leave them
+    out of the loss instead, each label would need a Gram matrix of its own. Thresholds are tuned,
+    and penalties chosen, on known entries.
 
-    On dense numeric features rows of unit length and no intercept cost much accuracy, so the faithful preset carries
+    On dense numeric features rows of unit length and no intercept cost much accuracy, so the
+    faithful preset carries
     scikit-learn's tag `poor_score`; the fair preset does not.
 
     Examples
@@ -132,18 +156,24 @@ class LLSFCV(LinearSearch, BaseLLSF):
     alphas, betas, rhos : sequence of floats, default=None
         Values of each penalty; None takes those of `grid`.
     grid : {"coarse", "paper"}, default="coarse"
-        "paper": α and β in 2^-10, 2^-9, …, 2^10 and ρ in 0.1, 1, 10, together 1 323 candidates. "coarse": every third power
+        "paper": α and β in 2^-10, 2^-9, …, 2^10 and ρ in 0.1, 1, 10, together 1 323 candidates.
+        "coarse": every third power
         from 2^-9 to 2^9 and the same ρ, 147 candidates.
     preset, threshold, max_iter, tol
-        As in :class:`LLSF`, but tuned thresholds come from the scores that the search has of its test parts. Candidates are
-        compared with the thresholds that they would be deployed with. (The authors stop earlier, at tol=1e-2, while tuning.)
+        As in :class:`LLSF`, but tuned thresholds come from the scores that the search has of its
+        test parts. Candidates are
+        compared with the thresholds that they would be deployed with. (The authors stop earlier, at
+        tol=1e-2, while tuning.)
     cv : int, splitter or iterable of (train, test), default=5
-        An int means that many folds as in scikit-learn: in the order of the rows, or shuffled where `random_state` is given.
+        An int means that many folds as in scikit-learn: in the order of the rows, or shuffled where
+        `random_state` is given.
     scoring : str, default="average_precision"
-        One of the seven metrics, see `skcamel.metrics.NAMES`. If it is undefined on every row (a ranking metric with one label),
+        One of the seven metrics, see `skcamel.metrics.NAMES`. If it is undefined on every row (a
+        ranking metric with one label),
         the Hamming loss takes its place, and `scoring_` says so.
     device : str, default=None
-        "cuda" iterates the sequences that are compared on a GPU, all candidates together; the model itself is learned on the CPU.
+        "cuda" iterates the sequences that are compared on a GPU, all candidates together; the model
+        itself is learned on the CPU.
     random_state : int or RandomState, default=None
         Shuffles the folds of an int `cv`.
 
@@ -154,7 +184,8 @@ class LLSFCV(LinearSearch, BaseLLSF):
     best_score_, best_params_, best_index_, scoring_
         As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid.
     cv_results_ : dict
-        params, param_*, mean_test_score, rank_test_score and mean_test_<each of the seven metrics>, losses negated; with more
+        params, param_*, mean_test_score, rank_test_score and mean_test_<each of the seven metrics>,
+        losses negated; with more
         than one fold also std_test_score and split<k>_test_score.
 
     All other attributes are those of :class:`LLSF`.
@@ -169,8 +200,14 @@ class LLSFCV(LinearSearch, BaseLLSF):
     """
 
     GRIDS: ClassVar[dict[str, Axes]] = {
-        "coarse": dict.fromkeys(("alpha", "beta"), tuple(2.0**k for k in range(-9, 10, 3))) | {"rho": (0.1, 1.0, 10.0)},
-        "paper": dict.fromkeys(("alpha", "beta"), tuple(2.0**k for k in range(-10, 11))) | {"rho": (0.1, 1.0, 10.0)},
+        "coarse": (
+            dict.fromkeys(("alpha", "beta"), tuple(2.0**k for k in range(-9, 10, 3)))
+            | {"rho": (0.1, 1.0, 10.0)}
+        ),
+        "paper": (
+            dict.fromkeys(("alpha", "beta"), tuple(2.0**k for k in range(-10, 11)))
+            | {"rho": (0.1, 1.0, 10.0)}
+        ),
     }
     alphas: Sequence[float] | None = None
     betas: Sequence[float] | None = None

@@ -1,6 +1,7 @@
 """Unregularised logistic regression for many targets over the same rows: the base learner of BR, ECC and RAkEL.
 
-For each target it minimises the sum over the rows of -log p(y | x), plus ridge · ||w||², over the intercept and the weights of
+For each target it minimises the sum over the rows of -log p(y | x), plus ridge · ||w||², over the
+intercept and the weights of
 the standardised columns.
 """
 
@@ -57,8 +58,12 @@ class Columns:
 
     def rows(self, X: Array) -> StandardisedRows:
         """Standardised rows with a column of ones before them."""
-        if (X.nnz if sparse.issparse(X) else np.count_nonzero(X)) > SPARSE * X.shape[0] * X.shape[1]:
-            return StandardisedRows((dense(X)[:, self.kept] - self.mean) / self.spread, np.zeros(len(self.kept)))
+        if (X.nnz if sparse.issparse(X) else np.count_nonzero(X)) > SPARSE * X.shape[0] * X.shape[
+            1
+        ]:
+            return StandardisedRows(
+                (dense(X)[:, self.kept] - self.mean) / self.spread, np.zeros(len(self.kept))
+            )
         Z = sparse.csr_array(X)[:, self.kept]
         centred = is_filled(Z)  # such columns lose digits unless they are centred first
         Z = shifted(Z, np.where(centred, self.mean, 0.0))
@@ -102,7 +107,10 @@ class Logistic:
         of_labels = np.zeros((len(order), len(order)))  # (earlier label, label)
         labels = columns.kept[split:] - n_features
         of_labels[labels] = self.coef[1 + split :] / columns.spread[split:, None]
-        margins = features.rows(X).times(self.coef[: 1 + split]) - columns.mean[split:] @ of_labels[labels]
+        margins = (
+            features.rows(X).times(self.coef[: 1 + split])
+            - columns.mean[split:] @ of_labels[labels]
+        )
         bits = np.zeros((X.shape[0], len(order)))
         for label in order:
             margins[:, label] += bits @ of_labels[:, label]
@@ -126,7 +134,12 @@ class Softmax:
 
 
 def fit_logistic(
-    X: Array, Y: np.ndarray, weights: np.ndarray | None = None, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER
+    X: Array,
+    Y: np.ndarray,
+    weights: np.ndarray | None = None,
+    *,
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_ITER,
 ) -> Logistic:
     """One binary model for each column of Y (n, B) in {0, 1} from rows X (n, d), weighted by `weights` (n,).
 
@@ -142,7 +155,13 @@ def fit_logistic(
 
 
 def fit_softmax(
-    X: Array, codes: np.ndarray, n_classes: int, weights: np.ndarray | None = None, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER
+    X: Array,
+    codes: np.ndarray,
+    n_classes: int,
+    weights: np.ndarray | None = None,
+    *,
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_ITER,
 ) -> Softmax:
     """One model of several classes for each column of `codes` (n, B), in which each of them occurs; otherwise as :func:`fit_logistic`."""
     columns = varying_columns(X, weights)
@@ -162,12 +181,16 @@ def fit_chains(
 ) -> list[Logistic]:
     """Links of classifier chains, all solved together: a model for each label of Y (n, q), of each chain.
 
-    A chain has an order of the labels, `orders` (C, q), and weights of the rows, `bags` (n, C). The model of a label sees the
-    features and the true values of the earlier labels; the models are over the columns of [X, Y]. Columns that are constant in a bag get
+    A chain has an order of the labels, `orders` (C, q), and weights of the rows, `bags` (n, C). The
+    model of a label sees the
+    features and the true values of the earlier labels; the models are over the columns of [X, Y].
+    Columns that are constant in a bag get
     no weight there, and a label with one class in a bag gets that class with probability 1.
 
-    `known` (n, q) says which entries of Y are true, the others being guesses; None: all. A guess stands for an earlier label, but no
-    model learns from the rows in which its own label is one. A label without a known entry gets probability 0.
+    `known` (n, q) says which entries of Y are true, the others being guesses; None: all. A guess
+    stands for an earlier label, but no
+    model learns from the rows in which its own label is one. A label without a known entry gets
+    probability 0.
     """
     n_features, seen = X.shape[1], bags.any(axis=1)
     known = np.ones(Y.shape, dtype=bool) if known is None else known
@@ -185,17 +208,30 @@ def fit_chains(
     allowed = np.ones((1 + len(columns.kept), len(chain)), dtype=bool)
     allowed[1:] = sees[:, columns.kept].T
     weights = bags.take(chain, axis=1) * known.take(target, axis=1)
-    coef, n_iter = solve(columns.rows(rows), Y[:, None].take(target, axis=2), weights, allowed, tol=tol, max_iter=max_iter)
+    coef, n_iter = solve(
+        columns.rows(rows),
+        Y[:, None].take(target, axis=2),
+        weights,
+        allowed,
+        tol=tol,
+        max_iter=max_iter,
+    )
     models = []
     for c in range(len(orders)):
         own = chain == c
-        models.append(Logistic(columns, _with_constants(coef[:, 0, own], live[c], positive[c]), n_iter[own]))
+        models.append(
+            Logistic(columns, _with_constants(coef[:, 0, own], live[c], positive[c]), n_iter[own])
+        )
     return models
 
 
 def beside(X: Array, labels: np.ndarray) -> Array:
     """Rows with label columns appended; sparse rows stay sparse."""
-    return sparse.hstack([X, sparse.csr_array(labels)], format="csr") if sparse.issparse(X) else np.hstack([X, labels])
+    return (
+        sparse.hstack([X, sparse.csr_array(labels)], format="csr")
+        if sparse.issparse(X)
+        else np.hstack([X, labels])
+    )
 
 
 def solve(
@@ -209,8 +245,10 @@ def solve(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights of the columns of A for all problems, (D, K, B), and the steps that each took, (B,).
 
-    Targets (n, K, B) are those of :func:`skcamel.baselines.lbfgs.loss_and_residual`. Weights are those of the rows in all problems (n,) or
-    in each (n, B). `allowed` (D, B) says which columns each problem may use, always the first. As many problems are solved together
+    Targets (n, K, B) are those of :func:`skcamel.baselines.lbfgs.loss_and_residual`. Weights are
+    those of the rows in all problems (n,) or
+    in each (n, B). `allowed` (D, B) says which columns each problem may use, always the first. As
+    many problems are solved together
     as the budget of memory allows.
     """
     n, n_columns, n_problems = targets.shape
@@ -221,7 +259,13 @@ def solve(
     coef, n_iter = np.zeros((A.shape[1], n_columns, n_problems)), np.zeros(n_problems, dtype=int)
     with one_thread(n * coef.size, SMALL):
         for part in parts:
-            problems = Problems(A, targets[..., part], weights[:, part], None if allowed is None else allowed[:, part], RIDGE)
+            problems = Problems(
+                A,
+                targets[..., part],
+                weights[:, part],
+                None if allowed is None else allowed[:, part],
+                RIDGE,
+            )
             coef[..., part], n_iter[part] = minimise(problems, tol=tol, max_iter=max_iter)
     return coef, n_iter
 

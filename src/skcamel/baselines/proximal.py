@@ -1,6 +1,7 @@
 """The early-stopped accelerated proximal sequence that LLSF and JFSC share, for many candidates at a time, in numpy or torch.
 
-Weights of C candidates are one array (d, C, q): seen as (d, C·q) one product with X serves all of them, and seen as (d·C, q) one with
+Weights of C candidates are one array (d, C, q): seen as (d, C·q) one product with X serves all of
+them, and seen as (d·C, q) one with
 the label matrix R.
 """
 
@@ -33,7 +34,8 @@ class End(NamedTuple):
 class Problem:
     """Training data ready for any number of candidates: rows X (n, d), targets Y (n, q) and cosine distances R (q, q) of the labels.
 
-    A subclass names the penalties of a candidate: the last is that of the ridge regression from which the sequence starts, the one before
+    A subclass names the penalties of a candidate: the last is that of the ridge regression from
+    which the sequence starts, the one before
     it that of the l1 norm.
     """
 
@@ -41,7 +43,12 @@ class Problem:
     bytes_each: int  # of the arrays that a candidate takes
 
     def __init__(self, X: Array, R: np.ndarray, ridge: Ridge, device: Any = None) -> None:
-        self.X, self.R, self.ridge, self.device = on_device(X, device), to_device(R, device), ridge, device
+        self.X, self.R, self.ridge, self.device = (
+            on_device(X, device),
+            to_device(R, device),
+            ridge,
+            device,
+        )
         self.label_norm = float(np.linalg.norm(R, 2))
         self.penalties: dict[str, Array] = {}  # (C, 1) each
 
@@ -49,7 +56,9 @@ class Problem:
         """What gradient and value are made of, each affine in W (d, C, q)."""
         raise NotImplementedError
 
-    def gradient(self, V: Array, at_V: tuple[Array, ...], latest: tuple[Array, ...]) -> tuple[Array, Array]:
+    def gradient(
+        self, V: Array, at_V: tuple[Array, ...], latest: tuple[Array, ...]
+    ) -> tuple[Array, Array]:
         """Gradient at V and step constants L (C, 1), from the products at V and at the latest iterate."""
         raise NotImplementedError
 
@@ -66,7 +75,12 @@ class Problem:
         self.penalties = {name: values[kept] for name, values in self.penalties.items()}
 
     def solve(
-        self, candidates: Sequence[Mapping[str, Any]], *, max_iter: int = MAX_ITER, tol: float = TOL, accelerated: bool = True
+        self,
+        candidates: Sequence[Mapping[str, Any]],
+        *,
+        max_iter: int = MAX_ITER,
+        tol: float = TOL,
+        accelerated: bool = True,
     ) -> Iterator[End]:
         """The end of the sequence of each candidate; as many are iterated together as stay in the cache."""
         size = max(1, (IN_CACHE if self.device is None else ON_DEVICE) // self.bytes_each)
@@ -77,16 +91,23 @@ class Problem:
     def _of(self, candidates: Sequence[Mapping[str, Any]]) -> Self:
         """The same problem with penalties."""
         own = copy(self)
-        columns = {name: [[float(candidate[name])] for candidate in candidates] for name in self.PENALTIES}
-        own.penalties = {name: to_device(np.array(column), self.device) for name, column in columns.items()}
+        columns = {
+            name: [[float(candidate[name])] for candidate in candidates] for name in self.PENALTIES
+        }
+        own.penalties = {
+            name: to_device(np.array(column), self.device) for name, column in columns.items()
+        }
         return own
 
     def _run(self, max_iter: int, tol: float, accelerated: bool) -> list[End]:
         """Iterate every candidate until its own stop.
 
-        A candidate stops after `max_iter` iterations, when its monitored value changes by at most `tol` (the value before
-        the first iteration counts as 0), or when that value is not positive; its latest iterate is the answer. With
-        a_0 = a_1 = 1 and a_{t+1} = (1 + sqrt(1 + 4 a_t²)) / 2 the momentum of iteration t is (a_{t-1} - 1) / a_t, 0 in the
+        A candidate stops after `max_iter` iterations, when its monitored value changes by at most
+        `tol` (the value before
+        the first iteration counts as 0), or when that value is not positive; its latest iterate is
+        the answer. With
+        a_0 = a_1 = 1 and a_{t+1} = (1 + sqrt(1 + 4 a_t²)) / 2 the momentum of iteration t is
+        (a_{t-1} - 1) / a_t, 0 in the
         first two, and always where the sequence is not accelerated.
         """
         *_, l1, of_start = self.PENALTIES
@@ -100,7 +121,10 @@ class Problem:
             momentum = (a_before - 1) / a if accelerated else 0.0
             a_before, a = a, (1 + math.sqrt(1 + 4 * a**2)) / 2
             V = W + momentum * (W - before)
-            at_V = tuple(now + momentum * (now - past) for now, past in zip(products, products_before, strict=True))
+            at_V = tuple(
+                now + momentum * (now - past)
+                for now, past in zip(products, products_before, strict=True)
+            )
             gradient, L = self.gradient(V, at_V, products)
             before, products_before = W, products
             W = soft(V - gradient / L, self.penalties[l1] / L)
@@ -114,7 +138,9 @@ class Problem:
                 kept = np.flatnonzero(~stops)
                 values, index = values[kept], index[kept]
                 W, before = W[:, kept], before[:, kept]
-                products, products_before = (tuple(x[:, kept] for x in all_) for all_ in (products, products_before))
+                products, products_before = (
+                    tuple(x[:, kept] for x in all_) for all_ in (products, products_before)
+                )
                 self.keep(kept)
             if not len(index):
                 break
@@ -140,13 +166,16 @@ def rooted(X: Array, weights: np.ndarray | None) -> Array:
     if weights is None:
         return X
     root = np.sqrt(weights)
-    return sparse.csr_array(sparse.diags_array(root) @ X) if sparse.issparse(X) else root[:, None] * X
+    return (
+        sparse.csr_array(sparse.diags_array(root) @ X) if sparse.issparse(X) else root[:, None] * X
+    )
 
 
 def label_distance(Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """R (q, q): cosine distance between the columns of Y (n, q) in {0, 1}, 0 on the diagonal; rows may be weighted.
 
-    Machine epsilon is added to Y, so that an empty label has cosine sqrt(positives of k / n) with label k.
+    Machine epsilon is added to Y, so that an empty label has cosine sqrt(positives of k / n) with
+    label k.
     """
     shifted = rooted(Y + np.finfo(np.float64).eps, weights)
     units = shifted / np.linalg.norm(shifted, axis=0)
@@ -180,4 +209,6 @@ class Ridge:
     def stacked(self, penalties: np.ndarray) -> np.ndarray:
         """Weights of each penalty side by side, (d, C, q); equal penalties are solved once."""
         distinct, index = np.unique(penalties, return_inverse=True)
-        return np.take(np.stack([self.weights(penalty) for penalty in distinct], axis=1), index, axis=1)
+        return np.take(
+            np.stack([self.weights(penalty) for penalty in distinct], axis=1), index, axis=1
+        )

@@ -17,10 +17,21 @@ from sklearn.utils import check_random_state
 
 from skcamel.arrays import Array
 from skcamel.baselines.base import Baseline, class_one, clone_fitted, known_rows, some_rows
-from skcamel.baselines.logistic import MAX_ITER, TOLERANCE, Logistic, Softmax, beside, fit_chains, fit_logistic, fit_softmax
+from skcamel.baselines.logistic import (
+    MAX_ITER,
+    TOLERANCE,
+    Logistic,
+    Softmax,
+    beside,
+    fit_chains,
+    fit_logistic,
+    fit_softmax,
+)
 from skcamel.checks import check_flag, check_number
 
-TOGETHER = 2**20  # rows times links up to which members are solved as one batch; beyond, the work outweighs the overhead
+TOGETHER = (
+    2**20
+)  # rows times links up to which members are solved as one batch; beyond, the work outweighs the overhead
 DENSE_DRAW = 4  # up to four times as many sets as are wanted, all are listed
 
 
@@ -36,7 +47,9 @@ class LogisticBaseline(Baseline):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         base = self.base_estimator
-        if base is not None and (isinstance(base, type) or not (hasattr(base, "fit") and hasattr(base, "predict"))):
+        if base is not None and (
+            isinstance(base, type) or not (hasattr(base, "fit") and hasattr(base, "predict"))
+        ):
             raise TypeError(
                 f"base_estimator must be a scikit-learn classifier or None, got {base!r}; "
                 "pass an instance, as in LogisticRegression(C=1.0)."
@@ -49,13 +62,19 @@ class LogisticBaseline(Baseline):
 
     def _count_steps(self, models: Iterable[Any]) -> None:
         """Store the steps of the slowest model, and warn if some reached the limit; models of other classifiers do not count."""
-        steps = np.concatenate([np.ones(1, dtype=int), *(model.n_iter for model in models if isinstance(model, Logistic | Softmax))])
+        steps = np.concatenate(
+            [
+                np.ones(1, dtype=int),
+                *(model.n_iter for model in models if isinstance(model, Logistic | Softmax)),
+            ]
+        )
         self.n_iter_ = int(steps.max())
         late = int((steps[1:] >= self.max_iter).sum())
         if late:
             warnings.warn(
-                f"{late} of {len(steps) - 1} logistic models did not reach their tolerance in {self.max_iter} steps. Predictions are "
-                "usable; raise max_iter or tol to silence this.",
+                f"{late} of {len(steps) - 1} logistic models did not reach their tolerance in"
+                f" {self.max_iter} steps. Predictions are usable; raise max_iter or tol to silence"
+                " this.",
                 ConvergenceWarning,
                 stacklevel=5,
             )
@@ -68,11 +87,15 @@ class BinaryRelevance(LogisticBaseline):
     Parameters
     ----------
     base_estimator : classifier, default=None
-        Any scikit-learn classifier, cloned for each label. None: logistic regression with ridge 1e-8 on standardised
-        columns, all labels solved together. A classifier without `predict_proba` is asked for its `decision_function` s, and
+        Any scikit-learn classifier, cloned for each label. None: logistic regression with ridge
+        1e-8 on standardised
+        columns, all labels solved together. A classifier without `predict_proba` is asked for its
+        `decision_function` s, and
         1 / (1 + exp(-s)) stands for the probability.
-    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss"}, float or array of shape (q,), default="zero"
-        Where scores F - 1/2 become decisions: at 0, at thresholds of the labels that are best for a metric on the scores of 5 shuffled
+    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss"}, float or array of shape (q,),
+    default="zero"
+        Where scores F - 1/2 become decisions: at 0, at thresholds of the labels that are best for a
+        metric on the scores of 5 shuffled
         inner folds, those of rare labels drawn to the one that is best for all, or at numbers.
     max_iter : int, default=1000
         Limit of the steps of the logistic solver.
@@ -94,8 +117,10 @@ class BinaryRelevance(LogisticBaseline):
     Notes
     -----
     A label is learned from the rows where it is known, as by a fit on these rows alone.
-    A label with one class in training gets that class with probability 1. Where a label can be separated by the features
-    its weights would grow for ever; start, steps and stop are those of scikit-learn's ``LogisticRegression(C=5e7)`` on
+    A label with one class in training gets that class with probability 1. Where a label can be
+    separated by the features
+    its weights would grow for ever; start, steps and stop are those of scikit-learn's
+    ``LogisticRegression(C=5e7)`` on
     standardised columns.
 
     Examples
@@ -115,19 +140,30 @@ class BinaryRelevance(LogisticBaseline):
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         self.estimators_: list[tuple[list[int], Any]] = []  # labels, and what answers for them
         if self.base_estimator is not None:
-            self.estimators_ = [([j], fit_one(self.base_estimator, X, y, weights=weights)) for j, y in enumerate(Y.T)]
+            self.estimators_ = [
+                ([j], fit_one(self.base_estimator, X, y, weights=weights))
+                for j, y in enumerate(Y.T)
+            ]
         else:
             known = ~np.isnan(Y)
             for labels in equal_columns(known):
                 rows = known[:, labels[0]]
-                model = fit_logistic(*known_rows(X, Y[:, labels], weights, rows), **self._limits()) if rows.any() else 0
+                model = (
+                    fit_logistic(*known_rows(X, Y[:, labels], weights, rows), **self._limits())
+                    if rows.any()
+                    else 0
+                )
                 self.estimators_.append((labels, model))
         self._count_steps(model for _, model in self.estimators_)
 
     def _confidences(self, X: Array) -> np.ndarray:
         F = np.empty((X.shape[0], sum(len(labels) for labels, _ in self.estimators_)))
         for labels, model in self.estimators_:
-            F[:, labels] = model.probabilities(X) if isinstance(model, Logistic) else positive_probability(model, X)[:, None]
+            F[:, labels] = (
+                model.probabilities(X)
+                if isinstance(model, Logistic)
+                else positive_probability(model, X)[:, None]
+            )
         return F
 
 
@@ -158,7 +194,8 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     n_estimators : int, default=30
         Number of chains.
     base_estimator : classifier, default=None
-        As in :class:`BinaryRelevance`, cloned for each link; by default all links of many chains are solved together.
+        As in :class:`BinaryRelevance`, cloned for each link; by default all links of many chains
+        are solved together.
     combine : {"confidence", "vote"}, default="confidence"
         F is the mean of the members' probabilities, or of their decisions.
     bootstrap : bool, default=True
@@ -167,8 +204,10 @@ class EnsembleOfClassifierChains(LogisticBaseline):
         One order of the labels for all members; None: a random one for each.
     random_state : int, RandomState or None, default=None
     n_jobs : int, default=None
-        Groups of members fitted at the same time, in threads. A group is one batch of the logistic solver; on small data all
-        members form one group, with a `base_estimator` each member does. Results do not depend on it.
+        Groups of members fitted at the same time, in threads. A group is one batch of the logistic
+        solver; on small data all
+        members form one group, with a `base_estimator` each member does. Results do not depend on
+        it.
     threshold, max_iter, tol
         As in :class:`BinaryRelevance`.
 
@@ -183,13 +222,18 @@ class EnsembleOfClassifierChains(LogisticBaseline):
 
     Notes
     -----
-    Links learn from the true values of the earlier labels and predict from the earlier predictions, 1 where p >= 1/2. So
-    all links of all chains are known before the first is solved, and those of many members are solved as one batch. Repeated
-    rows of a bag enter once, with their count times their `sample_weight` as weight. Columns and labels that are constant in a
+    Links learn from the true values of the earlier labels and predict from the earlier predictions,
+    1 where p >= 1/2. So
+    all links of all chains are known before the first is solved, and those of many members are
+    solved as one batch. Repeated
+    rows of a bag enter once, with their count times their `sample_weight` as weight. Columns and
+    labels that are constant in a
     bag are dropped there.
 
-    A link learns from the rows where its label is known. Where an earlier label is unknown in them, the decision of
-    :class:`BinaryRelevance` stands for it. That is what the link of this label decides at the head of a chain, so still no link waits for
+    A link learns from the rows where its label is known. Where an earlier label is unknown in them,
+    the decision of
+    :class:`BinaryRelevance` stands for it. That is what the link of this label decides at the head
+    of a chain, so still no link waits for
     another.
 
     Examples
@@ -226,7 +270,8 @@ class EnsembleOfClassifierChains(LogisticBaseline):
         size = max(1, TOGETHER // Y.size) if self.base_estimator is None else 1
         groups = [slice(start, start + size) for start in range(0, self.n_estimators, size)]
         fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._chains)(X, Y, guessed, orders[group], counts[:, group], weights) for group in groups
+            delayed(self._chains)(X, Y, guessed, orders[group], counts[:, group], weights)
+            for group in groups
         )
         self.estimators_ = [chain for chains in fitted for chain in chains]
         self._votes = self.combine == "vote"
@@ -244,17 +289,27 @@ class EnsembleOfClassifierChains(LogisticBaseline):
         """Orders (C, q) and row counts (n, C) of the members, drawn before the work is shared out."""
         random, fixed = check_random_state(self.random_state), self.order
         if fixed is not None and not np.array_equal(np.sort(_numbers(fixed)), np.arange(n_labels)):
-            raise ValueError(f"order must hold each of the numbers 0 to {n_labels - 1} once, got {fixed!r}.")
+            raise ValueError(
+                f"order must hold each of the numbers 0 to {n_labels - 1} once, got {fixed!r}."
+            )
         orders = np.empty((self.n_estimators, n_labels), dtype=int)
         counts = np.ones((n_rows, self.n_estimators))
         for member in range(self.n_estimators):
             if self.bootstrap:
-                counts[:, member] = np.bincount(random.randint(n_rows, size=n_rows), minlength=n_rows)
+                counts[:, member] = np.bincount(
+                    random.randint(n_rows, size=n_rows), minlength=n_rows
+                )
             orders[member] = random.permutation(n_labels) if fixed is None else fixed
         return orders, counts
 
     def _chains(
-        self, X: Array, Y: np.ndarray, guessed: np.ndarray, orders: np.ndarray, counts: np.ndarray, weights: np.ndarray | None
+        self,
+        X: Array,
+        Y: np.ndarray,
+        guessed: np.ndarray,
+        orders: np.ndarray,
+        counts: np.ndarray,
+        weights: np.ndarray | None,
     ) -> list[Chain]:
         """The members of a group."""
         if self.base_estimator is None:
@@ -262,14 +317,25 @@ class EnsembleOfClassifierChains(LogisticBaseline):
             links: list[Any] = fit_chains(X, guessed, orders, bags, ~np.isnan(Y), **self._limits())
         else:
             links = [
-                self._foreign_links(X, Y[:, order], guessed[:, order], bag, weights) for order, bag in zip(orders, counts.T, strict=True)
+                self._foreign_links(X, Y[:, order], guessed[:, order], bag, weights)
+                for order, bag in zip(orders, counts.T, strict=True)
             ]
         return [Chain(order, of_chain) for order, of_chain in zip(orders, links, strict=True)]
 
-    def _foreign_links(self, X: Array, Y: np.ndarray, guessed: np.ndarray, counts: np.ndarray, weights: np.ndarray | None) -> list[Any]:
+    def _foreign_links(
+        self,
+        X: Array,
+        Y: np.ndarray,
+        guessed: np.ndarray,
+        counts: np.ndarray,
+        weights: np.ndarray | None,
+    ) -> list[Any]:
         """A model for each link; the labels and guesses are in the order of the chain."""
         base = self.base_estimator
-        return [fit_one(base, beside(X, guessed[:, :s]), Y[:, s], counts, weights) for s in range(Y.shape[1])]
+        return [
+            fit_one(base, beside(X, guessed[:, :s]), Y[:, s], counts, weights)
+            for s in range(Y.shape[1])
+        ]
 
     def _confidences(self, X: Array) -> np.ndarray:
         F = np.zeros((X.shape[0], len(self.label_names_)))
@@ -296,7 +362,8 @@ class RAkEL(LogisticBaseline):
     n_estimators : int, default=None
         Number of sets; None: 2q. Never more than the C(q, k) sets that exist.
     base_estimator : classifier, default=None
-        As in :class:`BinaryRelevance`, cloned for each set, with one class for each pattern. None: multinomial logistic
+        As in :class:`BinaryRelevance`, cloned for each set, with one class for each pattern. None:
+        multinomial logistic
         regression, all sets with equally many patterns solved together.
     random_state : int, RandomState or None, default=None
     threshold, max_iter, tol
@@ -307,7 +374,8 @@ class RAkEL(LogisticBaseline):
     labelsets_ : array of shape (M, k)
         The sets: distinct, drawn uniformly.
     patterns_ : list of arrays of shape (number of patterns, k)
-        The patterns of each set that occur in training, by ascending code Σ_i bit_i 2^i. No other is ever predicted.
+        The patterns of each set that occur in training, by ascending code Σ_i bit_i 2^i. No other
+        is ever predicted.
     n_iter_ : int
         Steps of the slowest model; 1 with a `base_estimator`.
 
@@ -315,11 +383,14 @@ class RAkEL(LogisticBaseline):
 
     Notes
     -----
-    F is the share of votes for a label among the sets that hold it, 0 for a label in no set. A set votes for its most probable
-    pattern; among equals, for the one with the lowest code. At threshold 0, half of the votes predict a label. F takes few values, so
+    F is the share of votes for a label among the sets that hold it, 0 for a label in no set. A set
+    votes for its most probable
+    pattern; among equals, for the one with the lowest code. At threshold 0, half of the votes
+    predict a label. F takes few values, so
     ranking metrics depend much on the rule for ties.
 
-    A set learns from the rows in which all its labels are known; with fewer than two such rows it votes for none of them. Labels without
+    A set learns from the rows in which all its labels are known; with fewer than two such rows it
+    votes for none of them. Labels without
     a known entry are in no set.
 
     Examples
@@ -344,30 +415,62 @@ class RAkEL(LogisticBaseline):
 
     def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
         known = ~np.isnan(Y)
-        members = np.flatnonzero(known.any(axis=0)) if known.any() else np.arange(Y.shape[1])  # labels to draw from
+        members = (
+            np.flatnonzero(known.any(axis=0)) if known.any() else np.arange(Y.shape[1])
+        )  # labels to draw from
         q = len(members)
         wanted = 2 * q if self.n_estimators is None else self.n_estimators
-        self.labelsets_ = members[draw_labelsets(q, min(self.k, q), wanted, check_random_state(self.random_state))]
-        complete = np.column_stack([known[:, labels].all(axis=1) for labels in self.labelsets_])  # (n, M)
+        self.labelsets_ = members[
+            draw_labelsets(q, min(self.k, q), wanted, check_random_state(self.random_state))
+        ]
+        complete = np.column_stack(
+            [known[:, labels].all(axis=1) for labels in self.labelsets_]
+        )  # (n, M)
         complete[:, complete.sum(axis=0) < min(2, len(Y))] = False
         codes = np.zeros(complete.shape, dtype=np.int64)
         self.patterns_: list[np.ndarray] = []
         for m, labels in enumerate(self.labelsets_):
             rows = complete[:, m]
             patterns, codes[rows, m] = label_powerset(Y[rows][:, labels])
-            self.patterns_.append(patterns if rows.any() else np.zeros((1, len(labels)), dtype=np.int64))
-        self._models: list[tuple[list[int], Any]] = []  # the sets that a model answers for, and the model
+            self.patterns_.append(
+                patterns if rows.any() else np.zeros((1, len(labels)), dtype=np.int64)
+            )
+        self._models: list[
+            tuple[list[int], Any]
+        ] = []  # the sets that a model answers for, and the model
         if self.base_estimator is None:
             same = np.vstack([complete, [len(patterns) for patterns in self.patterns_]])
-            for sets in equal_columns(same):  # sets with as many patterns that are complete in the same rows are solved together
-                self._models.append((sets, self._softmax(X, codes[:, sets], weights, complete[:, sets[0]], len(self.patterns_[sets[0]]))))
+            for sets in equal_columns(
+                same
+            ):  # sets with as many patterns that are complete in the same rows are solved together
+                self._models.append(
+                    (
+                        sets,
+                        self._softmax(
+                            X,
+                            codes[:, sets],
+                            weights,
+                            complete[:, sets[0]],
+                            len(self.patterns_[sets[0]]),
+                        ),
+                    )
+                )
         else:
             for m, rows in enumerate(complete.T):
                 own_X, own_codes, own_weights = known_rows(X, codes[:, m], weights, rows)
-                self._models.append(([m], fit_one(self.base_estimator, own_X, own_codes, weights=own_weights)))
+                self._models.append(
+                    ([m], fit_one(self.base_estimator, own_X, own_codes, weights=own_weights))
+                )
         self._count_steps(model for _, model in self._models)
 
-    def _softmax(self, X: Array, codes: np.ndarray, weights: np.ndarray | None, rows: np.ndarray, n_patterns: int) -> Softmax | int:
+    def _softmax(
+        self,
+        X: Array,
+        codes: np.ndarray,
+        weights: np.ndarray | None,
+        rows: np.ndarray,
+        n_patterns: int,
+    ) -> Softmax | int:
         """One fit for some sets; 0, the only pattern, where there are no others."""
         if n_patterns == 1:
             return 0
@@ -375,9 +478,16 @@ class RAkEL(LogisticBaseline):
         return fit_softmax(own_X, own_codes, n_patterns, own_weights, **self._limits())
 
     def _confidences(self, X: Array) -> np.ndarray:
-        votes, counts = np.zeros((X.shape[0], len(self.label_names_))), np.zeros(len(self.label_names_))
+        votes, counts = (
+            np.zeros((X.shape[0], len(self.label_names_))),
+            np.zeros(len(self.label_names_)),
+        )
         for sets, model in self._models:
-            best = model.most_probable(X) if isinstance(model, Softmax) else most_probable(model, X)[:, None]
+            best = (
+                model.most_probable(X)
+                if isinstance(model, Softmax)
+                else most_probable(model, X)[:, None]
+            )
             for position, m in enumerate(sets):
                 column = best[:, min(position, best.shape[1] - 1)]
                 votes[:, self.labelsets_[m]] += self.patterns_[m][column]
@@ -388,7 +498,8 @@ class RAkEL(LogisticBaseline):
 def draw_labelsets(q: int, k: int, wanted: int, random: np.random.RandomState) -> np.ndarray:
     """Distinct k-subsets of range(q), uniform among all such collections: (min(wanted, C(q, k)), k), ascending rows.
 
-    If few more exist than are wanted, all are listed and shuffled; else repeats are rare, and drawn again.
+    If few more exist than are wanted, all are listed and shuffled; else repeats are rare, and drawn
+    again.
     """
     total = math.comb(q, k)
     wanted = min(wanted, total)
@@ -423,21 +534,35 @@ def equal_columns(table: np.ndarray) -> list[list[int]]:
     return list(groups.values())
 
 
-def fit_one(base: Any, X: Array, y: np.ndarray, counts: np.ndarray | None = None, weights: np.ndarray | None = None) -> Any:
+def fit_one(
+    base: Any,
+    X: Array,
+    y: np.ndarray,
+    counts: np.ndarray | None = None,
+    weights: np.ndarray | None = None,
+) -> Any:
     """A fitted clone, or the class itself where y has only one; rows with an unknown y (NaN) are left out, and class 0 stands for none.
 
-    `counts` say how often a bootstrap repeats each row. Rows are repeated, since not every classifier takes weights.
+    `counts` say how often a bootstrap repeats each row. Rows are repeated, since not every
+    classifier takes weights.
     """
     if counts is not None:
         X, y, weights = some_rows(X, y, weights, np.repeat(np.arange(len(y)), counts.astype(int)))
     X, y, weights = known_rows(X, y, weights, ~np.isnan(y))
-    return int(y[0]) if len(y) and (y == y[0]).all() else clone_fitted(base, X, y, weights) if len(y) else 0
+    return (
+        int(y[0])
+        if len(y) and (y == y[0]).all()
+        else clone_fitted(base, X, y, weights)
+        if len(y)
+        else 0
+    )
 
 
 def positive_probability(model: Any, X: Array) -> np.ndarray:
     """P(y = 1 | row) of a model from :func:`fit_one`, (m,).
 
-    Of a model without `predict_proba`, the sigmoid of its `decision_function`; of one without either, its decisions.
+    Of a model without `predict_proba`, the sigmoid of its `decision_function`; of one without
+    either, its decisions.
     """
     if isinstance(model, int):
         return np.full(X.shape[0], float(model))

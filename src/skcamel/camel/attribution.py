@@ -1,14 +1,19 @@
 """Scores ► columns: exact Shapley values of columns, or of groups of columns, for scores Σ_i b_i k(x, x_i).
 
-The rbf and the laplacian kernel are products over groups of columns, k(x, x_i) = Π_g k_g. Where a group is absent its columns are
-drawn from the training rows, together but apart from the other groups, so its factor becomes the mean m_g over these rows. The
-Shapley value of a group is what it adds to a score when it appears, averaged over all orders of appearance. Let groups appear at
+The rbf and the laplacian kernel are products over groups of columns, k(x, x_i) = Π_g k_g. Where a
+group is absent its columns are
+drawn from the training rows, together but apart from the other groups, so its factor becomes the
+mean m_g over these rows. The
+Shapley value of a group is what it adds to a score when it appears, averaged over all orders of
+appearance. Let groups appear at
 random times in [0, 1]: at time t each of the others is there with probability t, so
 
     φ_g = ∫₀¹ Σ_i b_i (k_g - m_g) Π_{l≠g} (m_l + t (k_l - m_l)) dt.
 
-The integrand is a polynomial in t of degree G - 1. Eight Gauss-Legendre nodes integrate it exactly for up to 16 groups, and to the last
-digits for more, unless a row is far from all training rows in nearly every column. There the rest of its score is shared among
+The integrand is a polynomial in t of degree G - 1. Eight Gauss-Legendre nodes integrate it exactly
+for up to 16 groups, and to the last
+digits for more, unless a row is far from all training rows in nearly every column. There the rest
+of its score is shared among
 the groups in proportion to their values, so that values always add up.
 """
 
@@ -28,8 +33,13 @@ from skcamel.rows import default_names, dense
 
 EXPLAINED = ("rbf", "laplacian", "linear")  # kernels that are products or sums over columns
 NODES = 8
-SMALLEST = 1e-30  # smaller factors count as this: no score notices, and products may be divided by them
-ALL_UP_TO, SAMPLE = 4_000, 2_000  # training rows; where there are more, groups of several columns are drawn from a sample
+SMALLEST = (
+    1e-30  # smaller factors count as this: no score notices, and products may be divided by them
+)
+ALL_UP_TO, SAMPLE = (
+    4_000,
+    2_000,
+)  # training rows; where there are more, groups of several columns are drawn from a sample
 LARGEST_DEGREE = 1_000  # of a series in place of a sum over all pairs
 BLOCK_BYTES = 2**24  # factors of some rows at a time, small enough to stay near the processor
 
@@ -54,24 +64,36 @@ def column_groups(
     (array(['colour', 'size'], dtype=object), [array([0, 2]), array([1])])
     """
     if sources is None:
-        return np.array(default_names("f", d) if names is None else names, dtype=object), list(np.arange(d)[:, None])
+        return np.array(default_names("f", d) if names is None else names, dtype=object), list(
+            np.arange(d)[:, None]
+        )
     if len(sources) != d:
-        raise ValueError(f"sources has {len(sources)} names, and the rows have {d} columns; give one name for each column.")
+        raise ValueError(
+            f"sources has {len(sources)} names, and the rows have {d} columns; give one name for"
+            " each column."
+        )
     groups: dict[Hashable, list[int]] = {}
     for column, source in enumerate(sources):
         groups.setdefault(source, []).append(column)
-    return np.array([str(source) for source in groups], dtype=object), [np.array(group) for group in groups.values()]
+    return np.array([str(source) for source in groups], dtype=object), [
+        np.array(group) for group in groups.values()
+    ]
 
 
 def check_kernels(kernels: Sequence[Kernel]) -> None:
     """Raise ValueError where scores by one of the kernels of a model, one for each member, cannot be shared by columns."""
     for position, kernel in enumerate(kernels, 1):
         if kernel.name not in EXPLAINED:
-            whose = "this model" if len(kernels) == 1 else f"member {position} of the {len(kernels)} that this model combines"
+            whose = (
+                "this model"
+                if len(kernels) == 1
+                else f"member {position} of the {len(kernels)} that this model combines"
+            )
             name = "a function" if callable(kernel.name) else repr(kernel.name)
             raise ValueError(
-                "Reasons by column need a kernel that is a product or a sum over columns ('rbf', 'laplacian', 'linear'); the kernel of "
-                f"{whose} is {name}. Explain without features=True."
+                "Reasons by column need a kernel that is a product or a sum over columns ('rbf',"
+                f" 'laplacian', 'linear'); the kernel of {whose} is {name}. Explain without"
+                " features=True."
             )
 
 
@@ -115,8 +137,10 @@ def shapley(
     """
     (m, d), (n, q), G = rows.shape, coefficients.shape, len(columns)
     memory.require(
-        8 * (2 * m * (d + G * q) + 2 * d * q + (0 if train is None else 10 * G * n + 3 * n * d)) + 6 * BLOCK_BYTES,
-        f"Explaining {m} rows of {G} columns and {q} labels by a model of {n} {'columns' if train is None else 'rows'}",
+        8 * (2 * m * (d + G * q) + 2 * d * q + (0 if train is None else 10 * G * n + 3 * n * d))
+        + 6 * BLOCK_BYTES,
+        f"Explaining {m} rows of {G} columns and {q} labels by a model of {n}"
+        f" {'columns' if train is None else 'rows'}",
         "Explain fewer rows at a time, or join columns by sources.",
     )
     if kernel.name == "linear":
@@ -132,8 +156,12 @@ def shapley(
     at_once = max(1, BLOCK_BYTES // (8 * n * G))
     for start in range(0, m, at_once):
         new = rows[start : start + at_once]
-        factors = np.stack([kernel(new[:, group], part) for group, part in zip(columns, parts, strict=True)])
-        values[start : start + at_once] = _integrated(np.maximum(factors, SMALLEST, out=factors), means, coefficients)
+        factors = np.stack(
+            [kernel(new[:, group], part) for group, part in zip(columns, parts, strict=True)]
+        )
+        values[start : start + at_once] = _integrated(
+            np.maximum(factors, SMALLEST, out=factors), means, coefficients
+        )
     return values, means.prod(axis=0) @ coefficients
 
 
@@ -155,22 +183,43 @@ def _mean_factor(kernel: Kernel, part: Array) -> np.ndarray:
     """Mean kernel between each row of some columns (n, w) and all of the rows, or a sample of them where w > 1; (n,)."""
     n, width = part.shape
     if width > 1:
-        return _mean_kernel(kernel, part, part if n <= ALL_UP_TO else part[np.random.default_rng(0).choice(n, SAMPLE, replace=False)])
+        return _mean_kernel(
+            kernel,
+            part,
+            (
+                part
+                if n <= ALL_UP_TO
+                else part[np.random.default_rng(0).choice(n, SAMPLE, replace=False)]
+            ),
+        )
     column = dense(part)[:, 0] / kernel.bandwidth
-    if kernel.name == "laplacian":  # sums over the values on each side of each value, by logarithms lest they overflow
+    if (
+        kernel.name == "laplacian"
+    ):  # sums over the values on each side of each value, by logarithms lest they overflow
         values = np.sort(column)
         below = np.exp(np.logaddexp.accumulate(values) - values)
         above = np.exp(np.logaddexp.accumulate(-values[::-1])[::-1] + values)
         return (below + above - 1)[np.searchsorted(values, column)] / n
     low, high = column.min() - 0.1, column.max() + 0.1
-    degree = int(24 + 5 * (high - low))  # what a mean of Gaussians needs for 16 digits as a Chebyshev series
+    degree = int(
+        24 + 5 * (high - low)
+    )  # what a mean of Gaussians needs for 16 digits as a Chebyshev series
     if degree > LARGEST_DEGREE:
         return _mean_kernel(kernel, part, part)
-    series = Chebyshev.interpolate(lambda points: _mean_kernel(Kernel("rbf"), points[:, None], column[:, None]), degree, [low, high])
+    series = Chebyshev.interpolate(
+        lambda points: _mean_kernel(Kernel("rbf"), points[:, None], column[:, None]),
+        degree,
+        [low, high],
+    )
     return series(column)
 
 
 def _mean_kernel(kernel: Kernel, points: Array, rows: Array) -> np.ndarray:
     """Mean kernel between each of some points (m, w) and rows (n, w), (m,), in blocks."""
     at_once = max(1, BLOCK_BYTES // (8 * rows.shape[0]))
-    return np.concatenate([kernel(points[i : i + at_once], rows).mean(axis=1) for i in range(0, points.shape[0], at_once)])
+    return np.concatenate(
+        [
+            kernel(points[i : i + at_once], rows).mean(axis=1)
+            for i in range(0, points.shape[0], at_once)
+        ]
+    )

@@ -47,7 +47,10 @@ class OverflowedRowError(ValueError):
 
     def __init__(self, row: int) -> None:
         self.row = row
-        super().__init__(f"Row {row} of X (from 0) has features so large that its scores are no numbers; are they in the units of the fit?")
+        super().__init__(
+            f"Row {row} of X (from 0) has features so large that its scores are no numbers; are"
+            " they in the units of the fit?"
+        )
 
 
 class SolverWarning(UserWarning):
@@ -56,11 +59,20 @@ class SolverWarning(UserWarning):
 
 SOLVERS = ("auto", "spectral", "landmark", "primal", "alternating")
 SCORES = ("paper", "log_odds")
-BY_LEAVE_ONE_OUT = "leave-one-out scores, which Algorithm 1 (solver='alternating') does not give; use solver='spectral'."
-OF_A_MEMBER = "This model is a member of a combination, which alone has probabilities and prediction sets."
-EXACT_ROWS = (10_000, 40_000)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
+BY_LEAVE_ONE_OUT = (
+    "leave-one-out scores, which Algorithm 1 (solver='alternating') does not give; use"
+    " solver='spectral'."
+)
+OF_A_MEMBER = (
+    "This model is a member of a combination, which alone has probabilities and prediction sets."
+)
+EXACT_ROWS = (
+    10_000,
+    40_000,
+)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
-# What a model file holds of a fitted model, in the words of `skcamel.model_file.state`: of every one, and of one with scores of its own.
+# What a model file holds of a fitted model, in the words of `skcamel.model_file.state`: of every
+# one, and of one with scores of its own.
 OF_EVERY_MODEL: dict[str, Any] = {
     "n_features_in_": int,
     "feature_names_in_": ("d", str),
@@ -99,7 +111,15 @@ OF_ONE_MODEL: dict[str, Any] = {
     "_scaling": Scaling,
     "_lambda2": float,
 }
-OF_SOME_FITS = ("feature_names_in_", "known_together_", "link_slopes_", "link_offsets_", "set_thresholds_", "estimate_", "label_estimates_")
+OF_SOME_FITS = (
+    "feature_names_in_",
+    "known_together_",
+    "link_slopes_",
+    "link_offsets_",
+    "set_thresholds_",
+    "estimate_",
+    "label_estimates_",
+)
 OF_SOME_FITS += ("n_judged_", "input_columns_", "label_columns_", "Z_", "convergence_")
 NEEDED_BY = {  # what has the first has the second
     "link_slopes_": "link_offsets_",
@@ -146,8 +166,21 @@ class BaseCamel(MultiLabelClassifier):
         parameters = self.get_params(deep=False) | {"device": None}  # which this machine may lack
         type(self)(**parameters)._check_parameters()
         seed_of(self.random_state)
-        check_at_least(self, n_features_in_=1, n_iter_=0, n_judged_=0, total_weight_=SMALLEST_DIVISOR, link_slopes_=1e-300)
-        check_at_least(self, cooccurrence_=0, known_together_=0, bandwidth_=SMALLEST_DIVISOR, _lambda2=SMALLEST_DIVISOR)
+        check_at_least(
+            self,
+            n_features_in_=1,
+            n_iter_=0,
+            n_judged_=0,
+            total_weight_=SMALLEST_DIVISOR,
+            link_slopes_=1e-300,
+        )
+        check_at_least(
+            self,
+            cooccurrence_=0,
+            known_together_=0,
+            bandwidth_=SMALLEST_DIVISOR,
+            _lambda2=SMALLEST_DIVISOR,
+        )
         self._check_stored_labels()
         if hasattr(self, "_kernel"):
             self._check_stored_rows()
@@ -155,7 +188,11 @@ class BaseCamel(MultiLabelClassifier):
     def _check_stored_labels(self) -> None:
         """As many labels as the classes call for, and everything by which they are answered."""
         q = len(self.label_names_)
-        if self.classes_.ndim != 1 or len(self.classes_) > max(2, q) or len(set(self.classes_.tolist())) < len(self.classes_):
+        if (
+            self.classes_.ndim != 1
+            or len(self.classes_) > max(2, q)
+            or len(set(self.classes_.tolist())) < len(self.classes_)
+        ):
             raise ValueError("classes_ must hold different values, one for each label or two")
         classes = self.classes_.tolist()
         fits = {
@@ -164,17 +201,31 @@ class BaseCamel(MultiLabelClassifier):
             "multiclass": q == len(classes) > 2,
         }
         if not fits.get(self._target):
-            raise ValueError(f"classes_ and label_names_ do not belong together: {len(classes)} and {q} for the target {self._target!r}")
+            raise ValueError(
+                f"classes_ and label_names_ do not belong together: {len(classes)} and {q} for the"
+                f" target {self._target!r}"
+            )
         for first, other in NEEDED_BY.items():
             if hasattr(self, first) and not hasattr(self, other):
                 raise ValueError(f"{first} needs {other}")
         figures = getattr(self, "estimate_", dict.fromkeys(METRICS, 0.0))
-        if figures.keys() != set(METRICS) or not all(isinstance(value, float) for value in figures.values()):
+        if figures.keys() != set(METRICS) or not all(
+            isinstance(value, float) for value in figures.values()
+        ):
             raise ValueError(f"estimate_ must hold a number for each of {', '.join(METRICS)}")
         of_labels = getattr(self, "label_estimates_", dict.fromkeys(LABEL_FIGURES, np.zeros(q)))
-        are_floats = all(isinstance(values, np.ndarray) and values.dtype == np.float64 for values in of_labels.values())
-        if of_labels.keys() != LABEL_FIGURES or not are_floats or any(values.shape != (q,) for values in of_labels.values()):
-            raise ValueError(f"label_estimates_ must hold {', '.join(sorted(LABEL_FIGURES))} of each label")
+        are_floats = all(
+            isinstance(values, np.ndarray) and values.dtype == np.float64
+            for values in of_labels.values()
+        )
+        if (
+            of_labels.keys() != LABEL_FIGURES
+            or not are_floats
+            or any(values.shape != (q,) for values in of_labels.values())
+        ):
+            raise ValueError(
+                f"label_estimates_ must hold {', '.join(sorted(LABEL_FIGURES))} of each label"
+            )
         if any((values < 0).any() or np.isinf(values).any() for values in of_labels.values()):
             raise ValueError("label_estimates_ must hold numbers from 0 on")
 
@@ -183,21 +234,34 @@ class BaseCamel(MultiLabelClassifier):
         n, d = len(self.dual_coef_), self.n_features_in_
         is_primal, is_pairwise = self.solver_ == "primal", self._is_pairwise()
         choice(self.solver_, SOLVERS[1:], "solver_")
-        if is_pairwise != (self._kernel.name == "precomputed") or (is_pairwise or is_primal) != (self.X_fit_ is None):
+        if is_pairwise != (self._kernel.name == "precomputed") or (is_pairwise or is_primal) != (
+            self.X_fit_ is None
+        ):
             raise ValueError("kernel, _kernel and X_fit_ do not belong together")
         if is_primal and (is_pairwise or n != d or self._kernel.name != "linear"):
             raise ValueError(f"{n} coefficients do not fit {d} features of a linear kernel")
         if is_pairwise and (self._scaling.name != "none" or n != d):
-            raise ValueError(f"a kernel matrix of {d} columns does not fit {n} rows, or it is scaled")
+            raise ValueError(
+                f"a kernel matrix of {d} columns does not fit {n} rows, or it is scaled"
+            )
         if self.bandwidth_ != self._kernel.bandwidth:
-            raise ValueError(f"bandwidth_ is {self.bandwidth_:g}, that of _kernel {self._kernel.bandwidth:g}")
+            raise ValueError(
+                f"bandwidth_ is {self.bandwidth_:g}, that of _kernel {self._kernel.bandwidth:g}"
+            )
 
     def _has_probabilities(self) -> bool:
         """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
         if getattr(self, "_target", None) == "multiclass":
-            raise AttributeError("Scores of more than two classes are not calibrated; use decision_function, not predict_proba.")
+            raise AttributeError(
+                "Scores of more than two classes are not calibrated; use decision_function, not"
+                " predict_proba."
+            )
         if hasattr(self, "_target") and not hasattr(self, "link_slopes_"):
-            raise AttributeError(OF_A_MEMBER if self.solver_ != "alternating" else f"Probabilities need {BY_LEAVE_ONE_OUT}")
+            raise AttributeError(
+                OF_A_MEMBER
+                if self.solver_ != "alternating"
+                else f"Probabilities need {BY_LEAVE_ONE_OUT}"
+            )
         return hasattr(self, "_target")
 
     def _check_shared_parameters(self, kernels: Sequence[Any]) -> None:
@@ -214,7 +278,9 @@ class BaseCamel(MultiLabelClassifier):
         check_threshold(self.threshold)
         costs = self.miss_cost.values() if isinstance(self.miss_cost, Mapping) else [self.miss_cost]
         for cost in costs if self.miss_cost is not None else ():
-            check_number("miss_cost", cost, above=True, otherwise="or a mapping from labels to such numbers")
+            check_number(
+                "miss_cost", cost, above=True, otherwise="or a mapping from labels to such numbers"
+            )
         if self.device is not None:
             check_device(self.device)
         if self.max_memory is not None:
@@ -223,12 +289,23 @@ class BaseCamel(MultiLabelClassifier):
             except ValueError as error:
                 raise ValueError(f"max_memory: {error}") from error
         if self.solver in ("landmark", "primal") and "precomputed" in kernels:
-            raise ValueError(f"solver={self.solver!r} sums up features, and a kernel matrix has none; use solver='spectral'.")
+            raise ValueError(
+                f"solver={self.solver!r} sums up features, and a kernel matrix has none; use"
+                " solver='spectral'."
+            )
         if self.solver == "primal" and any(name != "linear" for name in kernels):
-            raise ValueError("solver='primal' works in the features themselves; use kernel='linear', or solver='landmark'.")
+            raise ValueError(
+                "solver='primal' works in the features themselves; use kernel='linear', or"
+                " solver='landmark'."
+            )
 
     def _checked(
-        self, X: Array, Y: Array, sample_weight: Array | None, groups: Array | None = None, alive: Alive | None = None
+        self,
+        X: Array,
+        Y: Array,
+        sample_weight: Array | None,
+        groups: Array | None = None,
+        alive: Alive | None = None,
     ) -> tuple[Data, Labels, Source | None]:
         """Training data as the core wants it, rows of weight 0 included, and as a source of sums, None: take a matrix of rows."""
         alive = alive or Alive()
@@ -239,13 +316,19 @@ class BaseCamel(MultiLabelClassifier):
         weights = check_weights(sample_weight, rows.shape[0])
         if self._is_pairwise() and weights is not None and not weights.all():
             row = int(np.flatnonzero(weights == 0)[0])
-            raise ValueError(f"Row {row} has the weight 0; leave it out of the kernel matrix, its column too.")
+            raise ValueError(
+                f"Row {row} has the weight 0; leave it out of the kernel matrix, its column too."
+            )
         warn_of_constant_labels(labels, weights)
-        data = Data(rows, labels.Y, weights, None if groups is None else check_groups(groups, labels.Y))
+        data = Data(
+            rows, labels.Y, weights, None if groups is None else check_groups(groups, labels.Y)
+        )
         if self._sums_up(data, alive):
             return sums.in_memory(self, data, labels)
         check_memory(rows, labels.Y.shape[1], self.device, alive)
-        rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()  # the model outlives the caller's array
+        rows = (
+            rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()
+        )  # the model outlives the caller's array
         self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
         if not data.is_complete:
             self.known_together_ = cooccurrence(~np.isnan(labels.Y), weights)[0]
@@ -254,14 +337,18 @@ class BaseCamel(MultiLabelClassifier):
     def _sums_up(self, data: Data, alive: Alive) -> bool:
         """Whether rows are summed up: where the solver says so, or "auto" finds them too many for a matrix, with a warning.
 
-        "auto" depends on the sizes, `max_memory` and the device alone, so that the same data give the same model whatever else the machine
+        "auto" depends on the sizes, `max_memory` and the device alone, so that the same data give
+        the same model whatever else the machine
         does.
         """
         solver = self.solver
         if solver in ("spectral", "alternating") and (solver == "spectral" or data.is_complete):
             return False
         if not data.is_complete and solver != "auto":
-            raise ValueError(f"solver={solver!r} takes complete labels, and some of Y are unknown (NaN); use solver='spectral'.")
+            raise ValueError(
+                f"solver={solver!r} takes complete labels, and some of Y are unknown (NaN); use"
+                " solver='spectral'."
+            )
         if solver != "auto" or not data.is_complete or self._is_pairwise():
             return solver != "auto"
         n, q = data.Y.shape
@@ -274,8 +361,9 @@ class BaseCamel(MultiLabelClassifier):
         if n > EXACT_ROWS[on_gpu]:
             reason = f"would take long for {n:,} rows"
         warnings.warn(
-            f"solver='auto' works with {self.n_landmarks:,} landmarks, or for the linear kernel with the columns: the exact one {reason}. "
-            "Choose solver='landmark', 'primal' or 'spectral' to decide yourself; more landmarks (n_landmarks) are more accurate.",
+            f"solver='auto' works with {self.n_landmarks:,} landmarks, or for the linear kernel"
+            f" with the columns: the exact one {reason}. Choose solver='landmark', 'primal' or"
+            " 'spectral' to decide yourself; more landmarks (n_landmarks) are more accurate.",
             SolverWarning,
             stacklevel=5,
         )
@@ -286,7 +374,11 @@ class BaseCamel(MultiLabelClassifier):
 
     def _store(self, model: Model, S: np.ndarray, answers: Answers, labels: Labels) -> None:
         """Set what scores are computed from, and how they become answers; arrays are numpy, wherever the fit took place."""
-        found = {name: to_numpy(part) for name, part in model.solution._asdict().items() if part is not None}
+        found = {
+            name: to_numpy(part)
+            for name, part in model.solution._asdict().items()
+            if part is not None
+        }
         representation = model.representation
         self.label_correlation_, self.collaboration_ = S, model.G
         self.dual_coef_, self.A_ = found["dual_coef"], found["A"]
@@ -299,10 +391,14 @@ class BaseCamel(MultiLabelClassifier):
         self.X_fit_ = None if self._is_pairwise() else representation.rows
         self._kernel, self._scaling = representation.kernel, representation.scaling
         self._kernel_mean, self._lambda2 = found["kernel_mean"], model.params["lambda2"]
-        self._offset = found["intercept"]  # of the kernel as it is computed: the linear one on rows moved to the origin
+        self._offset = found[
+            "intercept"
+        ]  # of the kernel as it is computed: the linear one on rows moved to the origin
         along = np.zeros(len(self.dual_coef_))  # the paper's rows are not moved
         if self._kernel.name == "linear" and self._scaling.scale is None:
-            along = self._scaling.shift if self.X_fit_ is None else self.X_fit_ @ self._scaling.shift
+            along = (
+                self._scaling.shift if self.X_fit_ is None else self.X_fit_ @ self._scaling.shift
+            )
         self.intercept_ = self._offset - along @ self.dual_coef_
         self.b_ = found["b"] - along @ (self.A_ / self._lambda2)
         self._store_answers(answers, labels)
@@ -326,26 +422,43 @@ class BaseCamel(MultiLabelClassifier):
     def probability_thresholds_(self) -> np.ndarray:
         """Thresholds as probabilities, (q,)."""
         if self._link() is None:
-            raise AttributeError("This model has no probabilities; thresholds_ are those of its scores.")
+            raise AttributeError(
+                "This model has no probabilities; thresholds_ are those of its scores."
+            )
         return self._probabilities(self.thresholds_)
 
     def _link(self) -> Link | None:
-        return Link(self.link_slopes_, self.link_offsets_) if hasattr(self, "link_slopes_") else None
+        return (
+            Link(self.link_slopes_, self.link_offsets_) if hasattr(self, "link_slopes_") else None
+        )
 
     def _outputs(self, X: Array) -> Outputs:
         rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
         scores, members = self._terms()
         for weight, member in members:
-            scores = scores + weight * (member._kernel_times(rows, member.dual_coef_) + member._offset)
+            scores = scores + weight * (
+                member._kernel_times(rows, member.dual_coef_) + member._offset
+            )
         link = self._link()
         sets = getattr(self, "set_thresholds_", OF_A_MEMBER)
         if getattr(self, "solver_", None) == "alternating":
             sets = f"Prediction sets need {BY_LEAVE_ONE_OUT}"
         if self._target == "multiclass":
-            sets = "Of more than two classes each row has exactly one, so there are no prediction sets; use decision_function."
+            sets = (
+                "Of more than two classes each row has exactly one, so there are no prediction"
+                " sets; use decision_function."
+            )
         probabilities = None if link is None else self._probabilities
         scores = _narrowed(scores, rows.dtype)
-        return Outputs(scores, self.thresholds_, self.label_names_, self.classes_, self._target, probabilities, sets)
+        return Outputs(
+            scores,
+            self.thresholds_,
+            self.label_names_,
+            self.classes_,
+            self._target,
+            probabilities,
+            sets,
+        )
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities (m, q) of scores."""
@@ -357,7 +470,11 @@ class BaseCamel(MultiLabelClassifier):
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
         """Weights and models whose scores add up to this model's, before the link: itself, unless a search combined several."""
         check_is_fitted(self)
-        return list(zip(self.weights_.tolist(), self.members_, strict=True)) if hasattr(self, "members_") else [(1.0, self)]
+        return (
+            list(zip(self.weights_.tolist(), self.members_, strict=True))
+            if hasattr(self, "members_")
+            else [(1.0, self)]
+        )
 
     def _terms(self) -> tuple[Any, list[tuple[Any, BaseCamel]]]:
         """A constant and weighted models, for all labels or (q,) for each: this model's scores are the constant plus the weighted sum."""
@@ -365,33 +482,45 @@ class BaseCamel(MultiLabelClassifier):
         constant = getattr(self, "_constant", 0.0)  # of a combination
         if link is None or self.scores == "paper":
             return constant, members
-        return link.log_odds(constant), [(weight * link.slope, member) for weight, member in members]
+        return link.log_odds(constant), [
+            (weight * link.slope, member) for weight, member in members
+        ]
 
-    def explain(self, X: Array, *, features: bool = False, sources: Sequence[Hashable] | None = None) -> Explanation:
+    def explain(
+        self, X: Array, *, features: bool = False, sources: Sequence[Hashable] | None = None
+    ) -> Explanation:
         """Exact additive parts of every score: the label's own prediction and the push of every other label; the columns' if asked.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (m, d)
         features : bool, default=False
-            Whether to share the scores by columns too, as Shapley values: what a column adds when it becomes known, averaged over
-            all orders in which columns may become known. It takes the kernels "rbf", "laplacian" or "linear".
+            Whether to share the scores by columns too, as Shapley values: what a column adds when
+            it becomes known, averaged over
+            all orders in which columns may become known. It takes the kernels "rbf", "laplacian" or
+            "linear".
         sources : sequence of d names or ints, default=None
-            Which source each column comes from; columns of one source are taken together, as those of one encoded text are. None:
+            Which source each column comes from; columns of one source are taken together, as those
+            of one encoded text are. None:
             every column on its own.
 
         Returns
         -------
         Explanation
-            ``base`` (q,) and ``parts`` (m, q, q) with ``base + parts.sum(axis=1) == decision_function(X)``. With ``features=True``
-            also ``feature_base`` (q,) and ``features`` (m, G, q) with ``feature_base + features.sum(axis=1) == decision_function(X)``.
+            ``base`` (q,) and ``parts`` (m, q, q) with ``base + parts.sum(axis=1) ==
+            decision_function(X)``. With ``features=True``
+            also ``feature_base`` (q,) and ``features`` (m, G, q) with ``feature_base +
+            features.sum(axis=1) == decision_function(X)``.
 
         Notes
         -----
-        Where a column is not known it is drawn from its values in the training rows, each row once whatever its weight, apart from
-        the other columns; from those of the landmarks, if the model has landmarks. Columns of one source are drawn together, from
+        Where a column is not known it is drawn from its values in the training rows, each row once
+        whatever its weight, apart from
+        the other columns; from those of the landmarks, if the model has landmarks. Columns of one
+        source are drawn together, from
         2,000 of the rows where more than 4,000 were fitted.
-        With ``scaling="unit"`` rows are divided by their length first: the columns are those of the divided row.
+        With ``scaling="unit"`` rows are divided by their length first: the columns are those of the
+        divided row.
 
         Examples
         --------
@@ -403,21 +532,39 @@ class BaseCamel(MultiLabelClassifier):
         ['size 0.88']
         """
         if sources is not None and not features:
-            raise ValueError("sources says which columns belong together, and no columns are asked for; give features=True as well.")
+            raise ValueError(
+                "sources says which columns belong together, and no columns are asked for; give"
+                " features=True as well."
+            )
         rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
         by_column = self._by_column(rows, sources) if features else {}
-        parts: Any = sum(weight * own._deviations(rows)[:, :, None] * own.collaboration_ for weight, own in self._terms()[1])
-        return Explanation(self.base_scores_, parts, self.label_names_, self.thresholds_, evidence(self), self.correlation, **by_column)
+        parts: Any = sum(
+            weight * own._deviations(rows)[:, :, None] * own.collaboration_
+            for weight, own in self._terms()[1]
+        )
+        return Explanation(
+            self.base_scores_,
+            parts,
+            self.label_names_,
+            self.thresholds_,
+            evidence(self),
+            self.correlation,
+            **by_column,
+        )
 
     def _by_column(self, rows: Array, sources: Sequence[Hashable] | None) -> dict[str, np.ndarray]:
         """Columns of an :class:`Explanation`: their values, the scores where none is known, and their names."""
         base, members = self._terms()
         attribution.check_kernels([own._kernel for _, own in members])
-        names, columns = attribution.column_groups(rows.shape[1], sources, getattr(self, "feature_names_in_", None))
+        names, columns = attribution.column_groups(
+            rows.shape[1], sources, getattr(self, "feature_names_in_", None)
+        )
         values = np.zeros((rows.shape[0], len(columns), len(self.label_names_)))
         for weight, own in members:
             scaled, coefficients = own.scaled_rows(rows), weight * own.dual_coef_
-            of_member, absent = attribution.shapley(own._kernel, scaled, own.X_fit_, coefficients, columns, mean=own._kernel_mean)
+            of_member, absent = attribution.shapley(
+                own._kernel, scaled, own.X_fit_, coefficients, columns, mean=own._kernel_mean
+            )
             values += of_member
             base = base + absent + weight * own._offset
         return {"features": values, "feature_base": base, "feature_names": names}
@@ -441,7 +588,9 @@ class BaseCamel(MultiLabelClassifier):
     def base_scores_(self) -> np.ndarray:
         """Scores of the average training row, (q,)."""
         constant, members = self._terms()
-        return constant + sum(weight * (own._offset + own._kernel_mean @ own.dual_coef_) for weight, own in members)
+        return constant + sum(
+            weight * (own._offset + own._kernel_mean @ own.dual_coef_) for weight, own in members
+        )
 
     def scaled_rows(self, X: Array) -> Array:
         """New rows scaled, and dense or sparse, as the training rows in `X_fit_` are.
@@ -450,7 +599,9 @@ class BaseCamel(MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        rows = X.astype(np.float64) if sparse.issparse(X) else X.astype(np.float64, order="C")  # a frame gives the same last digits
+        rows = (
+            X.astype(np.float64) if sparse.issparse(X) else X.astype(np.float64, order="C")
+        )  # a frame gives the same last digits
         return alike(self._scaling(rows), self.X_fit_)
 
     def _kernel_times(self, rows: Array, coefficients: np.ndarray) -> np.ndarray:
@@ -458,12 +609,16 @@ class BaseCamel(MultiLabelClassifier):
         train = None if self.X_fit_ is None else on_device(self.X_fit_, self.device)
         coefficients = to_device(coefficients, self.device)
         found = np.empty((rows.shape[0], coefficients.shape[1]))
-        size = max(1, PREDICT_BLOCK_BYTES // (8 * max(len(self.dual_coef_), rows.shape[1])))  # sparse rows may become dense
+        size = max(
+            1, PREDICT_BLOCK_BYTES // (8 * max(len(self.dual_coef_), rows.shape[1]))
+        )  # sparse rows may become dense
         for start in range(0, rows.shape[0], size):
             block = rows[start : start + size]
             new = on_device(self.scaled_rows(block), self.device)
             with np.errstate(over="ignore", invalid="ignore"):  # refused below
-                found[start : start + size] = to_numpy((new if train is None else self._kernel(new, train)) @ coefficients)
+                found[start : start + size] = to_numpy(
+                    (new if train is None else self._kernel(new, train)) @ coefficients
+                )
         is_finite = np.isfinite(found).all(axis=1)
         if not is_finite.all():
             raise OverflowedRowError(int(np.flatnonzero(~is_finite)[0]))
@@ -472,7 +627,11 @@ class BaseCamel(MultiLabelClassifier):
 
 def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array:
     """S of the training labels, or of how often they occur together, with a warning where its certificate misses the tolerance."""
-    options: dict[str, Any] = {"strength": estimator.sparsity, "tol": estimator.tol, "max_iter": estimator.max_iter}
+    options: dict[str, Any] = {
+        "strength": estimator.sparsity,
+        "tol": estimator.tol,
+        "max_iter": estimator.max_iter,
+    }
     centred = estimator.correlation == "centred"
     if isinstance(data, Data) and not data.is_complete:
         found = correlation.learn(data.Y, centred=centred, weights=data.weights, **options)
@@ -482,8 +641,8 @@ def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array
     worst = float(found.violation.max())
     if worst > estimator.tol:
         warnings.warn(
-            f"Label correlation stopped after {found.n_iter} iterations with a KKT violation of {worst:.1e} of the penalty, above "
-            f"tol={estimator.tol:.1e}; raise max_iter or tol.",
+            f"Label correlation stopped after {found.n_iter} iterations with a KKT violation of"
+            f" {worst:.1e} of the penalty, above tol={estimator.tol:.1e}; raise max_iter or tol.",
             ConvergenceWarning,
             stacklevel=3,
         )

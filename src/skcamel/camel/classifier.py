@@ -37,16 +37,29 @@ from skcamel.camel.stream import Stream, Streaming, Survey, begin
 from skcamel.camel.thresholds import is_tuned, thresholds
 from skcamel.checks import Labels, check_number, seed_of, unchanged_on_error
 
-FIXED = ("kernel", "bandwidth", "scaling", "solver", "n_landmarks", "landmarks", "device", "random_state")  # by the first batch
+FIXED = (
+    "kernel",
+    "bandwidth",
+    "scaling",
+    "solver",
+    "n_landmarks",
+    "landmarks",
+    "device",
+    "random_state",
+)  # by the first batch
 
 
 def _keeps_sums(estimator: Any) -> bool:
     """Whether rows can be added; if not, why."""
     if estimator._is_pairwise():
-        raise AttributeError("partial_fit sums up features, and a kernel matrix has none; use fit with solver='spectral'.")
+        raise AttributeError(
+            "partial_fit sums up features, and a kernel matrix has none; use fit with"
+            " solver='spectral'."
+        )
     if estimator.solver in ("alternating", "spectral"):
         raise AttributeError(
-            f"solver={estimator.solver!r} keeps no sums to which partial_fit could add; use solver='landmark' or 'primal'."
+            f"solver={estimator.solver!r} keeps no sums to which partial_fit could add; use"
+            " solver='landmark' or 'primal'."
         )
     return True
 
@@ -54,8 +67,10 @@ def _keeps_sums(estimator: Any) -> bool:
 class CamelClassifier(BaseCamel):
     """Collaboration based multi-label learning: kernel ridge regression in which predictions of labels help each other.
 
-    The final prediction of a label is (1 - α) times its own plus α times a sparse combination of the others, learned
-    from the labels (problem 3 of the paper); the training problem (equation 7) is solved for these final predictions.
+    The final prediction of a label is (1 - α) times its own plus α times a sparse combination of
+    the others, learned
+    from the labels (problem 3 of the paper); the training problem (equation 7) is solved for these
+    final predictions.
 
     Parameters
     ----------
@@ -70,48 +85,68 @@ class CamelClassifier(BaseCamel):
     bandwidth : "mean" or float > 0, default="mean"
         σ of the radial kernels; "mean" is the mean distance between training rows, as in the paper.
     scaling : {"none", "standard", "minmax", "unit", "rank"}, default="none"
-        Scaling of the features (of the rows for "unit"), learned in fit and kept with the model. "rank" replaces each value by
-        the share of training rows below it (ties count half), linear in between, so that only the order within a column
+        Scaling of the features (of the rows for "unit"), learned in fit and kept with the model.
+        "rank" replaces each value by
+        the share of training rows below it (ties count half), linear in between, so that only the
+        order within a column
         counts; it needs dense rows.
     sparsity : float > 0, default=0.01
-        Penalty of the label correlation, as a share of the one that makes it vanish; the paper takes 0.01.
+        Penalty of the label correlation, as a share of the one that makes it vanish; the paper
+        takes 0.01.
     correlation : {"paper", "centred"}, default="paper"
-        What the label correlation is learned from: labels in {-1, +1} as in the paper, or these minus their means. With
-        centred labels pushes have the signs that people expect of labels that go together or avoid each other; scores
+        What the label correlation is learned from: labels in {-1, +1} as in the paper, or these
+        minus their means. With
+        centred labels pushes have the signs that people expect of labels that go together or avoid
+        each other; scores
         are about as good.
     solver : {"auto", "spectral", "landmark", "primal", "alternating"}, default="auto"
-        "spectral" is the exact closed form, with a matrix of n x n numbers. "landmark" solves the same problem in the kernels with
-        `n_landmarks` rows, "primal" for the linear kernel in the features themselves, which is exact too; both take one pass over the
-        rows, in blocks, and the linear kernel takes the features themselves under "landmark" too if they are no more than the
-        landmarks, or 2,000. "auto" is "spectral" for at most 10,000 rows (40,000 on a GPU) whose matrices `max_memory` allows, else one of
-        these two, with a warning; how much memory is free has no say. "alternating" is the paper's Algorithm 1. Only "spectral"
+        "spectral" is the exact closed form, with a matrix of n x n numbers. "landmark" solves the
+        same problem in the kernels with
+        `n_landmarks` rows, "primal" for the linear kernel in the features themselves, which is
+        exact too; both take one pass over the
+        rows, in blocks, and the linear kernel takes the features themselves under "landmark" too if
+        they are no more than the
+        landmarks, or 2,000. "auto" is "spectral" for at most 10,000 rows (40,000 on a GPU) whose
+        matrices `max_memory` allows, else one of
+        these two, with a warning; how much memory is free has no say. "alternating" is the paper's
+        Algorithm 1. Only "spectral"
         takes unknown labels.
     n_landmarks : int, default=1000
         Number of landmarks; time grows with its square. As many as rows give the exact solution.
     landmarks : {"uniform", "kmeans"} or array of shape (m, d), default="uniform"
-        Rows drawn at random, centres of clusters, or rows that are given. They are chosen from a sample of 20,000 rows, and so are
-        scaling and bandwidth. A centre is the mean of at least two different rows and equals none of them, so the model holds no
+        Rows drawn at random, centres of clusters, or rows that are given. They are chosen from a
+        sample of 20,000 rows, and so are
+        scaling and bandwidth. A centre is the mean of at least two different rows and equals none
+        of them, so the model holds no
         training row; there may be fewer centres than `n_landmarks`.
     max_memory : int or str, default=None
-        Bytes that "landmark" and "primal" may take beside X and y, as a number or as "1GiB"; None: what is free.
+        Bytes that "landmark" and "primal" may take beside X and y, as a number or as "1GiB"; None:
+        what is free.
     max_iter : int, default=10_000
         Most iterations of the label correlation and of the alternating solver.
     tol : float, default=1e-6
         Tolerance of both: KKT violation in units of the penalty, and ||ΔZ|| / ||Z||.
     scores : {"paper", "log_odds"}, default="paper"
-        What `decision_function` gives: f(x)G as printed, or log-odds a_j f(x)G_j + b_j, whose slopes and offsets are fitted to
-        leave-one-out scores, label by label and drawn to those of all labels. Log-odds rank labels better. Their sigmoid is
+        What `decision_function` gives: f(x)G as printed, or log-odds a_j f(x)G_j + b_j, whose
+        slopes and offsets are fitted to
+        leave-one-out scores, label by label and drawn to those of all labels. Log-odds rank labels
+        better. Their sigmoid is
         `predict_proba` in both cases.
-    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss"}, float or array of shape (q,), default="zero"
-        A label is predicted where its score exceeds it: the paper's 0; thresholds of the labels that are best for a metric on exact
-        leave-one-out scores, those of rare labels drawn to the one that is best for all; or numbers.
+    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss"}, float or array of shape (q,),
+    default="zero"
+        A label is predicted where its score exceeds it: the paper's 0; thresholds of the labels
+        that are best for a metric on exact
+        leave-one-out scores, those of rare labels drawn to the one that is best for all; or
+        numbers.
     miss_cost : float > 0 or mapping from labels to such, default=None
-        How many false predictions of a label a missed one is worth: it is predicted from the probability 1 / (1 + cost) on. Labels
+        How many false predictions of a label a missed one is worth: it is predicted from the
+        probability 1 / (1 + cost) on. Labels
         that a mapping does not name follow `threshold`.
     device : str, default=None
         "cuda" computes on a GPU by torch; None on the CPU by numpy.
     random_state : int or RandomState, default=None
-        Seed of landmarks, of the sample of rows that sets thresholds and probabilities where rows are summed up, and of the deal of
+        Seed of landmarks, of the sample of rows that sets thresholds and probabilities where rows
+        are summed up, and of the deal of
         rows by which prediction sets and estimates are judged. None: 0, so that fits repeat.
 
     Attributes
@@ -119,13 +154,15 @@ class CamelClassifier(BaseCamel):
     label_correlation_ : array of shape (q, q)
         S; column j says which labels reconstruct label j.
     cooccurrence_, total_weight_ : array of shape (q, q) and float
-        Number of training rows that have both labels, on the diagonal that have the label, and of all; weights count.
+        Number of training rows that have both labels, on the diagonal that have the label, and of
+        all; weights count.
     known_together_ : array of shape (q, q)
         Number of training rows in which both labels are known; only where some are unknown.
     collaboration_ : array of shape (q, q)
         G = (1 - α) I + α S.
     dual_coef_, intercept_ : arrays of shape (n, q) and (q,)
-        Scores are k(x) @ dual_coef_ + intercept_. There are m landmarks in place of n rows with solver="landmark", and d columns
+        Scores are k(x) @ dual_coef_ + intercept_. There are m landmarks in place of n rows with
+        solver="landmark", and d columns
         with solver="primal", where k(x) is the scaled row itself.
     A_, b_, Z_ : arrays of shape (n, q), (q,), (n, q)
         The paper's variables; Z_ only where there is a row for each training row.
@@ -146,7 +183,8 @@ class CamelClassifier(BaseCamel):
     label_estimates_ : dict of arrays of shape (q,)
         The same for each label: rows, positives, precision, recall and f1.
     n_judged_ : int
-        Rows whose leave-one-out scores set thresholds and probabilities: all, or a sample with solver="landmark" or "primal".
+        Rows whose leave-one-out scores set thresholds and probabilities: all, or a sample with
+        solver="landmark" or "primal".
     n_iter_ : int
         Alternations; 1 for the direct solver, or its rounds where labels are unknown.
     convergence_ : array of shape (n_iter_,)
@@ -161,12 +199,17 @@ class CamelClassifier(BaseCamel):
 
     Notes
     -----
-    Where labels are unknown, the term of λ1 counts known entries alone, and the model is the exact minimum of that. S comes from the
-    rows in which both labels are known. Thresholds and probabilities count known entries; the leave-one-out scores behind them are exact
-    but for the effect of a row on what the unknown entries of other rows are filled with, which is accounted for on average.
+    Where labels are unknown, the term of λ1 counts known entries alone, and the model is the exact
+    minimum of that. S comes from the
+    rows in which both labels are known. Thresholds and probabilities count known entries; the
+    leave-one-out scores behind them are exact
+    but for the effect of a row on what the unknown entries of other rows are filled with, which is
+    accounted for on average.
 
-    A row without any known label helps to scale the features, and sets σ and the average row; else nothing depends on it. A label
-    without any known row has the score 0 and the probability ½, is not predicted, and takes no part in the collaboration.
+    A row without any known label helps to scale the features, and sets σ and the average row; else
+    nothing depends on it. A label
+    without any known row has the score 0 and the probability ½, is not predicted, and takes no part
+    in the collaboration.
 
     See Also
     --------
@@ -236,19 +279,25 @@ class CamelClassifier(BaseCamel):
     def _is_pairwise(self) -> bool:
         return self.kernel == "precomputed"
 
-    def fit(self, X: Array, y: Array, sample_weight: Array | None = None, groups: Array | None = None) -> Self:
+    def fit(
+        self, X: Array, y: Array, sample_weight: Array | None = None, groups: Array | None = None
+    ) -> Self:
         """Learn label correlations and the classifier.
 
         Parameters
         ----------
-        X : array, CSR matrix, frame or tensor of shape (n, d); the kernel matrix (n, n) for kernel="precomputed"
+        X : array, CSR matrix, frame or tensor of shape (n, d); the kernel matrix (n, n) for
+        kernel="precomputed"
         y : array, sparse matrix, frame or tensor of shape (n, q)
-            Labels Y in {0, 1} or {-1, +1}, NaN where unknown; column names of a frame are kept. A 1-d y of classes is accepted too.
+            Labels Y in {0, 1} or {-1, +1}, NaN where unknown; column names of a frame are kept. A
+            1-d y of classes is accepted too.
         sample_weight : array of shape (n,), default=None
             An integer weight equals that many copies of the row.
         groups : array of shape (n,), default=None
-            Rows that belong together, such as those of one person: they are left out together wherever rows are left out, which
-            decides about thresholds, probabilities, prediction sets and estimates, and not about the scores. A group leaves with all
+            Rows that belong together, such as those of one person: they are left out together
+            wherever rows are left out, which
+            decides about thresholds, probabilities, prediction sets and estimates, and not about
+            the scores. A group leaves with all
             its weight.
 
         Returns
@@ -267,7 +316,9 @@ class CamelClassifier(BaseCamel):
                 judged = data if source is None else judged_by(source.survey.judged, data.groups)
                 (problem,) = represent(source or data, self._grid(), self.device, judged)
                 model = problem.solve(label_bases(S, (self.alpha,), self.device))
-                answers = learn_answers(self, judged, labels, model.scores, seed_of(self.random_state))
+                answers = learn_answers(
+                    self, judged, labels, model.scores, seed_of(self.random_state)
+                )
             self._store(model, S, answers, labels)
         return self
 
@@ -275,18 +326,29 @@ class CamelClassifier(BaseCamel):
         """The one candidate."""
         bandwidth = None if isinstance(self.bandwidth, str) else float(self.bandwidth)
         places = ((self.scaling, self.kernel, 1.0),)
-        return Grid((self.alpha,), (self.lambda1,), (self.lambda2,), places, bandwidth, relative=False)
+        return Grid(
+            (self.alpha,), (self.lambda1,), (self.lambda2,), places, bandwidth, relative=False
+        )
 
     @available_if(_keeps_sums)
     def partial_fit(
-        self, X: Array, y: Array, classes: Array | None = None, sample_weight: Array | None = None, *, solve: bool = True
+        self,
+        X: Array,
+        y: Array,
+        classes: Array | None = None,
+        sample_weight: Array | None = None,
+        *,
+        solve: bool = True,
     ) -> Self:
         """Learn from some rows in addition to those of earlier calls, by sums over rows (solver="landmark" or "primal").
 
-        The first call fixes landmarks, bandwidth and scaling by its rows, so it should have thousands of typical ones; landmarks and
-        bandwidth may also be given as parameters. From then on these parameters must stay as they are, while others such as `lambda2` may
+        The first call fixes landmarks, bandwidth and scaling by its rows, so it should have
+        thousands of typical ones; landmarks and
+        bandwidth may also be given as parameters. From then on these parameters must stay as they
+        are, while others such as `lambda2` may
         change, and it does not matter in which batches rows come: all give the model of one fit on
-        all of them, thresholds and probabilities included, but for rounding (the order of rows deals those by which prediction sets and
+        all of them, thresholds and probabilities included, but for rounding (the order of rows
+        deals those by which prediction sets and
         estimates are judged). If a call fails, it changes nothing.
 
         Parameters
@@ -298,7 +360,8 @@ class CamelClassifier(BaseCamel):
             All classes of a 1-d y, if the first batch may lack some.
         sample_weight : array of shape (n,), default=None
         solve : bool, default=True
-            Whether to update the model. To solve takes as long as to add thousands of rows, so for small batches give False for all
+            Whether to update the model. To solve takes as long as to add thousands of rows, so for
+            small batches give False for all
             but the last.
 
         Returns
@@ -307,8 +370,10 @@ class CamelClassifier(BaseCamel):
 
         Notes
         -----
-        The sums hold m x m numbers for m landmarks, and the model a sample of 10,000 rows beside them. Neither goes into a model file:
-        a model that was loaded predicts, and a call of partial_fit starts anew, as it does after `fit`.
+        The sums hold m x m numbers for m landmarks, and the model a sample of 10,000 rows beside
+        them. Neither goes into a model file:
+        a model that was loaded predicts, and a call of partial_fit starts anew, as it does after
+        `fit`.
 
         Examples
         --------
@@ -325,17 +390,32 @@ class CamelClassifier(BaseCamel):
             before: _Partial | None = getattr(self, "_stream", None)
             if before is None:
                 self._reset()
-            batch, labels = sums.batch(self, None if before is None else before.labels, X, y, sample_weight, classes)
-            by, fixed = sums.streaming(self, batch.X.shape[1]), {key: getattr(self, key) for key in FIXED}
+            batch, labels = sums.batch(
+                self, None if before is None else before.labels, X, y, sample_weight, classes
+            )
+            by, fixed = (
+                sums.streaming(self, batch.X.shape[1]),
+                {key: getattr(self, key) for key in FIXED},
+            )
             if before is not None:
                 seen = before.under(by, fixed).add(batch)
             elif batch.Y.shape[0]:
                 survey = by.survey(batch)
                 bandwidth = self._grid().bandwidth
-                started = begin(self.scaling, self.kernel, survey.sample, by, bandwidth=bandwidth, lambda2=self.lambda2)
+                started = begin(
+                    self.scaling,
+                    self.kernel,
+                    survey.sample,
+                    by,
+                    bandwidth=bandwidth,
+                    lambda2=self.lambda2,
+                )
                 seen = _Partial(started.add(batch), survey, labels, fixed)
             else:
-                raise ValueError("All weights in sample_weight are zero, and no row came before; at least one row must count.")
+                raise ValueError(
+                    "All weights in sample_weight are zero, and no row came before; at least one"
+                    " row must count."
+                )
             if solve:
                 self.cooccurrence_, self.total_weight_ = seen.survey.counts
                 S, judged = learn_correlation(self, seen.survey.counts), seen.survey.judged
@@ -351,7 +431,9 @@ class CamelClassifier(BaseCamel):
         check_number("lambda1", self.lambda1, above=True)
         check_number("lambda2", self.lambda2, above=True)
         is_mean = isinstance(self.bandwidth, str) and self.bandwidth == "mean"
-        check_place("bandwidth", self.scaling, self.kernel, 1.0 if is_mean else self.bandwidth, "or 'mean'")
+        check_place(
+            "bandwidth", self.scaling, self.kernel, 1.0 if is_mean else self.bandwidth, "or 'mean'"
+        )
         self._check_shared_parameters([self.kernel])
         if self.solver == "alternating":
             for name in ("threshold", "scores", "miss_cost"):
@@ -367,12 +449,17 @@ def _alternating(estimator: Any, data: Data, S: np.ndarray) -> tuple[Model, Answ
     weights = None if data.weights is None else to_device(data.weights, estimator.device)
     penalties = {"lambda1": estimator.lambda1, "lambda2": estimator.lambda2}
     stop = {"tol": estimator.tol, "max_iter": estimator.max_iter}
-    solution = alternating.solve(K, to_match(data.Y, K), to_match(G, K), weights=weights, **penalties, **stop)
-    relative = float(to_numpy(solution.convergence)[-1]) / max(float(np.linalg.norm(to_numpy(solution.Z))), 1e-300)
+    solution = alternating.solve(
+        K, to_match(data.Y, K), to_match(G, K), weights=weights, **penalties, **stop
+    )
+    relative = float(to_numpy(solution.convergence)[-1]) / max(
+        float(np.linalg.norm(to_numpy(solution.Z))), 1e-300
+    )
     if relative > estimator.tol:
         warnings.warn(
-            f"Algorithm 1 stopped after {solution.n_iter} alternations with ||ΔZ|| / ||Z|| = {relative:.1e}, above "
-            f"tol={estimator.tol:.1e}; raise max_iter or use solver='spectral', which is exact.",
+            f"Algorithm 1 stopped after {solution.n_iter} alternations with ||ΔZ|| / ||Z|| ="
+            f" {relative:.1e}, above tol={estimator.tol:.1e}; raise max_iter or use"
+            " solver='spectral', which is exact.",
             ConvergenceWarning,
             stacklevel=3,
         )
@@ -392,7 +479,10 @@ class _Partial(NamedTuple):
         """The same with the memory that is allowed now; refused where a parameter has changed that is fixed."""
         for key, value in fixed.items():
             if not np.array_equal(value, self.fixed[key]):
-                raise ValueError(f"{key} has changed since the first batch, which fixed it; set it back, or take a clone to start anew.")
+                raise ValueError(
+                    f"{key} has changed since the first batch, which fixed it; set it back, or take"
+                    " a clone to start anew."
+                )
         return self._replace(stream=replace(self.stream, by=replace(by, seed=self.stream.by.seed)))
 
     def add(self, batch: Block) -> _Partial:

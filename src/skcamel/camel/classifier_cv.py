@@ -13,13 +13,28 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel.arrays import Array
-from skcamel.camel.base import OF_EVERY_MODEL, OF_ONE_MODEL, OF_SOME_FITS, BaseCamel, learn_correlation
+from skcamel.camel.base import (
+    OF_EVERY_MODEL,
+    OF_ONE_MODEL,
+    OF_SOME_FITS,
+    BaseCamel,
+    learn_correlation,
+)
 from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.combination import Combination, combine
 from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.kernel import RADIAL
 from skcamel.camel.link import Answers, learn_answers
-from skcamel.camel.representation import Data, Grid, Model, Place, all_candidates, check_place, judged_by, represent
+from skcamel.camel.representation import (
+    Data,
+    Grid,
+    Model,
+    Place,
+    all_candidates,
+    check_place,
+    judged_by,
+    represent,
+)
 from skcamel.camel.search import Scores, larger_is_better, score_fold, search, tabulate, usable
 from skcamel.camel.stream import Batches, Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned
@@ -36,7 +51,12 @@ PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
 
 # What a model file holds beside; see `OF_EVERY_MODEL`.
-OF_A_SEARCH: dict[str, Any] = {"cv_results_": dict, "best_score_": float, "best_params_": dict, "scoring_": str}
+OF_A_SEARCH: dict[str, Any] = {
+    "cv_results_": dict,
+    "best_score_": float,
+    "best_params_": dict,
+    "scoring_": str,
+}
 OF_ONE_CHOICE: dict[str, Any] = {
     "best_index_": int,
     "scaling_": str,
@@ -46,10 +66,31 @@ OF_ONE_CHOICE: dict[str, Any] = {
     "lambda2_": float,
     "bandwidth_multiplier_": float,
 }
-OF_A_COMBINATION: dict[str, Any] = {"members_": [CamelClassifier], "weights_": ("m",), "_constant": ("q",)}
+OF_A_COMBINATION: dict[str, Any] = {
+    "members_": [CamelClassifier],
+    "weights_": ("m",),
+    "_constant": ("q",),
+}
 MOST_PLACES = 10_000  # representations in a model file: to check them takes time
-OF_CHECKS = ("n_features_in_", "feature_names_in_", "cooccurrence_", "total_weight_", "known_together_")
-OF_MEMBERS = ("sparsity", "correlation", "max_iter", "tol", "device", "solver", "n_landmarks", "landmarks", "max_memory", "random_state")
+OF_CHECKS = (
+    "n_features_in_",
+    "feature_names_in_",
+    "cooccurrence_",
+    "total_weight_",
+    "known_together_",
+)
+OF_MEMBERS = (
+    "sparsity",
+    "correlation",
+    "max_iter",
+    "tol",
+    "device",
+    "solver",
+    "n_landmarks",
+    "landmarks",
+    "max_memory",
+    "random_state",
+)
 
 
 class Progress(NamedTuple):
@@ -58,14 +99,17 @@ class Progress(NamedTuple):
     done: int  # candidates scored so far, over all folds
     total: int
     best_score: float  # so far, larger is better; of the last fold where folds are used
-    rows: int = 0  # summed up so far for the representation in work, where there are too many for a matrix; then nothing else is told
+    # summed up so far for the representation in work, where there are too many for a matrix; then
+    # nothing else is told
+    rows: int = 0
     of_rows: int = 0
 
 
 class CamelClassifierCV(BaseCamel):
     """CAMEL with its hyper-parameters chosen by exact leave-one-out or by folds.
 
-    One eigendecomposition scores every α, λ1 and λ2 (of a fold, or of all rows for leave-one-out); only kernels,
+    One eigendecomposition scores every α, λ1 and λ2 (of a fold, or of all rows for leave-one-out);
+    only kernels,
     bandwidths and scalings cost another one.
 
     Parameters
@@ -82,19 +126,26 @@ class CamelClassifierCV(BaseCamel):
     representations : sequence of (scaling, kernel, multiple of the mean distance), default=None
         What to try in place of the product of scalings, kernels and bandwidths.
     combine : bool, default=False
-        Whether scores are ȳ + Σ w_r (f_r(x) - ȳ) over representations, w ≥ 0 by least squares on leave-one-out scores. Each takes
-        part with its candidate of least squared error and α ≤ ½, but for standardised columns of sparse rows.
+        Whether scores are ȳ + Σ w_r (f_r(x) - ȳ) over representations, w ≥ 0 by least squares on
+        leave-one-out scores. Each takes
+        part with its candidate of least squared error and α ≤ ½, but for standardised columns of
+        sparse rows.
     cv : "loo", int, splitter or iterable of (train, test), default="loo"
-        "loo" is exact leave-one-out with S and σ held. An int means that many folds as in scikit-learn: in the order of
+        "loo" is exact leave-one-out with S and σ held. An int means that many folds as in
+        scikit-learn: in the order of
         the rows, or shuffled where `random_state` is given.
     scoring : str, default="average_precision"
-        One of the seven metrics, see `skcamel.metrics.NAMES`. A criterion that is undefined on every row (a ranking
+        One of the seven metrics, see `skcamel.metrics.NAMES`. A criterion that is undefined on
+        every row (a ranking
         metric with one label) gives way to the Hamming loss, and `scoring_` says so.
-    scores, threshold, miss_cost, sparsity, correlation, solver, n_landmarks, landmarks, max_memory, max_iter, tol, device
-        As in :class:`CamelClassifier`. Candidates are compared by the printed scores; by a metric of decisions with the thresholds that
+    scores, threshold, miss_cost, sparsity, correlation, solver, n_landmarks, landmarks, max_memory,
+    max_iter, tol, device
+        As in :class:`CamelClassifier`. Candidates are compared by the printed scores; by a metric
+        of decisions with the thresholds that
         they would be deployed with, else `cv_results_` shows decisions at 0.
     callback : callable, default=None
-        Called with a :class:`Progress` whenever candidates have been scored. The logger "skcamel" tells the same.
+        Called with a :class:`Progress` whenever candidates have been scored. The logger "skcamel"
+        tells the same.
     random_state : int or RandomState, default=None
         Shuffles the folds of an int `cv`; else as in :class:`CamelClassifier`.
 
@@ -103,27 +154,37 @@ class CamelClassifierCV(BaseCamel):
     alpha_, lambda1_, lambda2_, kernel_, scaling_, bandwidth_, bandwidth_multiplier_
         The choice; bandwidth_ is σ itself. Not set where models are combined.
     members_, weights_ : list of CamelClassifier, array
-        The models that are combined, those with weight 0 left out, and their weights. The weighted sum of the members'
+        The models that are combined, those with weight 0 left out, and their weights. The weighted
+        sum of the members'
         scores, plus (1 - Σ w) ȳ, is what the link takes. Set where `combine` is.
     best_score_, best_params_, best_index_, scoring_
-        As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid. Parameters are those of
-        :class:`CamelClassifier`, with σ as bandwidth: where models are not combined, ``CamelClassifier(**best_params_)`` with the other
-        settings of the search gives the fitted model again. Where they are, `best_params_` lists weights and the parameters of the
-        members, `best_score_` is that of the combination by leave-one-out, and there is no `best_index_`.
+        As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid.
+        Parameters are those of
+        :class:`CamelClassifier`, with σ as bandwidth: where models are not combined,
+        ``CamelClassifier(**best_params_)`` with the other
+        settings of the search gives the fitted model again. Where they are, `best_params_` lists
+        weights and the parameters of the
+        members, `best_score_` is that of the combination by leave-one-out, and there is no
+        `best_index_`.
     estimate_ : dict
-        The seven metrics of this model by leave-one-out, with its thresholds; not set with folds. Slightly optimistic:
+        The seven metrics of this model by leave-one-out, with its thresholds; not set with folds.
+        Slightly optimistic:
         hyper-parameters, weights and thresholds were chosen on the same rows.
     cv_results_ : dict
-        params, param_*, mean_test_score, rank_test_score and mean_test_<each of the seven metrics>, losses negated; with
+        params, param_*, mean_test_score, rank_test_score and mean_test_<each of the seven metrics>,
+        losses negated; with
         folds also std_test_score and split<k>_test_score.
 
     Notes
     -----
     All other attributes are those of :class:`CamelClassifier`.
 
-    Where labels are unknown (NaN), criteria, thresholds and weights count known entries: rows rank their known labels, and macro-F1 is the
-    mean over labels that some row knows. Every candidate fills the unknown entries itself, to two or three digits for the comparison; the
-    winner is then solved exactly. Folds are judged as refits would be. Leave-one-out is no longer exact: a row that is left
+    Where labels are unknown (NaN), criteria, thresholds and weights count known entries: rows rank
+    their known labels, and macro-F1 is the
+    mean over labels that some row knows. Every candidate fills the unknown entries itself, to two
+    or three digits for the comparison; the
+    winner is then solved exactly. Folds are judged as refits would be. Leave-one-out is no longer
+    exact: a row that is left
     out has helped to fill the others, which is accounted for on average over the rows of a label.
 
     Examples
@@ -135,7 +196,9 @@ class CamelClassifierCV(BaseCamel):
     (154, ['alpha', 'bandwidth', 'kernel', 'lambda1', 'lambda2', 'scaling'])
     """
 
-    stored: ClassVar[dict[str, Any]] = OF_EVERY_MODEL | OF_ONE_MODEL | OF_A_SEARCH | OF_ONE_CHOICE | OF_A_COMBINATION
+    stored: ClassVar[dict[str, Any]] = (
+        OF_EVERY_MODEL | OF_ONE_MODEL | OF_A_SEARCH | OF_ONE_CHOICE | OF_A_COMBINATION
+    )
     optional = (*OF_SOME_FITS, *OF_ONE_MODEL, *OF_ONE_CHOICE, *OF_A_COMBINATION)
 
     def __init__(
@@ -194,7 +257,10 @@ class CamelClassifierCV(BaseCamel):
     def _is_pairwise(self) -> bool:
         if self.representations is None:
             return "precomputed" in tuple(self.kernels)
-        return any(len(entry) == 3 and isinstance(entry[1], str) and entry[1] == "precomputed" for entry in self.representations)
+        return any(
+            len(entry) == 3 and isinstance(entry[1], str) and entry[1] == "precomputed"
+            for entry in self.representations
+        )
 
     @classmethod
     def from_preset(cls, preset: str, *, prepared: bool = False, **overrides: Any) -> Self:
@@ -203,10 +269,12 @@ class CamelClassifierCV(BaseCamel):
         Parameters
         ----------
         preset : {"quick", "paper", "best"}
-            "quick": a few representations, a coarse grid, tuned thresholds; seconds for thousands of rows. "paper": as printed.
+            "quick": a few representations, a coarse grid, tuned thresholds; seconds for thousands
+            of rows. "paper": as printed.
             "best": twelve representations, combined, and tuned thresholds.
         prepared : bool, default=False
-            Whether the rows come out of a :class:`skcamel.data.TablePreparer`: then the preset's representations are replaced by such
+            Whether the rows come out of a :class:`skcamel.data.TablePreparer`: then the preset's
+            representations are replaced by such
             as leave the scale of the columns alone.
         **overrides
             Parameters of the class.
@@ -222,16 +290,20 @@ class CamelClassifierCV(BaseCamel):
             parameters["representations"] = PREPARED[preset]
         return cls(**(parameters | overrides))
 
-    def fit(self, X: Array, y: Array, sample_weight: Array | None = None, groups: Array | None = None) -> Self:
+    def fit(
+        self, X: Array, y: Array, sample_weight: Array | None = None, groups: Array | None = None
+    ) -> Self:
         """Score every candidate, choose one or combine some, and fit on all rows.
 
         Parameters
         ----------
         X, y, sample_weight
-            As in :meth:`CamelClassifier.fit`. Weights also weight the selection; leave-one-out takes one unit of weight
+            As in :meth:`CamelClassifier.fit`. Weights also weight the selection; leave-one-out
+            takes one unit of weight
             away, so that integer weights equal repeated rows.
         groups : array of shape (n,), default=None
-            Which rows belong together, such as those of one person: they are left out together, exactly, and a group leaves with all
+            Which rows belong together, such as those of one person: they are left out together,
+            exactly, and a group leaves with all
             its weight. A splitter in `cv` gets them as in scikit-learn: ``cv=GroupKFold(5)``.
 
         Returns
@@ -243,18 +315,24 @@ class CamelClassifierCV(BaseCamel):
             by_folds = not isinstance(self.cv, str)
             if groups is not None and isinstance(self.cv, Integral):
                 raise ValueError(
-                    f"groups were given, but cv={self.cv!r} does not use them; use cv='loo', or a splitter that does, such as "
-                    "cv=GroupKFold(5)."
+                    f"groups were given, but cv={self.cv!r} does not use them; use cv='loo', or a"
+                    " splitter that does, such as cv=GroupKFold(5)."
                 )
             self._reset()
-            whole, labels, source = self._checked(X, y, sample_weight, groups, self._alive(len(grid.places)))
+            whole, labels, source = self._checked(
+                X, y, sample_weight, groups, self._alive(len(grid.places))
+            )
             if source is not None and by_folds and (is_lazy(X) or isinstance(X, Batches)):
-                raise ValueError("Candidates for Dask collections are judged by leave-one-out of a sample, not by folds; use cv='loo'.")
+                raise ValueError(
+                    "Candidates for Dask collections are judged by leave-one-out of a sample, not"
+                    " by folds; use cv='loo'."
+                )
             data = whole.with_weight()
             n_rows = data.Y.shape[0] if source is None else source.survey.n_rows
             if n_rows < 2:
                 raise ValueError(
-                    f"Choosing hyper-parameters needs at least 2 rows with weight, got n_samples = {n_rows}; use CamelClassifier."
+                    "Choosing hyper-parameters needs at least 2 rows with weight, got n_samples ="
+                    f" {n_rows}; use CamelClassifier."
                 )
             grid = grid.for_sparse_rows() if sparse.issparse(whole.X) else grid
             judged = data if source is None else judged_by(source.survey.judged, data.groups)
@@ -264,7 +342,9 @@ class CamelClassifierCV(BaseCamel):
             results = None
             if by_folds:
                 folds = self._folds(whole, labels, grid, None if source is None else source.by)
-                results = tabulate(all_candidates(source or data, grid, self.device, judged), folds, self.scoring_)
+                results = tabulate(
+                    all_candidates(source or data, grid, self.device, judged), folds, self.scoring_
+                )
                 grid = grid.only(results.best_index)
             found = search(
                 represent(source or data, grid, self.device, judged),
@@ -289,52 +369,81 @@ class CamelClassifierCV(BaseCamel):
             else:
                 (model,) = found.models
                 answers = learn_answers(self, judged, labels, model.scores, seed)
-                self.best_index_, self.best_score_, self.best_params_ = results.best_index, results.best_score, model.params
+                self.best_index_, self.best_score_, self.best_params_ = (
+                    results.best_index,
+                    results.best_score,
+                    model.params,
+                )
                 for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
                     setattr(self, f"{name}_", model.params[name])
-                self.bandwidth_multiplier_ = tried.places[results.best_index * len(tried.places) // n_candidates][2]
+                self.bandwidth_multiplier_ = tried.places[
+                    results.best_index * len(tried.places) // n_candidates
+                ][2]
                 if by_folds:  # which give estimates
                     answers = answers._replace(estimate=None, of_labels=None)
                 self._store(model, S, answers, labels)
         return self
 
-    def _store_members(self, combined: Combination, models: Sequence[Model], S: np.ndarray, labels: Labels) -> None:
+    def _store_members(
+        self, combined: Combination, models: Sequence[Model], S: np.ndarray, labels: Labels
+    ) -> None:
         """Set the models with a weight above 0, as fitted estimators, and their weights."""
         live = [model for weight, model in zip(combined.weights, models, strict=True) if weight > 0]
         self.weights_, self._constant = combined.weights[combined.weights > 0], combined.constant
         self.members_: list[CamelClassifier] = []
         for model in live:
-            member = CamelClassifier(**model.params, **{key: getattr(self, key) for key in OF_MEMBERS})
+            member = CamelClassifier(
+                **model.params, **{key: getattr(self, key) for key in OF_MEMBERS}
+            )
             for key in OF_CHECKS:
                 if hasattr(self, key):
                     setattr(member, key, getattr(self, key))
             member._store(model, S, Answers(None, np.zeros(len(labels.names))), labels)
             self.members_.append(member)
         self.label_correlation_, self.n_iter_ = S, 1
-        self.best_params_ = {"weights": self.weights_.tolist(), "members": [model.params for model in live]}
+        self.best_params_ = {
+            "weights": self.weights_.tolist(),
+            "members": [model.params for model in live],
+        }
 
     def _alive(self, n_places: int) -> Alive:
         """What a search holds: also solutions and scaled rows of members, and bases of labels."""
         usual = Alive()
         members = n_places if self.combine else 0
-        return Alive(scores=usual.scores + 6 * members, pairs=usual.pairs + 2 * len(self.alphas), copies=usual.copies + members)
+        return Alive(
+            scores=usual.scores + 6 * members,
+            pairs=usual.pairs + 2 * len(self.alphas),
+            copies=usual.copies + members,
+        )
 
     def _check_parameters(self) -> None:
         self._checked_grid()
 
     def check_stored(self) -> None:
         """Refuse a search of a model file that no fit gives."""
-        if len(self.kernels) * len(self.scalings) * len(self.bandwidths) > MOST_PLACES or len(self.representations or ()) > MOST_PLACES:
-            raise ValueError(f"kernels, scalings and bandwidths are more than {MOST_PLACES} together")
+        if (
+            len(self.kernels) * len(self.scalings) * len(self.bandwidths) > MOST_PLACES
+            or len(self.representations or ()) > MOST_PLACES
+        ):
+            raise ValueError(
+                f"kernels, scalings and bandwidths are more than {MOST_PLACES} together"
+            )
         super().check_stored()
         choice(self.scoring_, NAMES, "scoring_")
-        needed = OF_A_COMBINATION if self.combine else (OF_ONE_MODEL.keys() | OF_ONE_CHOICE) - {*OF_SOME_FITS}
+        needed = (
+            OF_A_COMBINATION
+            if self.combine
+            else (OF_ONE_MODEL.keys() | OF_ONE_CHOICE) - {*OF_SOME_FITS}
+        )
         if missing := sorted(name for name in needed if not hasattr(self, name)):
             raise ValueError(f"{', '.join(missing)} missing")
         candidates = len(self.cv_results_["params"])
         lengths = {len(column) for column in self.cv_results_.values()}
         if lengths != {candidates} or getattr(self, "best_index_", 0) not in range(candidates):
-            raise ValueError(f"cv_results_ must have {candidates} entries in each column, and best_index_ one of them")
+            raise ValueError(
+                f"cv_results_ must have {candidates} entries in each column, and best_index_ one of"
+                " them"
+            )
         if self.combine and (len(self.members_) != len(self.weights_) or self.weights_.min() < 0):
             raise ValueError("members_ must have a weight each, none below 0")
         if hasattr(self, "members_") != self.combine:
@@ -347,7 +456,9 @@ class CamelClassifierCV(BaseCamel):
         for name in ("alphas", "lambda1s", "lambda2s", *product_of):
             values = getattr(self, name)
             if isinstance(values, str) or np.ndim(values) != 1 or not len(values):
-                raise ValueError(f"{name} must be a sequence with at least one value, got {values!r}.")
+                raise ValueError(
+                    f"{name} must be a sequence with at least one value, got {values!r}."
+                )
         for alpha in self.alphas:
             check_number("alphas", alpha, 0, 1)
         for name in ("lambda1s", "lambda2s"):
@@ -356,40 +467,72 @@ class CamelClassifierCV(BaseCamel):
         places = self.representations
         if places is None:
             every = product(self.scalings, self.kernels, self.bandwidths)
-            places = [place for place in every if place[1] in RADIAL or place[2] == self.bandwidths[0]]
+            places = [
+                place for place in every if place[1] in RADIAL or place[2] == self.bandwidths[0]
+            ]
         elif isinstance(places, str) or not hasattr(places, "__len__") or not len(places):
-            raise ValueError(f"representations must be a sequence with at least one entry or None, got {places!r}.")
+            raise ValueError(
+                "representations must be a sequence with at least one entry or None, got"
+                f" {places!r}."
+            )
         for entry in places:
             if isinstance(entry, str) or not hasattr(entry, "__len__") or len(entry) != 3:
-                raise ValueError(f"representations holds {entry!r}; each must be (scaling, kernel, multiple of the mean distance).")
+                raise ValueError(
+                    f"representations holds {entry!r}; each must be (scaling, kernel, multiple of"
+                    " the mean distance)."
+                )
         places = [(scaling, kernel, multiple) for scaling, kernel, multiple in places]
         for scaling, kernel, multiple in places:
-            check_place("bandwidths" if self.representations is None else "representations", scaling, kernel, multiple)
+            check_place(
+                "bandwidths" if self.representations is None else "representations",
+                scaling,
+                kernel,
+                multiple,
+            )
         kernels = tuple(kernel for _, kernel, _ in places)
         if "precomputed" in kernels and len(set(kernels)) > 1:
-            raise ValueError(f"kernels={kernels!r} mixes 'precomputed' with kernels of features; give it alone.")
+            raise ValueError(
+                f"kernels={kernels!r} mixes 'precomputed' with kernels of features; give it alone."
+            )
         self._check_shared_parameters(kernels)
         if self.callback is not None and not callable(self.callback):
-            raise ValueError(f"callback must be a function of one Progress or None, got {self.callback!r}.")
+            raise ValueError(
+                f"callback must be a function of one Progress or None, got {self.callback!r}."
+            )
         choice(self.combine, (True, False), "combine")
         if self.combine and not isinstance(self.cv, str):
-            raise ValueError("combine=True learns its weights on leave-one-out scores, not on folds; use cv='loo'.")
+            raise ValueError(
+                "combine=True learns its weights on leave-one-out scores, not on folds; use"
+                " cv='loo'."
+            )
         if isinstance(self.cv, str) and self.cv != "loo":
-            raise ValueError(f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an iterable of (train, test).")
+            raise ValueError(
+                f"cv={self.cv!r} is not known; choose 'loo', a number of folds, a splitter or an"
+                " iterable of (train, test)."
+            )
         if self.solver == "alternating":
-            raise ValueError("solver='alternating' (Algorithm 1) solves one candidate; use CamelClassifier, or solver='auto'.")
+            raise ValueError(
+                "solver='alternating' (Algorithm 1) solves one candidate; use CamelClassifier, or"
+                " solver='auto'."
+            )
         return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tuple(places))
 
-    def _folds(self, data: Data, labels: Labels, grid: Grid, by: Streaming | None) -> list[list[Scores]]:
+    def _folds(
+        self, data: Data, labels: Labels, grid: Grid, by: Streaming | None
+    ) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
         splits = inner_splits(self, data.X, labels.Y, labels.target, groups=data.groups)
         pairwise, per_fold = self._is_pairwise(), grid.size
-        threshold = self.threshold if self.scoring in METRICS or not is_tuned(self.threshold) else "zero"
+        threshold = (
+            self.threshold if self.scoring in METRICS or not is_tuned(self.threshold) else "zero"
+        )
         folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:
             train = data.rows(train_rows, train_rows if pairwise else None).with_weight()
             test = data.rows(test_rows, train_rows if pairwise else None)
-            S = learn_correlation(self, train if by is None else cooccurrence(train.Y, train.weights))
+            S = learn_correlation(
+                self, train if by is None else cooccurrence(train.Y, train.weights)
+            )
             results: list[Scores] = []
             for scored in score_fold(train, test, grid, S, threshold, self.device, by):
                 results += scored

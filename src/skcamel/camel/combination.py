@@ -1,7 +1,9 @@
 """Representations combined: scores ȳ + Σ w_r (f_r(x) - ȳ), with weights w ≥ 0 by least squares on leave-one-out scores.
 
-The means ȳ of the labels are what a model without features predicts: weights that do not add up to 1 then shrink or stretch what
-the features say, and not how frequent a label is. ``benchmarks/combination.md`` compares the result with single models.
+The means ȳ of the labels are what a model without features predicts: weights that do not add up to
+1 then shrink or stretch what
+the features say, and not how frequent a label is. ``benchmarks/combination.md`` compares the result
+with single models.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     mean = total / xp.where(size > 0, size, 1.0)  # (q,)
     left_weight, left_sum = _leaving(w, Y, data.groups)
     left = size - left_weight
-    means = xp.where(left > 0, (total - left_sum) / xp.where(left > 0, left, 1.0), 0.0)  # (n, q) of the other rows
+    means = xp.where(
+        left > 0, (total - left_sum) / xp.where(left > 0, left, 1.0), 0.0
+    )  # (n, q) of the other rows
     share = xp.sqrt(w)
     rows = xp.stack([xp.reshape(share * (F - means), (-1,)) for F in members])  # (R, n q)
     labels = xp.reshape(share * (Y - means), (-1,))
@@ -72,6 +76,8 @@ def _leaving(w: Array, Y: Array, groups: np.ndarray | None) -> tuple[Array, Arra
     if groups is None:
         unit = namespace(Y).clip(w, None, 1.0)
         return unit, unit * Y
-    member = sparse.csr_array((np.ones(len(groups)), (np.arange(len(groups)), groups)))  # (n, number of groups)
+    member = sparse.csr_array(
+        (np.ones(len(groups)), (np.arange(len(groups)), groups))
+    )  # (n, number of groups)
     of_groups = [member @ (member.T @ to_numpy(part)) for part in (w, w * Y)]
     return to_match(of_groups[0], Y), to_match(of_groups[1], Y)

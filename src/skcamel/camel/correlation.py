@@ -2,16 +2,23 @@
 
 Each label is reconstructed from the others by a lasso,
 
-    min over s_j  ½ ||Y s_j - Y_j||² + λ_j ||s_j||₁,   s_jj = 0,   λ_j = strength · max_{i≠j} |Y_iᵀ Y_j|,
+    min over s_j  ½ ||Y s_j - Y_j||² + λ_j ||s_j||₁,   s_jj = 0,   λ_j = strength · max_{i≠j} |Y_iᵀ
+    Y_j|,
 
-with labels in {-1, +1} as in the paper, or with these centred (docs/deviations.md says why). All q problems share the Gram
-matrix C = YᵀY, so that one matrix ADMM solves them together. Labels that are equal or opposite (in the paper's form empty
-labels among them) enter once and share what they get: S would not be unique. A constant label is 0 when centred: its row and
+with labels in {-1, +1} as in the paper, or with these centred (docs/deviations.md says why). All q
+problems share the Gram
+matrix C = YᵀY, so that one matrix ADMM solves them together. Labels that are equal or opposite (in
+the paper's form empty
+labels among them) enter once and share what they get: S would not be unique. A constant label is 0
+when centred: its row and
 its column of S are 0.
 
-Where entries are unknown, C_ij is n times the mean of y_i y_j over the rows that know both labels, 0 where no row does. Such a matrix
-has noise in its eigenvalues, of about √q times that of its entries, whose variance is 1 by the rows that know both labels less 1 by
-those that know each. Some eigenvalues may be negative, and lassos wild. So all correlations are shrunk by one factor, until no
+Where entries are unknown, C_ij is n times the mean of y_i y_j over the rows that know both labels,
+0 where no row does. Such a matrix
+has noise in its eigenvalues, of about √q times that of its entries, whose variance is 1 by the rows
+that know both labels less 1 by
+those that know each. Some eigenvalues may be negative, and lassos wild. So all correlations are
+shrunk by one factor, until no
 eigenvalue is below the noise. A label that no row knows has S = 0.
 """
 
@@ -41,7 +48,13 @@ class Correlation(NamedTuple):
 
 
 def learn(
-    Y: Array, *, centred: bool = False, strength: float = 0.01, weights: Array | None = None, tol: float = 1e-6, max_iter: int = 10_000
+    Y: Array,
+    *,
+    centred: bool = False,
+    strength: float = 0.01,
+    weights: Array | None = None,
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
 ) -> Correlation:
     """Sparse reconstruction of every label from the others, problem (3) in its appendix form.
 
@@ -75,30 +88,58 @@ def learn(
            [0.  , 0.  , 0.  ]])
     """
     C = gram(Y, weights, centred=centred)
-    return of_gram(C, complete=not bool(namespace(Y).isnan(Y).any()), strength=strength, tol=tol, max_iter=max_iter)
+    return of_gram(
+        C,
+        complete=not bool(namespace(Y).isnan(Y).any()),
+        strength=strength,
+        tol=tol,
+        max_iter=max_iter,
+    )
 
 
-def of_gram(C: np.ndarray, *, complete: bool = True, strength: float = 0.01, tol: float = 1e-6, max_iter: int = 10_000) -> Correlation:
+def of_gram(
+    C: np.ndarray,
+    *,
+    complete: bool = True,
+    strength: float = 0.01,
+    tol: float = 1e-6,
+    max_iter: int = 10_000,
+) -> Correlation:
     """The same from C = YᵀY (q, q); labels may be known in part unless it is `complete`.
 
-    Labels that are equal or opposite, with |C_ij|² = C_ii C_jj, are solved as one, and share its coefficients evenly, which costs the
-    same. A label that has equals needs nothing but them: 1 - λ_j / C_jj of their mean leaves the residual (λ_j / C_jj) Y_j, and no
-    other label has more than C_jj in common with Y_j, so the KKT conditions hold. That is so for centred labels of any frequency,
-    too: C_ij / C_jj is half the difference between the means of label i where label j is present and where it is not.
+    Labels that are equal or opposite, with |C_ij|² = C_ii C_jj, are solved as one, and share its
+    coefficients evenly, which costs the
+    same. A label that has equals needs nothing but them: 1 - λ_j / C_jj of their mean leaves the
+    residual (λ_j / C_jj) Y_j, and no
+    other label has more than C_jj in common with Y_j, so the KKT conditions hold. That is so for
+    centred labels of any frequency,
+    too: C_ij / C_jj is half the difference between the means of label i where label j is present
+    and where it is not.
     """
-    penalty = strength * np.abs(C - np.diag(np.diag(C))).max(axis=0)  # 0 where a label is orthogonal to all others
+    penalty = strength * np.abs(C - np.diag(np.diag(C))).max(
+        axis=0
+    )  # 0 where a label is orthogonal to all others
     unit, squares = np.where(penalty > 0, penalty, 1.0), np.where(np.diag(C) > 0, np.diag(C), 1.0)
     equals = np.eye(len(C))  # +1 where two labels are equal, -1 where they are opposite
     if complete:  # what is equal where both are known may differ elsewhere
         lengths = np.sqrt(np.outer(np.diag(C), np.diag(C)))  # the most that |C_ij| can be
         equals = np.where((lengths > 0) & (np.abs(C) >= (1 - 1e-12) * lengths), np.sign(C), equals)
     size = np.abs(equals).sum(axis=0)
-    first = np.flatnonzero(np.abs(equals).argmax(axis=0) == np.arange(len(C)))  # one label of each group
+    first = np.flatnonzero(
+        np.abs(equals).argmax(axis=0) == np.arange(len(C))
+    )  # one label of each group
     with one_thread(len(first)):
-        S, n_iter = solve_lassos(C[np.ix_(first, first)], np.where(size == 1, penalty, 0.0)[first], tol=tol, max_iter=max_iter)
+        S, n_iter = solve_lassos(
+            C[np.ix_(first, first)],
+            np.where(size == 1, penalty, 0.0)[first],
+            tol=tol,
+            max_iter=max_iter,
+        )
     if len(first) < len(C):
         from_equals = np.maximum(1 - penalty / squares, 0) / np.maximum(size - 1, 1)
-        S = (equals[:, first] / size[:, None]) @ S @ equals[first] + (equals - np.diag(np.diag(equals))) * from_equals
+        S = (equals[:, first] / size[:, None]) @ S @ equals[first] + (
+            equals - np.diag(np.diag(equals))
+        ) * from_equals
     return Correlation(S, penalty, kkt_violation(C, S, penalty) / unit, n_iter)
 
 
@@ -115,13 +156,19 @@ def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> np
         return gram_of_counts(*cooccurrence(Y, weights), centred=centred)
     w = np.ones((len(Y), 1)) if weights is None else to_numpy(weights)[:, None]
     present, absent = (Y > 0).astype(np.float64), (Y < 0).astype(np.float64)
-    both, one, neither = present.T @ (w * present), present.T @ (w * absent), absent.T @ (w * absent)
+    both, one, neither = (
+        present.T @ (w * present),
+        present.T @ (w * absent),
+        absent.T @ (w * absent),
+    )
     known = both + one + one.T + neither  # weight of the rows that know both
     inverse = np.divide(1.0, known, out=np.zeros_like(known), where=known > 0)
     C = w.sum() * inverse * _products(both, one, neither, len(Y), centred)
     lengths = np.sqrt(np.outer(np.diag(C), np.diag(C)))
     least = float(np.linalg.eigvalsh(C / np.where(lengths > 0, lengths, 1.0))[0])
-    noise = inverse - np.where(known > 0, np.sqrt(np.outer(np.diag(inverse), np.diag(inverse))), 0.0)
+    noise = inverse - np.where(
+        known > 0, np.sqrt(np.outer(np.diag(inverse), np.diag(inverse))), 0.0
+    )
     shrink = max(0.0, (len(C) * max(0.0, float(noise.mean()))) ** 0.5 - least)
     return (C + shrink * np.diag(np.diag(C))) / (1 + shrink)
 
@@ -136,21 +183,32 @@ def gram_of_counts(together: Array, total: float, *, centred: bool = False) -> n
     """
     both = to_numpy(together)
     counts = np.diag(both)[:, None]
-    one = np.where(counts - both > 1e-12 * counts, counts - both, 0.0)  # what rounding leaves is nothing
+    one = np.where(
+        counts - both > 1e-12 * counts, counts - both, 0.0
+    )  # what rounding leaves is nothing
     neither = total - both - one - one.T
     return _products(both, one, np.where(neither > 1e-12 * total, neither, 0.0), total, centred)
 
 
-def _products(both: np.ndarray, one: np.ndarray, neither: np.ndarray, n: float, centred: bool) -> np.ndarray:
+def _products(
+    both: np.ndarray, one: np.ndarray, neither: np.ndarray, n: float, centred: bool
+) -> np.ndarray:
     """C from the weights of the rows that have both labels, the first alone, and neither, (q, q) each; of n rows."""
     present, absent = np.diag(both), np.diag(neither)
     if not centred:
         present = absent = np.ones(len(both))
     known = np.where(present + absent > 0, present + absent, 1.0)
-    below, above = present / known, absent / known  # how far the mean lies from each end, as a share of their distance
+    below, above = (
+        present / known,
+        absent / known,
+    )  # how far the mean lies from each end, as a share of their distance
     mixed = np.outer(above, below) * one
     C = 4 * (np.outer(above, above) * both + np.outer(below, below) * neither - (mixed + mixed.T))
-    return np.where(np.abs(C) <= n * np.finfo(np.float64).eps * np.sqrt(np.outer(np.diag(C), np.diag(C))), 0.0, C)
+    return np.where(
+        np.abs(C) <= n * np.finfo(np.float64).eps * np.sqrt(np.outer(np.diag(C), np.diag(C))),
+        0.0,
+        C,
+    )
 
 
 def collaboration(S: Array, alpha: float) -> Array:
@@ -159,10 +217,13 @@ def collaboration(S: Array, alpha: float) -> Array:
     return (1 - alpha) * xp.eye(len(S), dtype=S.dtype, device=S.device) + alpha * S
 
 
-def kkt_violation(C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+def kkt_violation(
+    C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarray | None = None
+) -> np.ndarray:
     """Distance of each column of S from optimality; 0 iff S solves the problem.
 
-    Where s_ij ≠ 0 the gradient must be -λ_j sign(s_ij), elsewhere at most λ_j in absolute value; s_jj is fixed at 0.
+    Where s_ij ≠ 0 the gradient must be -λ_j sign(s_ij), elsewhere at most λ_j in absolute value;
+    s_jj is fixed at 0.
     `S` and `penalty` may be those of some `columns` alone.
     """
     columns = np.arange(len(C)) if columns is None else columns
@@ -172,13 +233,19 @@ def kkt_violation(C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np
     return residual.max(axis=0)
 
 
-def solve_lassos(C: np.ndarray, penalty: np.ndarray, *, tol: float, max_iter: int) -> tuple[np.ndarray, int]:
+def solve_lassos(
+    C: np.ndarray, penalty: np.ndarray, *, tol: float, max_iter: int
+) -> tuple[np.ndarray, int]:
     """All columns by ADMM with one inverse; a column leaves as soon as its support gives the exact solution.
 
-    Labels are brought to one length first: where they vary differently, steps that suit one would be far too short for another.
-    The constraint s_jj = 0 is kept by a rank-one correction of each column. At growing intervals the zero pattern
-    reached so far is tried: on a given support with given signs the lasso is a linear system, and if its solution keeps
-    the signs and meets the KKT conditions, that column is solved to rounding. Columns whose support never settles
+    Labels are brought to one length first: where they vary differently, steps that suit one would
+    be far too short for another.
+    The constraint s_jj = 0 is kept by a rank-one correction of each column. At growing intervals
+    the zero pattern
+    reached so far is tried: on a given support with given signs the lasso is a linear system, and
+    if its solution keeps
+    the signs and meets the KKT conditions, that column is solved to rounding. Columns whose support
+    never settles
     (more labels than rows can tell apart) leave when the ADMM iterate itself meets `tol`.
 
     Returns
@@ -190,7 +257,9 @@ def solve_lassos(C: np.ndarray, penalty: np.ndarray, *, tol: float, max_iter: in
     lengths = np.sqrt(np.where(np.diag(C) > 0, np.diag(C), 1.0))
     units, ratios = np.outer(lengths, lengths), lengths[:, None] / lengths
     R, P = C / units, penalty / units  # of labels of length 1, with the solution S · ratios
-    rho = max(STEP_SHARE, float((penalty / lengths**2).max()))  # coefficients are of order 1, so is λ/ρ
+    rho = max(
+        STEP_SHARE, float((penalty / lengths**2).max())
+    )  # coefficients are of order 1, so is λ/ρ
     inverse = np.linalg.inv(R + rho * identity)
     S = np.zeros_like(C)
     active = np.flatnonzero(penalty > 0)  # λ_j = 0 means Y_j orthogonal to all others: S_j = 0
@@ -210,18 +279,29 @@ def solve_lassos(C: np.ndarray, penalty: np.ndarray, *, tol: float, max_iter: in
             S[:, active] = after / ratios[:, active]
             rest = ~_finish(C, S, penalty, active, tol)
             active = active[rest]
-            smooth, after, before, dual = smooth[:, rest], after[:, rest], before[:, rest], dual[:, rest]
+            smooth, after, before, dual = (
+                smooth[:, rest],
+                after[:, rest],
+                before[:, rest],
+                dual[:, rest],
+            )
             primal = norm(smooth - after) * norm(dual) + TINY
             change = norm(after - before) * norm(after) + TINY
-            factor = float(np.clip((primal / change) ** 0.5, 1 / GREATEST_CHANGE, GREATEST_CHANGE))  # their shares fall together by it
-            if not 1 / LEAST_CHANGE < factor < LEAST_CHANGE:  # a new inverse costs about as much as one iteration
+            factor = float(
+                np.clip((primal / change) ** 0.5, 1 / GREATEST_CHANGE, GREATEST_CHANGE)
+            )  # their shares fall together by it
+            if (
+                not 1 / LEAST_CHANGE < factor < LEAST_CHANGE
+            ):  # a new inverse costs about as much as one iteration
                 rho, dual = rho * factor, dual / factor
                 inverse = np.linalg.inv(R + rho * identity)
         before = after
     return S, max(n_iter, 1)
 
 
-def _finish(C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarray, tol: float) -> np.ndarray:
+def _finish(
+    C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarray, tol: float
+) -> np.ndarray:
     """Solve what can be solved exactly on its present support with its signs, in place; which of `columns` are done."""
     penalty, exact = penalty[columns], S[:, columns]
     done = kkt_violation(C, exact, penalty, columns) <= tol * penalty
@@ -229,7 +309,9 @@ def _finish(C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarr
         support = np.flatnonzero(exact[:, k])
         signs = np.sign(exact[support, k])
         try:
-            solution = np.linalg.solve(C[np.ix_(support, support)], C[support, j] - penalty[k] * signs)
+            solution = np.linalg.solve(
+                C[np.ix_(support, support)], C[support, j] - penalty[k] * signs
+            )
         except np.linalg.LinAlgError:  # labels that depend on each other
             continue
         if (solution * signs > 0).all():

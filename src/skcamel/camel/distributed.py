@@ -1,8 +1,11 @@
 """Dask arrays and frames ► sums where the rows are, and answers partition by partition.
 
-A fit maps over partitions on whatever cluster Dask is set to use, and the model comes back small: sums of a few thousand numbers squared,
-and a sample of rows. Partitions are taken in chains of a few, each of which adds to one sum, and the chains in a fixed tree. So results
-repeat to the last bit for the same partitions, however many workers there are, and few sums are alive at a time. What a lost worker
+A fit maps over partitions on whatever cluster Dask is set to use, and the model comes back small:
+sums of a few thousand numbers squared,
+and a sample of rows. Partitions are taken in chains of a few, each of which adds to one sum, and
+the chains in a fixed tree. So results
+repeat to the last bit for the same partitions, however many workers there are, and few sums are
+alive at a time. What a lost worker
 held, Dask computes again.
 """
 
@@ -28,19 +31,27 @@ CHAINS = 32  # fewer where there are few, so that many workers have something to
 class Partitions(Source):
     """Rows in partitions of Dask collections X (n, d), Y (n, q) and weights (n,), of known size or not.
 
-    `check` makes a :class:`skcamel.camel.landmark.Block` of what a partition holds, and labels; it runs where the partition is.
+    `check` makes a :class:`skcamel.camel.landmark.Block` of what a partition holds, and labels; it
+    runs where the partition is.
     """
 
-    def __init__(self, X: Any, Y: Any, weights: Any, by: Streaming, check: Callable[..., tuple[Block, Any]]) -> None:
+    def __init__(
+        self, X: Any, Y: Any, weights: Any, by: Streaming, check: Callable[..., tuple[Block, Any]]
+    ) -> None:
         import dask
 
         named = {"X": X, "y": Y, "sample_weight": weights}
-        columns = [parts_of(collection, name) for name, collection in named.items() if collection is not None]
+        columns = [
+            parts_of(collection, name)
+            for name, collection in named.items()
+            if collection is not None
+        ]
         lengths = list(map(len, columns))
         if len(set(lengths)) > 1:
             raise ValueError(
-                f"X, y and sample_weight have {', '.join(map(str, lengths))} partitions; each one of X needs one of "
-                "the others, with the same rows: rechunk or repartition them alike."
+                f"X, y and sample_weight have {', '.join(map(str, lengths))} partitions; each one"
+                " of X needs one of the others, with the same rows: rechunk or repartition them"
+                " alike."
             )
         counts = dask.compute(*map(dask.delayed(_rows_with_weight, pure=True), *columns))
         if not sum(counts):
@@ -71,7 +82,9 @@ def _rows_with_weight(X: Any, Y: Any, weights: Any = None) -> Any:
     return X.shape[0] if weights is None else np.count_nonzero(weights)
 
 
-def _step(given: Any, before: Any, number: int, first: int, X: Any, Y: Any, weights: Any = None) -> Any:
+def _step(
+    given: Any, before: Any, number: int, first: int, X: Any, Y: Any, weights: Any = None
+) -> Any:
     """What came before plus what a partition adds; nothing where no row of it has weight."""
     check, method, of = given
     if not X.shape[0]:
@@ -101,7 +114,10 @@ def _aligned(part: Any) -> Any:
 def parts_of(collection: Any, name: str) -> list[Any]:
     """Partitions of a Dask array or frame, each with all columns."""
     if not is_lazy(collection) or not hasattr(collection, "to_delayed"):
-        raise TypeError(f"{name} is a {type(collection).__name__}; where X is a Dask array or frame, give a Dask array or frame.")
+        raise TypeError(
+            f"{name} is a {type(collection).__name__}; where X is a Dask array or frame, give a"
+            " Dask array or frame."
+        )
     if not hasattr(collection, "numblocks"):
         return list(collection.to_delayed())
     if collection.ndim == 2:
@@ -134,7 +150,9 @@ def _mapped(method: Callable[..., Array], X: Any, *args: Any, **options: Any) ->
         shape = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (X.chunks[0], like.shape[1:])}
         return X.map_blocks(_answer, given=given, meta=like, **shape)
     answer, shape = dask.delayed(_answer, pure=True), (np.nan, *like.shape[1:])
-    return da.concatenate([da.from_delayed(answer(part, given), shape, meta=like) for part in X.to_delayed()])
+    return da.concatenate(
+        [da.from_delayed(answer(part, given), shape, meta=like) for part in X.to_delayed()]
+    )
 
 
 def _answer(X: Any, given: Any) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Scores ► reasons: exact additive parts of every score, and what the training rows show about pairs of labels.
 
-Every text and every page that lists pushes takes their order from :func:`ranked_pushes`: strongest first, but those whose sign
+Every text and every page that lists pushes takes their order from :func:`ranked_pushes`: strongest
+first, but those whose sign
 contradicts the plain correlation of the two labels come after all others, and are marked.
 """
 
@@ -13,10 +14,16 @@ import numpy as np
 
 from skcamel.text import count
 
-LEARNED = {"paper": "as in the paper", "centred": "from centred labels"}  # what follows "learned" for each `correlation`
+LEARNED = {
+    "paper": "as in the paper",
+    "centred": "from centred labels",
+}  # what follows "learned" for each `correlation`
 AGAINST = "against what the data show"
 LEGEND = "Seen: training rows with both labels; expected: if neither depended on the other."
-SUMMED = {"landmark": "landmark", "primal": "column"}  # solvers by sums over rows, and what they have coefficients for
+SUMMED = {
+    "landmark": "landmark",
+    "primal": "column",
+}  # solvers by sums over rows, and what they have coefficients for
 
 
 class LabelPart(NamedTuple):
@@ -54,13 +61,15 @@ class Evidence(NamedTuple):
 
     seen: np.ndarray  # weight of the rows that have both labels
     expected: np.ndarray  # the same if the labels were independent
-    contradicts: np.ndarray  # whether a push is up although the labels avoid each other, or down although they go together
+    # whether a push is up although the labels avoid each other, or down although they go together
+    contradicts: np.ndarray
 
     @classmethod
     def of(cls, S: np.ndarray, seen: np.ndarray, total: np.ndarray | float) -> Evidence:
         """Compare the signs of S (q, q) with how often labels are seen together, among rows of weight `total`.
 
-        If labels are unknown in some rows, `total` is the weight of the rows that know both, (q, q).
+        If labels are unknown in some rows, `total` is the weight of the rows that know both, (q,
+        q).
         """
         total = np.broadcast_to(total, S.shape)
         present, known = np.diag(seen), np.diag(total)
@@ -71,10 +80,16 @@ class Evidence(NamedTuple):
 
 def evidence(model: Any) -> Evidence:
     """What the training rows of a fitted model show."""
-    return Evidence.of(model.label_correlation_, model.cooccurrence_, getattr(model, "known_together_", model.total_weight_))
+    return Evidence.of(
+        model.label_correlation_,
+        model.cooccurrence_,
+        getattr(model, "known_together_", model.total_weight_),
+    )
 
 
-def ranked_pushes(amounts: np.ndarray, k: int, evidence: Evidence, target: int | None = None) -> list[Push]:
+def ranked_pushes(
+    amounts: np.ndarray, k: int, evidence: Evidence, target: int | None = None
+) -> list[Push]:
     """The first `k` of the pushes that are not 0: strongest first, those that contradict the data after all others.
 
     Parameters
@@ -136,17 +151,20 @@ class Explanation:
     base : array of shape (q,)
         Score of the average training row.
     parts : array of shape (n, q, q)
-        ``parts[r, i, j]`` is what label i pushes into the score of label j in row r: α s_ij (f_i - f̄_i), and on the
+        ``parts[r, i, j]`` is what label i pushes into the score of label j in row r: α s_ij (f_i -
+        f̄_i), and on the
         diagonal the label's own part (1 - α)(f_j - f̄_j).
     label_names : array of shape (q,)
     thresholds : array of shape (q,)
         Threshold of each label.
     evidence : Evidence
-        What the training rows show about pairs of labels; texts show it, and list pushes that contradict it last.
+        What the training rows show about pairs of labels; texts show it, and list pushes that
+        contradict it last.
     correlation : str
         What the label correlation was learned from, as in :class:`skcamel.CamelClassifier`.
     features : array of shape (n, G, q) or None
-        Shapley value of each column, or source of columns, for each score; None without ``explain(X, features=True)``.
+        Shapley value of each column, or source of columns, for each score; None without
+        ``explain(X, features=True)``.
     feature_base : array of shape (q,) or None
         Scores where no column is known.
     feature_names : array of shape (G,) or None
@@ -154,8 +172,10 @@ class Explanation:
 
     Notes
     -----
-    ``base + parts.sum(axis=1)`` is the decision function, and so is ``feature_base + features.sum(axis=1)``: two accounts of the
-    same scores, by labels and by columns. The parts are relative to the average row because the mean
+    ``base + parts.sum(axis=1)`` is the decision function, and so is ``feature_base +
+    features.sum(axis=1)``: two accounts of the
+    same scores, by labels and by columns. The parts are relative to the average row because the
+    mean
     of f itself grows like 1 / d_min of G and would drown everything else.
     """
 
@@ -185,7 +205,11 @@ class Explanation:
     def __getitem__(self, rows: Any) -> Explanation:
         """Explanation of some of the rows."""
         rows = np.atleast_1d(np.arange(len(self))[rows])
-        return replace(self, parts=self.parts[rows], features=None if self.features is None else self.features[rows])
+        return replace(
+            self,
+            parts=self.parts[rows],
+            features=None if self.features is None else self.features[rows],
+        )
 
     def top(self, k: int = 3) -> list[dict[str, list[LabelPart]]]:
         """The `k` strongest parts of every score, strongest first, for every row; the own part may be among them.
@@ -202,7 +226,10 @@ class Explanation:
         [{'sea': [LabelPart(source='sea', amount=0.5)], 'sun': [LabelPart(source='sun', amount=0.4)]}]
         """
         labels = self.label_names
-        return [{label: _strongest(row[:, j], labels, LabelPart, k) for j, label in enumerate(labels)} for row in self.parts]
+        return [
+            {label: _strongest(row[:, j], labels, LabelPart, k) for j, label in enumerate(labels)}
+            for row in self.parts
+        ]
 
     def top_features(self, k: int = 3) -> list[dict[str, list[ColumnPart]]]:
         """The `k` columns with the strongest values for every label, strongest first, for every row.
@@ -219,7 +246,10 @@ class Explanation:
         >>> [part.column for part in model.explain(X[2:3], features=True).top_features(1)[0]["label1"]]
         ['f1']
         """
-        return [{label: self.column_values(row, j, k) for j, label in enumerate(self.label_names)} for row in range(len(self))]
+        return [
+            {label: self.column_values(row, j, k) for j, label in enumerate(self.label_names)}
+            for row in range(len(self))
+        ]
 
     def column_values(self, row: int, label: int, k: int = 3) -> list[ColumnPart]:
         """The `k` columns with the strongest values for one score, strongest first, without those of 0.
@@ -246,7 +276,8 @@ class Explanation:
     def pushes(self, row: int, label: int, k: int = 3) -> list[Push]:
         """The `k` pushes of other labels into one score that a text should list first.
 
-        Strongest first, but those whose sign contradicts what the training rows show come after all others; each with how
+        Strongest first, but those whose sign contradicts what the training rows show come after all
+        others; each with how
         often both labels were seen together and how often they would be if they were independent.
 
         Parameters
@@ -262,7 +293,8 @@ class Explanation:
     def to_frame(self) -> Any:
         """A pandas frame with one line per row, label and source, without the zeros.
 
-        Columns: row, label, source, push, own (whether source and label are the same), score, predicted.
+        Columns: row, label, source, push, own (whether source and label are the same), score,
+        predicted.
         """
         return self._frame(self.parts, "source", self.label_names, "push")
 
@@ -279,14 +311,23 @@ class Explanation:
         row, source, label = np.nonzero(values)
         amount, score = values[row, source, label], self.scores[row, label]
         lines = {"row": row, "label": self.label_names[label], kind: names[source], value: amount}
-        frame = data_frame(lines | {"own": source == label, "score": score, "predicted": score > self.thresholds[label]})
+        frame = data_frame(
+            lines
+            | {
+                "own": source == label,
+                "score": score,
+                "predicted": score > self.thresholds[label],
+            }
+        )
         return frame.iloc[np.lexsort((-abs(amount), label, row))].reset_index(drop=True)
 
     def __str__(self) -> str:
         """The first rows as text: predicted labels with base, own part, strongest pushes, and columns if they are known."""
         lines: list[str] = []
         for row, scores in enumerate(self[:3].scores):
-            predicted = [label for label in np.argsort(-scores) if scores[label] > self.thresholds[label]]
+            predicted = [
+                label for label in np.argsort(-scores) if scores[label] > self.thresholds[label]
+            ]
             lines.append(f"row {row}")
             lines += [self._line(row, label) for label in predicted] or ["  no label predicted"]
         if len(self) > 3:
@@ -301,9 +342,13 @@ class Explanation:
             line += f" (threshold {threshold:+.2f})"
         line += f" = average {base:+.2f}, own {own:+.2f}, others {total - own:+.2f}"
         if pushes := self.pushes(row, label):
-            line += ": " + ", ".join(f"{self.label_names[push.source]} {push.amount:+.2f}{push.shown}" for push in pushes)
+            line += ": " + ", ".join(
+                f"{self.label_names[push.source]} {push.amount:+.2f}{push.shown}" for push in pushes
+            )
         if self.features is not None:
-            columns = ", ".join(f"{name} {value:+.2f}" for name, value in self.column_values(row, label))
+            columns = ", ".join(
+                f"{name} {value:+.2f}" for name, value in self.column_values(row, label)
+            )
             line += f"\n    by column: {columns or 'nothing'}"
         return line
 
@@ -319,7 +364,9 @@ def data_frame(columns: Any) -> Any:
     try:
         import pandas as pd
     except ImportError as error:
-        raise ImportError("to_frame needs pandas: pip install pandas. The attributes hold the same as arrays.") from error
+        raise ImportError(
+            "to_frame needs pandas: pip install pandas. The attributes hold the same as arrays."
+        ) from error
     return pd.DataFrame(columns)
 
 
@@ -338,6 +385,8 @@ def training_size(model: Any) -> tuple[float, str]:
     members = [member for _, member in model.weighted_members()]
     if members[0].solver_ not in SUMMED:
         return len(members[0].dual_coef_), ""
-    summed = dict.fromkeys(count(len(member.dual_coef_), SUMMED[member.solver_]) for member in members)
+    summed = dict.fromkeys(
+        count(len(member.dual_coef_), SUMMED[member.solver_]) for member in members
+    )
     n_rows = round(model.total_weight_, 3)
     return int(n_rows) if n_rows == int(n_rows) else n_rows, " and ".join(summed)

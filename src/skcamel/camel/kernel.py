@@ -1,15 +1,19 @@
 """X ► K: kernels of the rows, and the bandwidth σ as the mean distance between rows.
 
-A kernel is a radial function of one of three distances, so that one distance matrix serves every bandwidth:
+A kernel is a radial function of one of three distances, so that one distance matrix serves every
+bandwidth:
 
     rbf          exp(-||x - y||² / (2σ²))      the paper's, σ = mean Euclidean distance
     exponential  exp(-||x - y|| / σ)           σ = mean Euclidean distance
     laplacian    exp(-||x - y||₁ / σ)          σ = mean L1 distance
     linear       xᵀy                           no bandwidth
 
-X may be a numpy array, a torch tensor or a scipy sparse matrix in canonical CSR form; K is always dense. Squared distances
-come from one matrix product, which loses digits where rows are close to each other and far from the origin: rows are
-expected around it (:func:`skcamel.camel.scaling.fitted`), and pairs that are close all the same are computed again.
+X may be a numpy array, a torch tensor or a scipy sparse matrix in canonical CSR form; K is always
+dense. Squared distances
+come from one matrix product, which loses digits where rows are close to each other and far from the
+origin: rows are
+expected around it (:func:`skcamel.camel.scaling.fitted`), and pairs that are close all the same are
+computed again.
 """
 
 from __future__ import annotations
@@ -28,12 +32,19 @@ from skcamel.rows import dense
 
 RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")
-BY_PRODUCT = ("rbf", "exponential", "linear")  # made of inner products, so that an origin far away costs digits
-ROUNDING = 16 * np.finfo(np.float64).eps  # of a squared distance by one matrix product, relative to the squared norms
+BY_PRODUCT = (
+    "rbf",
+    "exponential",
+    "linear",
+)  # made of inner products, so that an origin far away costs digits
+ROUNDING = (
+    16 * np.finfo(np.float64).eps
+)  # of a squared distance by one matrix product, relative to the squared norms
 NEAR = 1e-6  # squared distances below this share of the squared norms have lost too many digits
 SMALLEST = 1e-140  # features below it have squares that vanish or lose digits
 BLOCK_BYTES = 2**26  # rows of a distance block are chosen to fill about 64 MiB
-THIN = 0.05  # share of entries up to which L1 distances from the entries of sparse rows beat those of dense rows
+# share of entries up to which L1 distances from the entries of sparse rows beat those of dense rows
+THIN = 0.05
 SOON_DONE = 2**22  # absolute differences; threads take longer to start than one takes for fewer
 
 
@@ -73,7 +84,9 @@ class Kernel(NamedTuple):
             K, expected = self.name(X1, X2), (X1.shape[0], X2.shape[0])
             found = getattr(K, "shape", None)
             if found != expected:
-                raise ValueError(f"The kernel function returned shape {found}; it must return {expected}.")
+                raise ValueError(
+                    f"The kernel function returned shape {found}; it must return {expected}."
+                )
             return as_floats(K) + 0.0  # nobody else holds it
         if self.name == "linear":
             return dense(X1 @ X2.T)
@@ -116,7 +129,9 @@ class Against:
             return self.kernel(X, self.Z)
         rows = xp.concatenate([X, norms, xp.ones_like(norms)], axis=1)
         if len(rows) > len(self.memory):
-            self.memory = xp.empty((len(rows), self.factors.shape[1]), dtype=rows.dtype, device=rows.device)
+            self.memory = xp.empty(
+                (len(rows), self.factors.shape[1]), dtype=rows.dtype, device=rows.device
+            )
         D = xp.matmul(rows, self.factors, out=self.memory[: len(rows)])
         return xp.exp(D, out=D)
 
@@ -142,7 +157,10 @@ def fitted_many(
     """Kernel and kernel matrix (n, n) for each multiple of σ, the mean distance unless given; distances are computed once."""
     if name not in RADIAL:
         K = Kernel(name)(X, X)
-        yield Kernel(name), (as_floats(K) + 0.0 if name == "precomputed" else K)  # overwritten later; that belongs to others
+        yield (
+            Kernel(name),
+            (as_floats(K) + 0.0 if name == "precomputed" else K),
+        )  # overwritten later; that belongs to others
         return
     D = distances(str(name), X, X)
     if sigma is None:
@@ -153,10 +171,18 @@ def fitted_many(
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def mean_distance(name: str, X: Array, D: Array | None = None, *, weights: Array | None = None, of_unit_length: bool = False) -> float:
+def mean_distance(
+    name: str,
+    X: Array,
+    D: Array | None = None,
+    *,
+    weights: Array | None = None,
+    of_unit_length: bool = False,
+) -> float:
     """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is 0, or for rows of unit length rounding.
 
-    Unless their :func:`distances` D (n, n) are given, these are computed in blocks of rows. Integer weights (n,) count a row
+    Unless their :func:`distances` D (n, n) are given, these are computed in blocks of rows. Integer
+    weights (n,) count a row
     that often, so that a row with weight 3 forms 6 ordered pairs with itself.
 
     >>> mean_distance("laplacian", np.array([[0.0], [1.0], [2.0]])).__round__(6)
@@ -173,11 +199,14 @@ def mean_distance(name: str, X: Array, D: Array | None = None, *, weights: Array
     largest = float(abs(X).max()) if n and X.shape[1] else 0.0
     if total == 0 and 0 < largest < SMALLEST:
         raise ValueError(
-            f"The features are too small: the largest is {largest:.1e}, and its square is 0. Use scaling='standard', or multiply X."
+            f"The features are too small: the largest is {largest:.1e}, and its square is 0. Use"
+            " scaling='standard', or multiply X."
         )
     pairs = n * (n - 1.0)
     if weights is not None:
-        pairs = float(weights.sum()) ** 2 - float(namespace(weights).where(weights < 1, weights**2, weights).sum())
+        pairs = float(weights.sum()) ** 2 - float(
+            namespace(weights).where(weights < 1, weights**2, weights).sum()
+        )
     sigma = total / pairs if pairs > 0 else 0.0
     rounding = 16 * np.finfo(np.float64).eps * X.shape[1] ** 0.5 if of_unit_length else 0.0
     return sigma if sigma > rounding else 1.0
@@ -224,7 +253,16 @@ def _l1(X1: Array, X2: Array) -> Array:
     if sparse.issparse(X1) and X2.nnz > THIN * X2.shape[0] * X2.shape[1]:
         X1, X2 = X1.toarray(), X2.toarray()
     if sparse.issparse(X1):
-        short = [sparse.csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape) for X in (X1, X2)]
+        short = [
+            sparse.csr_array(
+                (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
+            )
+            for X in (X1, X2)
+        ]
         return pairwise_distances(*short, metric="manhattan")
     threads = allowed_threads() if X1.size * len(X2) > SOON_DONE else 1
-    return cdist(X1, X2, "cityblock") if threads == 1 else pairwise_distances(X1, X2, metric="manhattan", n_jobs=threads)
+    return (
+        cdist(X1, X2, "cityblock")
+        if threads == 1
+        else pairwise_distances(X1, X2, metric="manhattan", n_jobs=threads)
+    )

@@ -1,7 +1,9 @@
 """Labels ► label errors: the entries of Y that are most likely wrong, by leave-one-out scores that contradict them.
 
-The score F_ij of an entry comes from all rows but row i, so a wrong label in that row has no say in it. A link for each label makes
-log-odds z_ij of the scores, and with y in {-1, +1} the chance that the label is right is sigmoid(y_ij z_ij). Entries with the
+The score F_ij of an entry comes from all rows but row i, so a wrong label in that row has no say in
+it. A link for each label makes
+log-odds z_ij of the scores, and with y in {-1, +1} the chance that the label is right is
+sigmoid(y_ij z_ij). Entries with the
 smallest chance come first.
 """
 
@@ -33,11 +35,15 @@ PUSHES = 3  # listed for each entry
 SHOWN = 10  # lines of text
 
 
-def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | None = None, groups: Any = None) -> LabelErrors:
+def find_label_errors(
+    X: Any, Y: Any, estimator: Any = None, *, limit: int | None = None, groups: Any = None
+) -> LabelErrors:
     """List the entries of Y, the ones most likely to be wrong first.
 
-    Every candidate that the estimator would try scores each row by exact leave-one-out; the scores of the candidate with the least
-    squared error decide. How the estimator chooses otherwise (`cv`, `scoring`), its thresholds and `combine` do not matter here.
+    Every candidate that the estimator would try scores each row by exact leave-one-out; the scores
+    of the candidate with the least
+    squared error decide. How the estimator chooses otherwise (`cv`, `scoring`), its thresholds and
+    `combine` do not matter here.
 
     Parameters
     ----------
@@ -45,12 +51,14 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     Y : array, sparse matrix or frame of shape (n, q)
         Labels in {0, 1} or {-1, +1}; NaN where one is unknown.
     estimator : CamelClassifier, CamelClassifierCV, or Pipeline that ends in one, default=None
-        What is tried; it is left as it is. None: ``CamelClassifierCV.from_preset("quick")``. The other steps of a Pipeline are fitted
+        What is tried; it is left as it is. None: ``CamelClassifierCV.from_preset("quick")``. The
+        other steps of a Pipeline are fitted
         on all rows.
     limit : int, default=None
         Keep only so many, the first; None: all known entries.
     groups : array of shape (n,), default=None
-        Rows that belong together, such as copies, are left out together, so that they cannot vouch for each other.
+        Rows that belong together, such as copies, are left out together, so that they cannot vouch
+        for each other.
 
     Returns
     -------
@@ -58,7 +66,8 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
 
     Notes
     -----
-    A label that is wrong in the same way throughout looks right: only entries that differ from similar rows stand out. A wrong
+    A label that is wrong in the same way throughout looks right: only entries that differ from
+    similar rows stand out. A wrong
     row that occurs twice vouches for itself, unless `groups` says that both belong together.
 
     Examples
@@ -73,23 +82,34 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     if limit is not None:
         check_number("limit", limit, 1, whole=True, otherwise="or None")
     if is_lazy(X):
-        raise ValueError("find_label_errors takes arrays, not Dask collections; use X.compute() where that fits into memory.")
+        raise ValueError(
+            "find_label_errors takes arrays, not Dask collections; use X.compute() where that fits"
+            " into memory."
+        )
     index = np.asarray(X.index) if hasattr(X, "iloc") else None
     model = clone(CamelClassifierCV.from_preset("quick") if estimator is None else estimator)
     while isinstance(model, Pipeline):
         X = model[:-1].fit_transform(X, Y) if len(model) > 1 else X
         model = model[-1]
     if not isinstance(model, BaseCamel):
-        raise TypeError(f"Label errors are found by a CamelClassifier or CamelClassifierCV, got a {type(model).__name__}.")
+        raise TypeError(
+            "Label errors are found by a CamelClassifier or CamelClassifierCV, got a"
+            f" {type(model).__name__}."
+        )
     model._check_parameters()
     if model.solver == "alternating":
         raise ValueError(f"find_label_errors needs {BY_LEAVE_ONE_OUT}")
     data, labels, source = model._checked(X, Y, None, groups)
     if labels.target != "matrix":
-        raise ValueError("Y is one column of classes; label errors are found in a matrix with one column per label.")
+        raise ValueError(
+            "Y is one column of classes; label errors are found in a matrix with one column per"
+            " label."
+        )
     if len(labels.Y) < 2:
         raise ValueError("Y has one row; a label is judged by the other rows, so give at least 2.")
-    model.label_correlation_ = learn_correlation(model, data if source is None else source.survey.counts)
+    model.label_correlation_ = learn_correlation(
+        model, data if source is None else source.survey.counts
+    )
     scores, alpha = _least_error(model, data, source)
     Y = data.Y.astype(np.float64)
     known = ~np.isnan(Y)
@@ -98,7 +118,9 @@ def find_label_errors(X: Any, Y: Any, estimator: Any = None, *, limit: int | Non
     first = np.argsort(log_odds[known], kind="stable")[:limit]
     rows, columns = np.argwhere(known)[first].T
     Y = np.nan_to_num(Y)
-    means = (Y.sum(axis=0) - Y) / np.maximum(known.sum(axis=0) - known, 1)  # (n, q) of the other rows
+    means = (Y.sum(axis=0) - Y) / np.maximum(
+        known.sum(axis=0) - known, 1
+    )  # (n, q) of the other rows
     G = correlation.collaboration(model.label_correlation_, alpha)
     deviations = (scores - means) @ linalg.pinv(G)
     return LabelErrors(
@@ -125,7 +147,8 @@ class LabelErrors:
     rows, labels : int arrays of shape (k,)
         Positions of the entries.
     scores : array of shape (k,)
-        Leave-one-out score of the label times +1 where it is given and -1 where it is not. Below 0 the score contradicts
+        Leave-one-out score of the label times +1 where it is given and -1 where it is not. Below 0
+        the score contradicts
         the label, at -1 as firmly as scores usually support one.
     given : int array of shape (k,)
         1 or 0, as in Y; what is suggested is the other.
@@ -135,9 +158,11 @@ class LabelErrors:
     row_names : array of shape (n,)
         Index of X where it was a frame of pandas; else numbers from 0.
     base, own : arrays of shape (k,)
-        Score of the average of the other rows, and what the label's own prediction adds to it. Other labels push the rest.
+        Score of the average of the other rows, and what the label's own prediction adds to it.
+        Other labels push the rest.
     deviations, collaboration : arrays of shape (n, q) and (q, q)
-        What own parts and pushes are made of: label i pushes entry (r, j) by ``deviations[r, i] * collaboration[i, j]``. All
+        What own parts and pushes are made of: label i pushes entry (r, j) by ``deviations[r, i] *
+        collaboration[i, j]``. All
         are exact parts of the leave-one-out scores.
     evidence : Evidence
         How often two labels were seen together.
@@ -158,7 +183,9 @@ class LabelErrors:
     @cached_property
     def own(self) -> np.ndarray:
         """What the label's own prediction adds to its score, (k,)."""
-        return self.deviations[self.rows, self.labels] * self.collaboration[self.labels, self.labels]
+        return (
+            self.deviations[self.rows, self.labels] * self.collaboration[self.labels, self.labels]
+        )
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -179,7 +206,9 @@ class LabelErrors:
 
     def why(self, entry: int) -> str:
         """Own part and strongest pushes of an entry as text."""
-        pushes = [f"{self.label_names[push.source]} {push.amount:+.2f}" for push in self.pushes(entry)]
+        pushes = [
+            f"{self.label_names[push.source]} {push.amount:+.2f}" for push in self.pushes(entry)
+        ]
         return ", ".join([f"own {self.own[entry]:+.2f}", *pushes])
 
     def records(self, k: int | None = None) -> list[dict[str, Any]]:
@@ -230,7 +259,8 @@ def as_table(records: Sequence[dict[str, Any]]) -> list[str]:
 def _least_error(model: Any, data: Data, source: Source | None) -> tuple[np.ndarray, float]:
     """Leave-one-out scores (n, q) and α of the candidate with the least squared error, the first of equal ones.
 
-    Where rows are summed up, candidates are compared by the sample, and the best one then scores all rows, in blocks.
+    Where rows are summed up, candidates are compared by the sample, and the best one then scores
+    all rows, in blocks.
     """
     judged = data if source is None else judged_by(source.survey.judged, data.groups)
     grid = model._checked_grid() if isinstance(model, CamelClassifierCV) else model._grid()
@@ -243,7 +273,9 @@ def _least_error(model: Any, data: Data, source: Source | None) -> tuple[np.ndar
             scores = to_numpy(left_out)
             error = np.nansum((scores - judged.Y) ** 2)
             if best is None or error < least:
-                summed = None if source is None else problem  # a decomposed kernel matrix is too large to be kept
+                summed = (
+                    None if source is None else problem
+                )  # a decomposed kernel matrix is too large to be kept
                 least, best = error, (summed, scores, index)
         del problem  # before the next kernel matrix is made
     problem, scores, index = best
@@ -256,7 +288,9 @@ def _least_error(model: Any, data: Data, source: Source | None) -> tuple[np.ndar
         part = slice(start, start + landmark.BLOCK_ROWS)
         K = problem.representation.kernel_rows(data.X[part].astype(np.float64), model.device)
         rows = spectral.in_eigenbasis(problem.spectrum, K)
-        spectrum = problem.spectrum._replace(rows=rows, judged_weights=namespace(rows).ones_like(rows[:, 0]))
+        spectrum = problem.spectrum._replace(
+            rows=rows, judged_weights=namespace(rows).ones_like(rows[:, 0])
+        )
         targets = problem.targets._replace(Y=to_device(data.Y[part], model.device))
         (left_out,) = chosen._replace(spectrum=spectrum, targets=targets).leave_one_out([bases[a]])
         blocks.append(to_numpy(left_out))

@@ -1,19 +1,26 @@
 """The same problem in m features instead of n rows: sums over rows, then one decomposition of m x m.
 
-Features of a row are its kernel with m landmarks Z, φ(x) = k(x, Z) V s^-½ with K_ZZ = V diag(s) Vᵀ (Nyström), or for the linear
-kernel the row itself, which is no approximation. With sums over all rows, additive over blocks, batches and machines,
+Features of a row are its kernel with m landmarks Z, φ(x) = k(x, Z) V s^-½ with K_ZZ = V diag(s) Vᵀ
+(Nyström), or for the linear
+kernel the row itself, which is no approximation. With sums over all rows, additive over blocks,
+batches and machines,
 
     C = Σ w (φ - μ)(φ - μ)ᵀ = Q diag(ω) Qᵀ,     M = Σ w (φ - μ)(y - ȳ)ᵀ,
 
-the coefficients of component c are Q diag(1/(ω + ρ_c)) Qᵀ M r_c, as in :mod:`skcamel.camel.spectral`, whose formulas serve here as
-they are. Leave-one-out of any row, with the landmarks held, takes its features alone: Qᵀ(φ(x) - μ) / √ω is the row in an orthonormal
-basis of all rows (:class:`skcamel.camel.spectral.Smoother`). So a sample of the rows, kept from the one pass, scores every candidate,
+the coefficients of component c are Q diag(1/(ω + ρ_c)) Qᵀ M r_c, as in
+:mod:`skcamel.camel.spectral`, whose formulas serve here as
+they are. Leave-one-out of any row, with the landmarks held, takes its features alone: Qᵀ(φ(x) - μ)
+/ √ω is the row in an orthonormal
+basis of all rows (:class:`skcamel.camel.spectral.Smoother`). So a sample of the rows, kept from the
+one pass, scores every candidate,
 and the cost of that does not grow with n.
 
-The sample holds the rows whose random numbers are smallest. Row i of all rows has the i-th number of a seeded generator, so samples of
+The sample holds the rows whose random numbers are smallest. Row i of all rows has the i-th number
+of a seeded generator, so samples of
 blocks, batches and partitions add up to the sample of all rows.
 
-Sums are taken of k(x, Z) - k₀ as it is, for to whiten every block would cost more than the rest: V s^-½ is applied at the end. Where
+Sums are taken of k(x, Z) - k₀ as it is, for to whiten every block would cost more than the rest: V
+s^-½ is applied at the end. Where
 that would lose too many digits, blocks are whitened first (:func:`keeps_digits`).
 """
 
@@ -35,9 +42,13 @@ from skcamel.camel.spectral import LabelBasis, Targets
 from skcamel.rows import alike
 
 SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are rounding
-DIGITS = 1e-3  # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by 1e-10
+# largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by
+# 1e-10
+DIGITS = 1e-3
 BLOCK_ROWS = 2048  # enough for products to be fast
-ALONE = 3000  # features; fewer are decomposed by one thread: two gain half the time, or lose tenfold beside other work
+# features; fewer are decomposed by one thread: two gain half the time, or lose tenfold beside other
+# work
+ALONE = 3000
 SAMPLE_ROWS = 20_000  # of a sample; more where there are more landmarks
 JUDGED_ROWS = 10_000  # of a sample, whose leave-one-out scores judge candidates and set thresholds
 
@@ -54,7 +65,9 @@ class Features:
 
     def kernels(self) -> Callable[[Array], Array]:
         """The function that takes rows (b, d) to their kernels with the landmarks, (b, m), as a new array."""
-        return (lambda X: X + 0.0) if self.landmarks is None else Against(self.kernel, self.landmarks)
+        return (
+            (lambda X: X + 0.0) if self.landmarks is None else Against(self.kernel, self.landmarks)
+        )
 
     @property
     def width(self) -> int:
@@ -87,7 +100,8 @@ class Block(NamedTuple):
 class Summary(NamedTuple):
     """Eigenbasis of the features of all rows, and a sample of rows in it.
 
-    `vectors` (m, r) lead from kernels with the landmarks to the eigenbasis, `kernel_mean` (m,) is the kernel of the average row.
+    `vectors` (m, r) lead from kernels with the landmarks to the eigenbasis, `kernel_mean` (m,) is
+    the kernel of the average row.
     """
 
     values: Array  # (r,) ω, ascending
@@ -130,10 +144,15 @@ def _decomposed(K: Array) -> tuple[Array, Array]:
 
 def keeps_digits(least: float, spread: float, rows_per_landmark: float, ridge: float) -> bool:
     """Whether sums of kernels may be whitened afterwards: from the least eigenvalue of K_ZZ, the norm of K_ZZ - k₀, and the least ridge."""
-    return bool(np.finfo(np.float64).eps * max(1.0, rows_per_landmark) * spread**2 / (least * ridge) <= DIGITS)
+    return bool(
+        np.finfo(np.float64).eps * max(1.0, rows_per_landmark) * spread**2 / (least * ridge)
+        <= DIGITS
+    )
 
 
-def moments(of: Features, blocks: Sequence[Callable[[], Block]], q: int, *, threads: int = 1) -> Moments:
+def moments(
+    of: Features, blocks: Sequence[Callable[[], Block]], q: int, *, threads: int = 1
+) -> Moments:
     """Sums over all blocks, each made when its turn comes; on the CPU by several threads, each with sums of its own.
 
     Which thread takes which block is fixed, so that results repeat to the last bit.
@@ -226,7 +245,9 @@ def leave_one_out(
     return spectral.scores_without(smoother, bases, penalties, groups)
 
 
-solve_in = partial(spectral.solve_in, embed=False)  # coefficients of the landmarks; Z would have a row for each training row
+solve_in = partial(
+    spectral.solve_in, embed=False
+)  # coefficients of the landmarks; Z would have a row for each training row
 held_out = spectral.held_out  # with the kernel between other rows and the landmarks
 
 

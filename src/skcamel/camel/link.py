@@ -1,10 +1,14 @@
 """Leave-one-out scores ► log-odds, probabilities and prediction sets: one logistic link per label, drawn to the common one.
 
-Scores of all labels together give one slope a and one offset b by Platt's method. Then each label minimises its own cross-entropy plus
-κa/2 (a_j / a - 1)² + κb/2 (b_j - b)², so that a label of few rows has the common link and a frequent one its own. ``z = a_j score + b_j``
-are log-odds: labels can be ranked by them, and their sigmoid is a probability. Fewer than 50 rows give no offsets.
+Scores of all labels together give one slope a and one offset b by Platt's method. Then each label
+minimises its own cross-entropy plus
+κa/2 (a_j / a - 1)² + κb/2 (b_j - b)², so that a label of few rows has the common link and a
+frequent one its own. ``z = a_j score + b_j``
+are log-odds: labels can be ranked by them, and their sigmoid is a probability. Fewer than 50 rows
+give no offsets.
 
-Prediction sets make two promises over all labels together: of the labels answered yes about `confidence` are present, and of the labels
+Prediction sets make two promises over all labels together: of the labels answered yes about
+`confidence` are present, and of the labels
 that are present at most about 1 - `confidence` are answered no.
 """
 
@@ -24,9 +28,14 @@ from skcamel.camel.thresholds import is_tuned, of_entries, thresholds
 from skcamel.checks import Labels, as_number
 from skcamel.text import listed
 
-SLOPE_PRIOR, OFFSET_PRIOR = 2.0, 1 / 16  # κa and κb; figures hardly change between 1/2 and 8, and between 1/100 and 1/4
+SLOPE_PRIOR, OFFSET_PRIOR = (
+    2.0,
+    1 / 16,
+)  # κa and κb; figures hardly change between 1/2 and 8, and between 1/100 and 1/4
 FEWEST_ROWS = 50  # with which links have offsets; fewer leave a probability of ½ at the score 0
-FLATTEST = 0.05  # least slope, for scores of mean square 1: scores that say nothing still keep their order
+FLATTEST = (
+    0.05  # least slope, for scores of mean square 1: scores that say nothing still keep their order
+)
 NEWTON_STEPS, SETTLED = 100, 1e-9
 FOLDS = 5  # of rows, each of which gets its link from the others
 LEVELS = 1000  # confidences that thresholds of prediction sets are stored for
@@ -45,7 +54,13 @@ class Link(NamedTuple):
         return self.slope * scores + self.offset
 
 
-def fit_link(relevant: np.ndarray, scores: np.ndarray, weights: np.ndarray | None = None, *, offsets: bool = True) -> Link:
+def fit_link(
+    relevant: np.ndarray,
+    scores: np.ndarray,
+    weights: np.ndarray | None = None,
+    *,
+    offsets: bool = True,
+) -> Link:
     """The link of every label from leave-one-out scores.
 
     Parameters
@@ -69,17 +84,28 @@ def fit_link(relevant: np.ndarray, scores: np.ndarray, weights: np.ndarray | Non
     total = w.sum() or 1.0
     unit = float((w * scores**2).sum() / total) ** 0.5 or 1.0
     start = Link(np.ones_like(scores[0, :1]) / unit, np.zeros_like(scores[0, :1]))
-    of_all, every, entries = (part.reshape(-1, 1) for part in (relevant, scores, w))  # as if there were one label
+    of_all, every, entries = (
+        part.reshape(-1, 1) for part in (relevant, scores, w)
+    )  # as if there were one label
     common = _minimum(of_all, every, entries, start, (0.0, 0.0), FLATTEST / unit, offsets)
-    return _minimum(relevant, scores, w, common, (SLOPE_PRIOR, OFFSET_PRIOR), FLATTEST / unit, offsets)
+    return _minimum(
+        relevant, scores, w, common, (SLOPE_PRIOR, OFFSET_PRIOR), FLATTEST / unit, offsets
+    )
 
 
 def _minimum(
-    relevant: np.ndarray, scores: np.ndarray, w: np.ndarray, centre: Link, precisions: tuple[float, float], flattest: float, offsets: bool
+    relevant: np.ndarray,
+    scores: np.ndarray,
+    w: np.ndarray,
+    centre: Link,
+    precisions: tuple[float, float],
+    flattest: float,
+    offsets: bool,
 ) -> Link:
     """Links of the labels by Newton's method; slopes are measured in that of the centre.
 
-    The curvature of the logistic loss changes by at most the factor exp(r) where log-odds change by r, so a step of the share
+    The curvature of the logistic loss changes by at most the factor exp(r) where log-odds change by
+    r, so a step of the share
     log(1 + r) / r of Newton's always descends.
     """
     of_slope, of_offset = precisions
@@ -87,8 +113,12 @@ def _minimum(
     x = centre.slope * scores
     positives = np.sum(w * relevant, axis=0)
     negatives = np.sum(w, axis=0) - positives
-    targets = np.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))  # Platt's: less sure for few rows
-    expected = np.where(positives + negatives > 0, centre.offset, 0.0)  # of a label that nobody knows ½ at the score 0
+    targets = np.where(
+        relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2)
+    )  # Platt's: less sure for few rows
+    expected = np.where(
+        positives + negatives > 0, centre.offset, 0.0
+    )  # of a label that nobody knows ½ at the score 0
     a, b = np.clip(np.ones_like(positives), least, None), expected
     for _ in range(NEWTON_STEPS):
         p = expit(a * x + b)
@@ -104,7 +134,9 @@ def _minimum(
         determinant = aa * bb - ab * ab
         slope_step = (bb * slope_gradient - ab * offset_gradient) / determinant
         offset_step = (aa * offset_gradient - ab * slope_gradient) / determinant
-        change = np.max(np.where(w > 0, np.abs(slope_step * x + offset_step), 0.0), axis=0) + SETTLED / 2
+        change = (
+            np.max(np.where(w > 0, np.abs(slope_step * x + offset_step), 0.0), axis=0) + SETTLED / 2
+        )
         share = np.log1p(change) / change
         a = np.clip(a - share * slope_step, least, None)
         b = b - share * offset_step
@@ -129,7 +161,12 @@ def cross_fitted(
     for k in np.unique(fold):
         here = fold == k
         others = here if here.all() else ~here  # one row, or one group
-        link = fit_link(relevant[others], scores[others], None if weights is None else weights[others], offsets=offsets)
+        link = fit_link(
+            relevant[others],
+            scores[others],
+            None if weights is None else weights[others],
+            offsets=offsets,
+        )
         found[here] = link.log_odds(scores[here])
     return found
 
@@ -146,19 +183,31 @@ class SetThresholds(NamedTuple):
     """Thresholds on probabilities for prediction sets: entry k is for a confidence of k / `LEVELS`."""
 
     yes: np.ndarray  # (LEVELS + 1,) ascending; a predicted label from there on is answered yes
-    no: np.ndarray  # (LEVELS + 1,) descending; a label that is not predicted is answered no below it
+    no: (
+        np.ndarray
+    )  # (LEVELS + 1,) descending; a label that is not predicted is answered no below it
     stored = {"yes": ("k",), "no": ("k",)}
 
     def check_stored(self) -> None:
         """Refuse thresholds that do not move apart as the confidence rises."""
         rise, fall = np.diff(self.yes, prepend=0.0), np.diff(self.no, append=0.0)
-        if len(self.yes) != LEVELS + 1 or rise.min() < 0 or fall.max() > 0 or max(self.yes.max(), self.no.max()) > NEVER:
-            raise ValueError(f"must hold {LEVELS + 1} thresholds from 0 to {NEVER:g} that move apart")
+        if (
+            len(self.yes) != LEVELS + 1
+            or rise.min() < 0
+            or fall.max() > 0
+            or max(self.yes.max(), self.no.max()) > NEVER
+        ):
+            raise ValueError(
+                f"must hold {LEVELS + 1} thresholds from 0 to {NEVER:g} that move apart"
+            )
 
     def answers(self, p: np.ndarray, predicted: np.ndarray, confidence: float) -> np.ndarray:
         """1 yes, 0 no or -1 open for probabilities and decisions (m, q), int8."""
         if not 0 < as_number(confidence) <= 1:
-            raise ValueError(f"confidence must be a number above 0 and at most 1, such as 0.9, got {confidence!r}.")
+            raise ValueError(
+                "confidence must be a number above 0 and at most 1, such as 0.9, got"
+                f" {confidence!r}."
+            )
         level = int(np.ceil(round(LEVELS * confidence, 6)))
         found = np.full(p.shape, -1, dtype=np.int8)
         found[(predicted == 1) & (p >= self.yes[level])] = 1
@@ -166,7 +215,9 @@ class SetThresholds(NamedTuple):
         return found
 
 
-def fit_sets(relevant: np.ndarray, p: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None = None) -> SetThresholds:
+def fit_sets(
+    relevant: np.ndarray, p: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None = None
+) -> SetThresholds:
     """Thresholds that keep both promises on the training rows, with a margin of `SAFETY` standard errors.
 
     Parameters
@@ -191,9 +242,13 @@ def fit_sets(relevant: np.ndarray, p: np.ndarray, predicted: np.ndarray, weights
     hits, count = np.cumsum(right), np.cumsum(size)
     share = hits / (count + 1)
     lower = share - SAFETY * np.sqrt(share * (1 - share) / np.maximum(count, 1e-300))
-    lower[:-1][found[1:] == found[:-1]] = -np.inf  # a threshold does not lie between equal probabilities
+    lower[:-1][
+        found[1:] == found[:-1]
+    ] = -np.inf  # a threshold does not lie between equal probabilities
     reached = np.maximum.accumulate(lower[::-1])[::-1]
-    last = np.searchsorted(-reached, -confidences, side="right")  # how many of the highest keep the promise
+    last = np.searchsorted(
+        -reached, -confidences, side="right"
+    )  # how many of the highest keep the promise
     yes_at = np.append(NEVER, found)[last]
     missed = relevant & ~predicted & (w > 0)
     order = np.argsort(p[missed], kind="stable")
@@ -201,7 +256,9 @@ def fit_sets(relevant: np.ndarray, p: np.ndarray, predicted: np.ndarray, weights
     present = float((w * relevant).sum())
     share = np.cumsum(size) / (present or 1.0)
     upper = share + SAFETY * np.sqrt(np.clip(share * (1 - share), 0, None) / (present or 1.0))
-    first = np.searchsorted(np.maximum.accumulate(upper), 1 - confidences + 1e-12, side="right")  # the lowest that breaks it
+    first = np.searchsorted(
+        np.maximum.accumulate(upper), 1 - confidences + 1e-12, side="right"
+    )  # the lowest that breaks it
     no_at = np.append(found, NEVER)[first]
     no_at[-1] = 0.0  # nothing is certain
     return SetThresholds(yes_at, no_at)
@@ -220,8 +277,10 @@ def set_rates(Y: np.ndarray, answers: np.ndarray) -> dict[str, np.ndarray]:
     Returns
     -------
     dict
-        ``right``: share of the yes answers that are right, ``missed``: of the present labels that are answered no, ``open``: of the
-        answers that are open. ``Y.reshape(-1, 1)`` and ``answers.reshape(-1, 1)`` give the rates of all labels together.
+        ``right``: share of the yes answers that are right, ``missed``: of the present labels that
+        are answered no, ``open``: of the
+        answers that are open. ``Y.reshape(-1, 1)`` and ``answers.reshape(-1, 1)`` give the rates of
+        all labels together.
 
     Examples
     --------
@@ -267,38 +326,60 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, see
     link, judged, log_odds = None, scores, None
     if labels.target != "multiclass":
         n_rows = len(data.Y) if data.weights is None else data.weights.sum()
-        offsets = bool(labels.target == "matrix" and n_rows >= FEWEST_ROWS)  # of a 1-d y the most probable class is the predicted one
+        offsets = bool(
+            labels.target == "matrix" and n_rows >= FEWEST_ROWS
+        )  # of a 1-d y the most probable class is the predicted one
         link = fit_link(relevant, scores, weights, offsets=offsets)
-        log_odds = cross_fitted(relevant, scores, weights, offsets=offsets, groups=data.groups, seed=seed)
+        log_odds = cross_fitted(
+            relevant, scores, weights, offsets=offsets, groups=data.groups, seed=seed
+        )
         if estimator.scores == "log_odds":
             scores, judged = link.log_odds(scores), log_odds
     at = thresholds(estimator.threshold, relevant, scores, weights)
-    if is_tuned(estimator.threshold):  # labels that nobody knows have the score 0, and are not predicted
+    if is_tuned(
+        estimator.threshold
+    ):  # labels that nobody knows have the score 0, and are not predicted
         at = np.where(np.isnan(data.Y).all(axis=0), np.maximum(at, 0.0), at)
     if estimator.miss_cost is not None:
         at = _of_costs(estimator, link, labels, at)
     predicted = judged > at
     (estimate,) = candidate_metrics(relevant, judged[None], at, weights)
     _warn_of_labels_never_predicted(labels, data.Y, predicted)
-    sets = None if log_odds is None else fit_sets(relevant, probabilities(log_odds), predicted, weights)
+    sets = (
+        None
+        if log_odds is None
+        else fit_sets(relevant, probabilities(log_odds), predicted, weights)
+    )
     w = of_entries(weights, np.ones(relevant.shape))
-    hits, positives, predictions = ((w * part).sum(axis=0) for part in (relevant & predicted, relevant, predicted))
+    hits, positives, predictions = (
+        (w * part).sum(axis=0) for part in (relevant & predicted, relevant, predicted)
+    )
     of_labels = {"rows": w.sum(axis=0), "positives": positives}
     with np.errstate(invalid="ignore", divide="ignore"):
-        of_labels |= {"precision": hits / predictions, "recall": hits / positives, "f1": 2 * hits / (positives + predictions)}
+        of_labels |= {
+            "precision": hits / predictions,
+            "recall": hits / positives,
+            "f1": 2 * hits / (positives + predictions),
+        }
     return Answers(link, at, sets, estimate, of_labels, len(data.Y))
 
 
 def _of_costs(estimator: Any, link: Link | None, labels: Labels, at: np.ndarray) -> np.ndarray:
     """Thresholds at the probability 1 / (1 + cost) in place of those in `at`, on the scale of the scores."""
     if link is None or labels.target != "matrix":
-        raise ValueError("miss_cost needs calibrated probabilities, which a 1-d y has not; give a matrix with one column per label.")
+        raise ValueError(
+            "miss_cost needs calibrated probabilities, which a 1-d y has not; give a matrix with"
+            " one column per label."
+        )
     names = [str(name) for name in labels.names]
     costs = dict.fromkeys(names, estimator.miss_cost)
     if isinstance(estimator.miss_cost, Mapping):
         costs = {str(name): cost for name, cost in estimator.miss_cost.items()}
     if unknown_names := [name for name in costs if name not in names]:
-        raise ValueError(f"miss_cost names {listed(unknown_names)}, and the labels are {listed(names)}; use their names.")
+        raise ValueError(
+            f"miss_cost names {listed(unknown_names)}, and the labels are {listed(names)}; use"
+            " their names."
+        )
     places = [names.index(name) for name in costs]
     at = at.copy()
     at[places] = -np.log(list(costs.values()))
@@ -315,8 +396,9 @@ def _warn_of_labels_never_predicted(labels: Labels, Y: np.ndarray, predicted: np
     names = [str(name) for name in labels.names[never]]
     named = listed(names[:NAMED]) + (", …" if len(names) > NAMED else "")
     warnings.warn(
-        f"{len(names)} of {len(labels.names)} labels are predicted for no training row when it is left out ({named}); new rows "
-        "will hardly ever get them. threshold='macro_f1' or miss_cost predicts rare labels more often.",
+        f"{len(names)} of {len(labels.names)} labels are predicted for no training row when it is"
+        f" left out ({named}); new rows will hardly ever get them. threshold='macro_f1' or"
+        " miss_cost predicts rare labels more often.",
         NeverPredictedWarning,
         stacklevel=4,
     )

@@ -21,7 +21,10 @@ from skcamel.checks import check_labels, check_number
 from skcamel.gone import without
 from skcamel.metrics.ranking import best_labels
 
-NO_SETS = "Prediction sets come from leave-one-out scores, which this model does not have; use CamelClassifier or CamelClassifierCV."
+NO_SETS = (
+    "Prediction sets come from leave-one-out scores, which this model does not have; use"
+    " CamelClassifier or CamelClassifierCV."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +67,18 @@ class Outputs:
     def decisions(self) -> np.ndarray:
         """1 where a score exceeds its threshold, both in the precision of the scores: int64 (m, q); of exclusive classes the best alone."""
         if self.target == "multiclass":
-            return (np.arange(self.scores.shape[1]) == self.scores.argmax(axis=1)[:, None]).astype(np.int64)
+            return (np.arange(self.scores.shape[1]) == self.scores.argmax(axis=1)[:, None]).astype(
+                np.int64
+            )
         return (self.scores > self.thresholds.astype(self.scores.dtype)).astype(np.int64)
 
     @cached_property
     def probabilities(self) -> np.ndarray:
         """Probability of every label, (m, q)."""
         if self.link is None:
-            raise AttributeError("These scores have no probabilities; the model's predict_proba says why.")
+            raise AttributeError(
+                "These scores have no probabilities; the model's predict_proba says why."
+            )
         return self.link(self.scores)
 
     def sets(self, confidence: float = 0.9) -> np.ndarray:
@@ -105,8 +112,12 @@ class Outputs:
         """What `predict` answers: the decisions, or classes (m,) after a fit on a 1-d y."""
         if self.target == "matrix":
             return self.decisions
-        best = self.decisions.argmax(axis=1) if self.target == "multiclass" else self.decisions[:, 0]
-        return self.classes[np.minimum(best, len(self.classes) - 1)]  # y may have held one class only
+        best = (
+            self.decisions.argmax(axis=1) if self.target == "multiclass" else self.decisions[:, 0]
+        )
+        return self.classes[
+            np.minimum(best, len(self.classes) - 1)
+        ]  # y may have held one class only
 
     @property
     def decision_values(self) -> np.ndarray:
@@ -143,7 +154,8 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         Outputs
-            With numpy arrays, also where X is a tensor. Scores of CAMEL are f(x)G or log-odds, as its parameter `scores` says;
+            With numpy arrays, also where X is a tensor. Scores of CAMEL are f(x)G or log-odds, as
+            its parameter `scores` says;
             float32 for float32 rows, else float64. Those of the comparison methods are F - 1/2, or
             the smallest positive number where F is 1/2, for they predict a label then.
         """
@@ -183,7 +195,8 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Array) -> Array:
         """Probability of every label: the share of rows like this one that have it.
 
-        It does not depend on the thresholds: a tuned threshold may predict a label whose probability is below ½, as it should
+        It does not depend on the thresholds: a tuned threshold may predict a label whose
+        probability is below ½, as it should
         where F1 counts.
 
         Parameters
@@ -209,14 +222,16 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
     def predict_sets(self, X: Array, confidence: float = 0.9) -> Array:
         """Answer yes, no or open, such that both answers are seldom wrong.
 
-        Two promises hold for all labels together: of the yes answers about `confidence` are right, and of the labels that rows have
+        Two promises hold for all labels together: of the yes answers about `confidence` are right,
+        and of the labels that rows have
         at most about 1 - `confidence` are answered no. A yes is always predicted, a no never.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (m, d)
         confidence : float in (0, 1], default=0.9
-            Raising it only turns answers into open ones; 1 leaves all open. It is rounded up to three digits.
+            Raising it only turns answers into open ones; 1 leaves all open. It is rounded up to
+            three digits.
 
         Returns
         -------
@@ -226,14 +241,19 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Raises
         ------
         AttributeError
-            Where the model has no leave-one-out scores: after the alternating solver, and for the comparison methods.
+            Where the model has no leave-one-out scores: after the alternating solver, and for the
+            comparison methods.
 
         Notes
         -----
-        A predicted label is a yes if its probability is at least the lowest t for which the promise holds among the training rows,
-        each scored by the model without it and linked by rows without it, with a margin of 1.28 standard errors. A label that is not
-        predicted is a no below the highest t for which the other promise holds. The promises are for new rows of the same kind, and for
-        all labels together: a rare label may be missed every time. ``skcamel evaluate --confidence 0.9`` shows the rates of each label.
+        A predicted label is a yes if its probability is at least the lowest t for which the promise
+        holds among the training rows,
+        each scored by the model without it and linked by rows without it, with a margin of 1.28
+        standard errors. A label that is not
+        predicted is a no below the highest t for which the other promise holds. The promises are
+        for new rows of the same kind, and for
+        all labels together: a rare label may be missed every time. ``skcamel evaluate --confidence
+        0.9`` shows the rates of each label.
 
         Examples
         --------
@@ -281,11 +301,16 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """
         found = self.outputs(X)
         if self._target != "matrix":
-            return float(accuracy_score(y, to_match(found.predictions, X), sample_weight=sample_weight))
+            return float(
+                accuracy_score(y, to_match(found.predictions, X), sample_weight=sample_weight)
+            )
         P = found.decisions
         Y = check_labels(y, len(P)).Y
         if Y.shape != P.shape:
-            raise ValueError(f"y has {Y.shape[1]} labels but the model {P.shape[1]}; give one column for each label of the model.")
+            raise ValueError(
+                f"y has {Y.shape[1]} labels but the model {P.shape[1]}; give one column for each"
+                " label of the model."
+            )
         unknown = np.isnan(Y)
         is_right = (unknown | ((Y > 0) == P)).all(axis=1)
         weights = np.ones(len(P)) if sample_weight is None else np.asarray(to_numpy(sample_weight))

@@ -28,7 +28,9 @@ class RoundingWarning(UserWarning):
 class Data(NamedTuple):
     """Checked training data, always on the CPU."""
 
-    X: Array  # (n, d) float64, numpy or CSR; (n, n) for a precomputed kernel; any floats where rows are summed up
+    # (n, d) float64, numpy or CSR; (n, n) for a precomputed kernel; any floats where rows are
+    # summed up
+    X: Array
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 where rows are summed up
     weights: np.ndarray | None  # (n,)
     groups: np.ndarray | None = None  # (n,) whole numbers; rows of one group leave together
@@ -45,18 +47,26 @@ class Data(NamedTuple):
         """
         weights = self.weights
         if not self.is_complete:
-            weights = ~np.isnan(self.Y) * (np.ones(len(self.Y)) if weights is None else weights)[:, None]
+            weights = (
+                ~np.isnan(self.Y) * (np.ones(len(self.Y)) if weights is None else weights)[:, None]
+            )
         return to_match(self.Y, like) > 0, None if weights is None else to_match(weights, like)
 
     def rows(self, index: np.ndarray, columns: np.ndarray | None = None) -> Data:
         """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
         X = self.X[index] if columns is None else self.X[index][:, columns]
-        weights, groups = (None if part is None else part[index] for part in (self.weights, self.groups))
+        weights, groups = (
+            None if part is None else part[index] for part in (self.weights, self.groups)
+        )
         return Data(X, self.Y[index], weights, groups)
 
     def with_weight(self) -> Data:
         """The rows that have weight."""
-        return self if self.weights is None or self.weights.all() else self.rows(np.flatnonzero(self.weights))
+        return (
+            self
+            if self.weights is None or self.weights.all()
+            else self.rows(np.flatnonzero(self.weights))
+        )
 
 
 def judged_by(sample: Sample, groups: np.ndarray | None = None) -> Data:
@@ -75,7 +85,8 @@ class Grid(NamedTuple):
     lambda2s: Sequence[float]
     places: Sequence[Place] = (("none", "rbf", 1.0),)
     bandwidth: float | None = None  # σ itself, in place of multiples of the mean distance
-    relative: bool = True  # whether λ2 of the linear kernel counts mean eigenvalues, which grow with the features
+    # whether λ2 of the linear kernel counts mean eigenvalues, which grow with the features
+    relative: bool = True
 
     @property
     def size(self) -> int:
@@ -87,9 +98,16 @@ class Grid(NamedTuple):
         kernel, unit = representation.kernel, 1.0
         if self.relative and kernel.name == "linear":
             unit = float(spectrum.values.sum()) / spectrum.weight or 1.0
-        named = {"scaling": representation.scaling.name, "kernel": kernel.name, "bandwidth": kernel.bandwidth}
+        named = {
+            "scaling": representation.scaling.name,
+            "kernel": kernel.name,
+            "bandwidth": kernel.bandwidth,
+        }
         every = product(self.alphas, self.lambda1s, self.lambda2s)
-        return [named | {"alpha": alpha, "lambda1": lambda1, "lambda2": unit * lambda2} for alpha, lambda1, lambda2 in every]
+        return [
+            named | {"alpha": alpha, "lambda1": lambda1, "lambda2": unit * lambda2}
+            for alpha, lambda1, lambda2 in every
+        ]
 
     def for_sparse_rows(self) -> Grid:
         """Without rank scaling, which would make rows dense, unless nothing else is left."""
@@ -98,8 +116,12 @@ class Grid(NamedTuple):
 
     def only(self, index: int) -> Grid:
         """The grid of one candidate alone."""
-        place, alpha, lambda1, lambda2 = list(product(self.places, self.alphas, self.lambda1s, self.lambda2s))[index]
-        return self._replace(alphas=(alpha,), lambda1s=(lambda1,), lambda2s=(lambda2,), places=(place,))
+        place, alpha, lambda1, lambda2 = list(
+            product(self.places, self.alphas, self.lambda1s, self.lambda2s)
+        )[index]
+        return self._replace(
+            alphas=(alpha,), lambda1s=(lambda1,), lambda2s=(lambda2,), places=(place,)
+        )
 
 
 class Representation(NamedTuple):
@@ -137,7 +159,9 @@ class Problem(NamedTuple):
     params: list[dict[str, Any]]  # of each candidate
     solver: Any  # :mod:`skcamel.camel.spectral`, or a module with the same functions
     solver_name: str  # what users call it
-    targets: Any  # what the solver takes, where the spectrum lives: projected labels, or labels (n, q) with NaN for `unknown`
+    # what the solver takes, where the spectrum lives: projected labels, or labels (n, q) with NaN
+    # for `unknown`
+    targets: Any
 
     @property
     def penalties(self) -> list[tuple[float, float]]:
@@ -147,33 +171,50 @@ class Problem(NamedTuple):
 
     def leave_one_out(self, bases: Sequence[spectral.LabelBasis]) -> Iterator[Array]:
         """Scores (n, q) of the rows for each candidate, from the label basis of each α; rows of a group are left out together."""
-        return self.solver.leave_one_out(self.spectrum, self.targets, bases, self.penalties, self.data.groups)
+        return self.solver.leave_one_out(
+            self.spectrum, self.targets, bases, self.penalties, self.data.groups
+        )
 
-    def held_out(self, bases: Sequence[spectral.LabelBasis], X: Array, device: Any) -> Iterator[Array]:
+    def held_out(
+        self, bases: Sequence[spectral.LabelBasis], X: Array, device: Any
+    ) -> Iterator[Array]:
         """Scores (m, q) of other rows X (m, d), not yet scaled, for each candidate."""
         K = self.representation.kernel_rows(X, device)
         return self.solver.held_out(self.spectrum, self.targets, bases, self.penalties, K)
 
-    def solve(self, bases: Sequence[spectral.LabelBasis], index: int = 0, scores: Array | None = None) -> Model:
+    def solve(
+        self, bases: Sequence[spectral.LabelBasis], index: int = 0, scores: Array | None = None
+    ) -> Model:
         """One candidate solved; its leave-one-out scores (n, q) need not be computed again if they are exact."""
         params = self.params[index]
         basis = bases[index * len(bases) // len(self.params)]
         lambda1, lambda2 = params["lambda1"], params["lambda2"]
         if self.solver is unknown:
-            solution, scores = unknown.solve(self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2)
+            solution, scores = unknown.solve(
+                self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2
+            )
         else:
-            solution = self.solver.solve_in(self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2)
+            solution = self.solver.solve_in(
+                self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2
+            )
         if scores is None:
-            (scores,) = self.solver.leave_one_out(self.spectrum, self.targets, [basis], [(lambda1, lambda2)], self.data.groups)
-        largest = float(self.spectrum.values[-1]) if len(self.spectrum.values) else 0.0  # there may be one row
+            (scores,) = self.solver.leave_one_out(
+                self.spectrum, self.targets, [basis], [(lambda1, lambda2)], self.data.groups
+            )
+        largest = (
+            float(self.spectrum.values[-1]) if len(self.spectrum.values) else 0.0
+        )  # there may be one row
         if np.finfo(np.float64).eps * largest > lambda2:
             warnings.warn(
-                f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its rounding exceeds lambda2={lambda2:g}: "
-                "scores may be noise. Scale the features (scaling='standard'), give smaller weights, or raise lambda2.",
+                f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its"
+                f" rounding exceeds lambda2={lambda2:g}: scores may be noise. Scale the features"
+                " (scaling='standard'), give smaller weights, or raise lambda2.",
                 RoundingWarning,
                 stacklevel=3,
             )
-        return Model(params, self.representation, to_numpy(basis.G), solution, scores, self.solver_name)
+        return Model(
+            params, self.representation, to_numpy(basis.G), solution, scores, self.solver_name
+        )
 
 
 def represent(data: Data | Source, grid: Grid, device: Any, judged: Data) -> Iterator[Problem]:
@@ -181,19 +222,50 @@ def represent(data: Data | Source, grid: Grid, device: Any, judged: Data) -> Ite
     if isinstance(data, Source):
         survey = data.survey
         for scaling_name, name, multiple in grid.places:
-            log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", survey.n_rows, scaling_name, name, multiple)
-            options = {"multiple": multiple, "bandwidth": grid.bandwidth, "n_rows": survey.n_rows, "lambda2": min(grid.lambda2s)}
-            yield summed_up(data.streamed(begin(scaling_name, name, survey.sample, data.by, **options)), survey.judged, judged, grid)
+            log.info(
+                "sums over %d rows: scaling=%s kernel=%s bandwidth=%g",
+                survey.n_rows,
+                scaling_name,
+                name,
+                multiple,
+            )
+            options = {
+                "multiple": multiple,
+                "bandwidth": grid.bandwidth,
+                "n_rows": survey.n_rows,
+                "lambda2": min(grid.lambda2s),
+            }
+            yield summed_up(
+                data.streamed(begin(scaling_name, name, survey.sample, data.by, **options)),
+                survey.judged,
+                judged,
+                grid,
+            )
         return
     weights = None if data.weights is None else to_device(data.weights, device)
     for representation, K in kernel_matrices(data, grid, device):
         fitted = representation.kernel
-        log.info("decompose: scaling=%s kernel=%s bandwidth=%g n=%d", representation.scaling.name, fitted.name, fitted.bandwidth, len(K))
+        log.info(
+            "decompose: scaling=%s kernel=%s bandwidth=%g n=%d",
+            representation.scaling.name,
+            fitted.name,
+            fitted.bandwidth,
+            len(K),
+        )
         spectrum = spectral.decompose(K, weights)
         Y = to_match(data.Y, spectrum.values)
         params = grid.params(representation, spectrum)
         if data.is_complete:
-            yield Problem(representation, spectrum, data, grid, params, spectral, "spectral", spectral.project(spectrum, Y))
+            yield Problem(
+                representation,
+                spectrum,
+                data,
+                grid,
+                params,
+                spectral,
+                "spectral",
+                spectral.project(spectrum, Y),
+            )
         else:
             yield Problem(representation, spectrum, data, grid, params, unknown, "spectral", Y)
         del spectrum, K  # before the next kernel matrix is made
@@ -202,7 +274,9 @@ def represent(data: Data | Source, grid: Grid, device: Any, judged: Data) -> Ite
 def summed_up(stream: Stream, sample: Sample, judged: Data, grid: Grid) -> Problem:
     """The problem in what is left of rows that were summed up, with a sample of them."""
     spectrum = stream.summary(sample)
-    representation = Representation(stream.scaling, stream.features.kernel, stream.landmarks, stream.features.landmarks)
+    representation = Representation(
+        stream.scaling, stream.features.kernel, stream.landmarks, stream.features.landmarks
+    )
     name = "primal" if stream.landmarks is None else "landmark"
     params = grid.params(representation, spectrum)
     return Problem(representation, spectrum, judged, grid, params, landmark, name, spectrum.targets)
@@ -215,16 +289,22 @@ def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Repre
     """
     weights = None if data.weights is None else to_device(data.weights, device)
     for (scaling_name, name), places in groupby(grid.places, itemgetter(0, 1)):
-        scaler = scaling.fitted(scaling_name, data.X, data.weights, centred=name in kernel.BY_PRODUCT)
+        scaler = scaling.fitted(
+            scaling_name, data.X, data.weights, centred=name in kernel.BY_PRODUCT
+        )
         rows = scaler(data.X)
         X = on_device(rows, device)
         multiples = [multiple for _, _, multiple in places]
         of_unit_length = scaling_name == "unit"
-        for fitted, K in kernel.fitted_many(name, X, multiples, sigma=grid.bandwidth, weights=weights, of_unit_length=of_unit_length):
+        for fitted, K in kernel.fitted_many(
+            name, X, multiples, sigma=grid.bandwidth, weights=weights, of_unit_length=of_unit_length
+        ):
             yield Representation(scaler, fitted, rows, X), K
 
 
-def all_candidates(data: Data | Source, grid: Grid, device: Any, judged: Data) -> list[dict[str, Any]]:
+def all_candidates(
+    data: Data | Source, grid: Grid, device: Any, judged: Data
+) -> list[dict[str, Any]]:
     """Parameters of every candidate, where all rows set σ and the unit of λ2."""
     found: list[dict[str, Any]] = []
     for place in grid.places:
@@ -245,13 +325,21 @@ def label_bases(S: np.ndarray, alphas: Sequence[float], device: Any) -> list[spe
     return [spectral.LabelBasis(*(to_device(part, device) for part in basis)) for basis in bases]
 
 
-def check_place(name: str, scaling_name: Any, kernel_name: Any, bandwidth: Any, otherwise: str = "") -> None:
+def check_place(
+    name: str, scaling_name: Any, kernel_name: Any, bandwidth: Any, otherwise: str = ""
+) -> None:
     """Refuse a scaling or a kernel that does not exist, any scaling of a kernel matrix, and a bandwidth whose square is no number."""
     if not callable(kernel_name) and kernel_name not in kernel.NAMES:
-        raise ValueError(f"kernel={kernel_name!r} is not known; choose one of {', '.join(map(repr, kernel.NAMES))} or give a function.")
+        raise ValueError(
+            f"kernel={kernel_name!r} is not known; choose one of"
+            f" {', '.join(map(repr, kernel.NAMES))} or give a function."
+        )
     choice(scaling_name, scaling.NAMES, "scaling")
     if kernel_name == "precomputed" and scaling_name != "none":
-        raise ValueError(f"scaling={scaling_name!r} needs features, and kernel='precomputed' has none; use scaling='none'.")
+        raise ValueError(
+            f"scaling={scaling_name!r} needs features, and kernel='precomputed' has none; use"
+            " scaling='none'."
+        )
     check_number(name, bandwidth, above=True, otherwise=otherwise)
     if not 1e-100 < float(bandwidth) < 1e100:
         raise ValueError(f"{name} must lie between 1e-100 and 1e100, got {bandwidth!r}.")

@@ -1,8 +1,11 @@
 """X ► X: scaling of the features, fitted on training rows and kept with the model.
 
-A shift of the features changes no radial kernel, and the unpenalised intercept absorbs it in the linear one. So sparse
-matrices are shifted only in columns that are filled anyway, and stay sparse; a centred scaling moves the rows to their
-middle, which changes no result and saves its digits. Ranks alone need dense rows: they turn every zero into a level of its column.
+A shift of the features changes no radial kernel, and the unpenalised intercept absorbs it in the
+linear one. So sparse
+matrices are shifted only in columns that are filled anyway, and stay sparse; a centred scaling
+moves the rows to their
+middle, which changes no result and saves its digits. Ranks alone need dense rows: they turn every
+zero into a level of its column.
 """
 
 from __future__ import annotations
@@ -24,7 +27,8 @@ FREE = ("none", "unit", "rank")  # without a scale of the columns
 class Ranks(NamedTuple):
     """Mid-distribution function of every column: the weight below a value plus half of the weight at it, as a share of all.
 
-    It lies on [0, 1], ties share their average rank, and it is linear between the different values ("knots") of a column.
+    It lies on [0, 1], ties share their average rank, and it is linear between the different values
+    ("knots") of a column.
     Columns have different numbers of knots, so those of all columns stand one after the other.
 
     Examples
@@ -41,21 +45,30 @@ class Ranks(NamedTuple):
     def check_stored(self) -> None:
         """Refuse knots that do not increase and levels that fall within a column, and columns without any."""
         if self.ends[0] < 1 or self.ends[-1] != len(self.knots) or (np.diff(self.ends) < 1).any():
-            raise ValueError(f"must share {len(self.knots)} knots among its columns, none without any")
+            raise ValueError(
+                f"must share {len(self.knots)} knots among its columns, none without any"
+            )
         is_last = np.zeros(len(self.knots), dtype=bool)
         is_last[self.ends - 1] = True
         knots_rise = (np.diff(self.knots) > 0) | is_last[:-1]
         levels_rise = (np.diff(self.levels) >= 0) | is_last[:-1]
         if not (knots_rise & levels_rise).all() or self.levels.min() < 0 or self.levels.max() > 1:
-            raise ValueError("must have knots that increase, and levels from 0 to 1 that do not fall, within each column")
+            raise ValueError(
+                "must have knots that increase, and levels from 0 to 1 that do not fall, within"
+                " each column"
+            )
 
     def __call__(self, X: Array) -> Array:
         """Levels of the rows X (m, d), dense; beyond the knots those of the outermost."""
         X = dense(X)
         levels = np.empty(X.shape)
-        parts = zip(np.split(self.knots, self.ends[:-1]), np.split(self.levels, self.ends[:-1]), strict=True)
+        parts = zip(
+            np.split(self.knots, self.ends[:-1]), np.split(self.levels, self.ends[:-1]), strict=True
+        )
         for j, (knots, values) in enumerate(parts):
-            levels[:, j] = np.clip(np.interp(X[:, j], knots, values), values[0], values[-1])  # slopes may overflow
+            levels[:, j] = np.clip(
+                np.interp(X[:, j], knots, values), values[0], values[-1]
+            )  # slopes may overflow
         return levels
 
 
@@ -71,7 +84,9 @@ class Scaling(NamedTuple):
     """
 
     name: str
-    shift: np.ndarray | None = None  # (d,); of sparse training rows 0 in columns that are not filled
+    shift: np.ndarray | None = (
+        None  # (d,); of sparse training rows 0 in columns that are not filled
+    )
     scale: np.ndarray | None = None  # (d,); None for "none", "unit" and "rank"
     ranks: Ranks | None = None  # for "rank" alone
     stored = {"name": str, "shift": ("d", None), "scale": ("d", None), "ranks": Ranks | None}
@@ -80,7 +95,9 @@ class Scaling(NamedTuple):
         """Refuse what no fit gives."""
         if self.name not in NAMES:
             raise ValueError(f"name must be one of {', '.join(NAMES)}, got {self.name!r}")
-        if (self.name in ("standard", "minmax")) != (self.scale is not None) or (self.name == "rank") != (self.ranks is not None):
+        if (self.name in ("standard", "minmax")) != (self.scale is not None) or (
+            self.name == "rank"
+        ) != (self.ranks is not None):
             raise ValueError(f"{self.name!r} does not fit its scale and ranks")
         check_at_least(self, scale=SMALLEST_DIVISOR)
 
@@ -95,11 +112,15 @@ class Scaling(NamedTuple):
         if self.scale is None:
             return X
         if sparse.issparse(X):
-            return sparse.csr_array((X.data / self.scale[X.indices], X.indices, X.indptr), shape=X.shape)
+            return sparse.csr_array(
+                (X.data / self.scale[X.indices], X.indices, X.indptr), shape=X.shape
+            )
         return X / self.scale
 
 
-def fitted(name: str, X: Array, weights: np.ndarray | None = None, *, centred: bool = False) -> Scaling:
+def fitted(
+    name: str, X: Array, weights: np.ndarray | None = None, *, centred: bool = False
+) -> Scaling:
     """Scaling of that name with what it needs to know of the training rows X (n, d); constant columns keep scale 1.
 
     `centred` shifts the rows further, so that they lie around the origin.
@@ -115,7 +136,10 @@ def fitted(name: str, X: Array, weights: np.ndarray | None = None, *, centred: b
             scale = high - shift
     if not np.isfinite(scale).all():
         column = int(np.flatnonzero(~np.isfinite(scale))[0])
-        raise ValueError(f"Column {column} of X spans more than the largest number; divide it by a constant before scaling={name!r}.")
+        raise ValueError(
+            f"Column {column} of X spans more than the largest number; divide it by a constant"
+            f" before scaling={name!r}."
+        )
     shift = middle(X.astype(np.float64)) if centred else np.where(is_filled(X), shift, 0.0)
     return Scaling(name, shift, np.where(scale > 0, scale, 1.0))
 
@@ -124,9 +148,12 @@ def ranked(X: Array, weights: np.ndarray | None = None) -> Ranks:
     """Ranks of the training rows X (n, d); a row of weight 3 counts like three rows."""
     if sparse.issparse(X):
         raise ValueError(
-            "scaling='rank' would fill every zero of sparse rows; use 'standard', 'minmax' or 'unit', or X.toarray() where it fits."
+            "scaling='rank' would fill every zero of sparse rows; use 'standard', 'minmax' or"
+            " 'unit', or X.toarray() where it fits."
         )
-    counts = np.ones(len(X)) if weights is None else weights  # summed as they are: integers add up without rounding
+    counts = (
+        np.ones(len(X)) if weights is None else weights
+    )  # summed as they are: integers add up without rounding
     knots: list[np.ndarray] = []
     levels: list[np.ndarray] = []
     for column in X.T:
@@ -135,7 +162,9 @@ def ranked(X: Array, weights: np.ndarray | None = None) -> Ranks:
         to_here = np.cumsum(here)
         knots.append(values)
         levels.append((to_here - here / 2) / to_here[-1])
-    return Ranks(np.concatenate(knots), np.concatenate(levels), np.cumsum([len(values) for values in knots]))
+    return Ranks(
+        np.concatenate(knots), np.concatenate(levels), np.cumsum([len(values) for values in knots])
+    )
 
 
 def _of_unit_length(X: Array) -> Array:

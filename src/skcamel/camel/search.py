@@ -1,6 +1,7 @@
 """Grid ► a table of candidates, scored by exact leave-one-out or by folds, and the best of them, solved.
 
-No decomposition is kept: the best candidate of a representation is solved before the next one is decomposed.
+No decomposition is kept: the best candidate of a representation is solved before the next one is
+decomposed.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from scipy.stats import rankdata
 
 from skcamel.arrays import Array, is_tensor, namespace, to_match, to_numpy
 from skcamel.camel.landmark import Block
-from skcamel.camel.representation import Data, Grid, Model, Problem, judged_by, label_bases, represent
+from skcamel.camel.representation import (
+    Data,
+    Grid,
+    Model,
+    Problem,
+    judged_by,
+    label_bases,
+    represent,
+)
 from skcamel.camel.spectral import LabelBasis
 from skcamel.camel.stream import Source, Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned, of_entries, thresholds
@@ -51,7 +60,10 @@ def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> 
     ('hamming_loss', 'coverage')
     """
     is_mixed = (Y > 0).any(axis=1) & (Y < 0).any(axis=1)
-    if criterion not in RANKING or (is_mixed if weights is None else is_mixed & (weights > 0)).any():
+    if (
+        criterion not in RANKING
+        or (is_mixed if weights is None else is_mixed & (weights > 0)).any()
+    ):
         return criterion
     return "hamming_loss"
 
@@ -81,9 +93,11 @@ def search(
     device : str, default=None
         Where problems live.
     threshold : see :func:`skcamel.camel.thresholds.thresholds`
-        Tuned for every candidate if the criterion is a metric of decisions; else decisions in the table are those at 0.
+        Tuned for every candidate if the criterion is a metric of decisions; else decisions in the
+        table are those at 0.
     combine : bool, default=False
-        Whether to keep, for each representation, the candidate of least squared error and α ≤ ½ in place of the best one.
+        Whether to keep, for each representation, the candidate of least squared error and α ≤ ½ in
+        place of the best one.
     tell : callable, default=None
         Is called with what is found so far after each representation.
 
@@ -118,13 +132,19 @@ def search(
 def _combinable(problem: Problem) -> Sequence[bool]:
     """Which candidates of a representation may be combined; none if columns of sparse rows are standardised and others are not.
 
-    With few rows, leave-one-out is slightly optimistic for two reasons. A row that is left out has helped to learn S, so a label of few
-    rows is known through S, the more so the larger α is. It has also helped to scale the columns, so a word of two rows weighs half of
+    With few rows, leave-one-out is slightly optimistic for two reasons. A row that is left out has
+    helped to learn S, so a label of few
+    rows is known through S, the more so the larger α is. It has also helped to scale the columns,
+    so a word of two rows weighs half of
     what it weighs for a new row.
     """
     grid = problem.grid
     others = any(scaling != "standard" for scaling, _, _ in grid.places)
-    if problem.representation.scaling.name == "standard" and others and hasattr(problem.data.X, "toarray"):
+    if (
+        problem.representation.scaling.name == "standard"
+        and others
+        and hasattr(problem.data.X, "toarray")
+    ):
         return [False] * len(problem.params)
     small = np.array(grid.alphas) <= LARGEST_ALPHA
     return np.repeat(small if small.any() else ~small, len(problem.params) // len(small)).tolist()
@@ -165,13 +185,21 @@ def _judged(
 
 
 def score_fold(
-    train: Data, test: Data, grid: Grid, S: np.ndarray, threshold: Any, device: Any, by: Streaming | None = None
+    train: Data,
+    test: Data,
+    grid: Grid,
+    S: np.ndarray,
+    threshold: Any,
+    device: Any,
+    by: Streaming | None = None,
 ) -> Iterator[list[Scores]]:
     """For each representation, the metrics of its candidates on the test part, as refitting each would give them.
 
     A tuned threshold comes from the leave-one-out scores of the training part.
     """
-    rows: Data | Source = train if by is None else Source(lambda: [Block(train.X, train.Y, train.weights)], by)
+    rows: Data | Source = (
+        train if by is None else Source(lambda: [Block(train.X, train.Y, train.weights)], by)
+    )
     judged = train if isinstance(rows, Data) else judged_by(rows.survey.judged, train.groups)
     bases = label_bases(S, grid.alphas, device)
     for problem in represent(rows, grid, device, judged):
@@ -190,7 +218,8 @@ def score_fold(
 def stacks(scores: Iterable[Array]) -> Iterator[Array]:
     """Scores (n, q) of some candidates as (c, n, q): one at a time on the CPU, for the cache; many on a GPU, which is slow to start.
 
-    Threads would gain nothing here: those of BLAS still wait for the next product while the scores are sorted.
+    Threads would gain nothing here: those of BLAS still wait for the next product while the scores
+    are sorted.
     """
     waiting = iter(scores)
     for first in waiting:
@@ -199,10 +228,13 @@ def stacks(scores: Iterable[Array]) -> Iterator[Array]:
         yield namespace(first).stack(some) if len(some) > 1 else first[None]
 
 
-def candidate_metrics(relevant: Array, scores: Array, at: Array, weights: Array | None) -> list[Scores]:
+def candidate_metrics(
+    relevant: Array, scores: Array, at: Array, weights: Array | None
+) -> list[Scores]:
     """The seven metrics of c candidates: scores (c, n, q), relevance bool (n, q), thresholds (q,) or (c, 1, q).
 
-    Weights are (n,) or None, or those of entries (n, q), 0 where labels are unknown; then all metrics are those of known entries.
+    Weights are (n,) or None, or those of entries (n, q), 0 where labels are unknown; then all
+    metrics are those of known entries.
     """
     xp = namespace(scores)
     known = None
@@ -211,7 +243,9 @@ def candidate_metrics(relevant: Array, scores: Array, at: Array, weights: Array 
         relevant = relevant & known
     values = ranking_metrics(relevant, scores, weights=weights, known=known)
     values |= decision_metrics(count(relevant, scores > at, weights, known))
-    columns = to_numpy(xp.stack([values[name] for name in NAMES])).T.tolist()  # one transfer from a device
+    columns = to_numpy(
+        xp.stack([values[name] for name in NAMES])
+    ).T.tolist()  # one transfer from a device
     return [dict(zip(NAMES, column, strict=True)) for column in columns]
 
 
@@ -224,7 +258,11 @@ class Results(NamedTuple):
 
 
 def tabulate(
-    candidates: Sequence[Mapping[str, Any]], folds: Sequence[Sequence[Scores]], criterion: str, *, split_scores: bool = True
+    candidates: Sequence[Mapping[str, Any]],
+    folds: Sequence[Sequence[Scores]],
+    criterion: str,
+    *,
+    split_scores: bool = True,
 ) -> Results:
     """Table of all candidates from the parameters of each, and for each fold the seven metrics of each; the first of equal ones is best.
 
@@ -243,13 +281,20 @@ def tabulate(
     by_fold = {}
     for name in NAMES:
         values = [[larger_is_better(name, own[name]) for own in fold] for fold in folds]
-        by_fold[name] = np.ma.masked_invalid(values)  # undefined in a fold; means are over the folds that define the metric
+        by_fold[name] = np.ma.masked_invalid(
+            values
+        )  # undefined in a fold; means are over the folds that define the metric
     scores = by_fold[criterion].mean(axis=0)
     ranks = rankdata(-scores.filled(-np.inf), method="min").astype(np.int32)
     table |= {"mean_test_score": scores.filled(np.nan), "rank_test_score": ranks}
-    table |= {f"mean_test_{name}": values.mean(axis=0).filled(np.nan) for name, values in by_fold.items()}
+    table |= {
+        f"mean_test_{name}": values.mean(axis=0).filled(np.nan) for name, values in by_fold.items()
+    }
     if split_scores:
-        table |= {f"split{k}_test_score": values.filled(np.nan) for k, values in enumerate(by_fold[criterion])}
+        table |= {
+            f"split{k}_test_score": values.filled(np.nan)
+            for k, values in enumerate(by_fold[criterion])
+        }
         table["std_test_score"] = by_fold[criterion].std(axis=0).filled(np.nan)
     best = int(scores.filled(-np.inf).argmax())
     return Results(table, best, float(table["mean_test_score"][best]))

@@ -2,12 +2,16 @@
 
 The training problem (equations 6 and 7) is
 
-    min over W, b, Z   ½ Σ w_i ||z_i - f(x_i)||² + λ1/2 Σ w_i ||z_i G - y_i||² + λ2/2 ||W||²,     f(x) = φ(x)W + b
+    min over W, b, Z   ½ Σ w_i ||z_i - f(x_i)||² + λ1/2 Σ w_i ||z_i G - y_i||² + λ2/2 ||W||²,
+    f(x) = φ(x)W + b
 
-with W = φ(X)ᵀA/λ2. The weights w_i of the rows are 1 unless given. Scores of new rows are f(x)G. Other modules solve it for labels of
-which some are unknown (`unknown`), by sums over rows (`landmark`), and by the paper's Algorithm 1 (`alternating`).
+with W = φ(X)ᵀA/λ2. The weights w_i of the rows are 1 unless given. Scores of new rows are f(x)G.
+Other modules solve it for labels of
+which some are unknown (`unknown`), by sums over rows (`landmark`), and by the paper's Algorithm 1
+(`alternating`).
 
-With the SVD G = P diag(d) Rᵀ and the eigendecomposition U diag(ω) Uᵀ of the centred kernel matrix, the problem falls
+With the SVD G = P diag(d) Rᵀ and the eigendecomposition U diag(ω) Uᵀ of the centred kernel matrix,
+the problem falls
 apart, in the label basis R, into kernel ridge regressions of the targets Y r_c with ridge
 
     ρ_c = λ2 (1 + 1 / (λ1 d_c²)),
@@ -34,7 +38,8 @@ MOST = 2**24  # numbers that errors at nodes may take where n²/2 is less
 class Solution(NamedTuple):
     """Coefficients of a trained model, in the paper's variables and ready for prediction; n may count landmarks in place of rows.
 
-    Scores of new rows are ``k(x) @ dual_coef + intercept``, the labels' own predictions before collaboration
+    Scores of new rows are ``k(x) @ dual_coef + intercept``, the labels' own predictions before
+    collaboration
     ``k(x) @ A / lambda2 + b``, with ``dual_coef = A @ G / lambda2`` and ``intercept = b @ G``.
     """
 
@@ -51,7 +56,8 @@ class Solution(NamedTuple):
 class Spectrum(NamedTuple):
     """Eigenbasis of the centred kernel matrix without its constant direction: all that the solver needs of X.
 
-    With row weights w (D = diag(w), v = w / Σw) the decomposed matrix is D^½ (I - 1vᵀ) K (I - v1ᵀ) D^½.
+    With row weights w (D = diag(w), v = w / Σw) the decomposed matrix is D^½ (I - 1vᵀ) K (I - v1ᵀ)
+    D^½.
     """
 
     values: Array  # (m,)   ω, m = n - 1, ascending
@@ -85,10 +91,12 @@ class LabelBasis(NamedTuple):
 def decompose(K: Array, weights: Array | None = None) -> Spectrum:
     """Eigenbasis of the centred kernel: O(n³) once, shared by every alpha, lambda1, lambda2.
 
-    The kernel matrix K (n, n) of the training rows is overwritten: at most 3 n² doubles are alive at a time. Weights (n,) are
+    The kernel matrix K (n, n) of the training rows is overwritten: at most 3 n² doubles are alive
+    at a time. Weights (n,) are
     positive.
 
-    The constant vector is an eigenvector with eigenvalue 0, lost among other null directions where rows repeat. It is
+    The constant vector is an eigenvector with eigenvalue 0, lost among other null directions where
+    rows repeat. It is
     moved to a negative eigenvalue of the size of the matrix, comes out first, and is cut off.
     """
     xp = namespace(K)
@@ -107,7 +115,9 @@ def decompose(K: Array, weights: Array | None = None) -> Spectrum:
         K[i : i + 512] -= size * constant[i : i + 512, None] * constant
     values, vectors = eigh_in_place(K)
     values, vectors = values[1:], vectors[:, 1:]
-    rounding = n * np.finfo(np.float64).eps * float(xp.abs(mean).max())  # what centring leaves of a large common part
+    rounding = (
+        n * np.finfo(np.float64).eps * float(xp.abs(mean).max())
+    )  # what centring leaves of a large common part
     if n > 1:
         check_definite(float(values[0]), size, rounding)
     return Spectrum(xp.clip(values, 0, None), vectors, mean, weights, total)
@@ -117,7 +127,10 @@ def finite_size(K: Array) -> float:
     """The norm of a matrix, refused where it is not finite."""
     size = float(namespace(K).linalg.norm(K))
     if not np.isfinite(size):
-        raise ValueError("The kernel matrix holds NaN or infinity: features or weights are too large or too small for it; scale them.")
+        raise ValueError(
+            "The kernel matrix holds NaN or infinity: features or weights are too large or too"
+            " small for it; scale them."
+        )
     return size
 
 
@@ -125,8 +138,9 @@ def check_definite(least: float, size: float, rounding: float = 0.0) -> None:
     """Refuse a kernel matrix whose least eigenvalue is below 0, by more than `rounding` and a share of its norm."""
     if least < -INDEFINITE * size - rounding:
         raise ValueError(
-            f"The kernel matrix is not positive semi-definite: its smallest eigenvalue is {least:.3g} and its norm "
-            f"{size:.3g}. CAMEL needs a valid kernel; for similarities try K @ K.T."
+            "The kernel matrix is not positive semi-definite: its smallest eigenvalue is"
+            f" {least:.3g} and its norm {size:.3g}. CAMEL needs a valid kernel; for similarities"
+            " try K @ K.T."
         )
 
 
@@ -144,7 +158,8 @@ def project(spectrum: Spectrum, Y: Array) -> Targets:
 def label_basis(G: Array) -> LabelBasis:
     """Live components of G: those with d_c > q · eps · d_max.
 
-    They come from the SVD of G itself: squaring G would hide the small ones. There is a jump at d_c = 0: a null
+    They come from the SVD of G itself: squaring G would hide the small ones. There is a jump at d_c
+    = 0: a null
     component contributes nothing, a tiny one its mean.
     """
     xp = namespace(G)
@@ -153,7 +168,15 @@ def label_basis(G: Array) -> LabelBasis:
     return LabelBasis(P[:, live], d[live], Rt.T[:, live], G)
 
 
-def solve_in(spectrum: Spectrum, targets: Targets, basis: LabelBasis, *, lambda1: float, lambda2: float, embed: bool = True) -> Solution:
+def solve_in(
+    spectrum: Spectrum,
+    targets: Targets,
+    basis: LabelBasis,
+    *,
+    lambda1: float,
+    lambda2: float,
+    embed: bool = True,
+) -> Solution:
     """The solution for one (G, λ1, λ2), from the label basis of G, in the paper's variables; Z, if wanted, has a row for each training row.
 
     >>> K, Y, G = np.eye(3), np.array([[1.0, 1], [1, -1], [-1, -1]]), np.eye(2)
@@ -193,8 +216,10 @@ def leave_one_out(
 ) -> Iterator[Array]:
     """Exact leave-one-out scores (n, q) of the training rows for every (λ1, λ2) of every label basis.
 
-    Row i is scored by the model of all rows but i, with S and σ held. Under weights, row i loses one unit of
-    weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is scored by the model of all rows outside its group.
+    Row i is scored by the model of all rows but i, with S and σ held. Under weights, row i loses
+    one unit of
+    weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is scored by the
+    model of all rows outside its group.
     """
     xp = namespace(targets.Y)
     weights = xp.ones_like(targets.Y[:, 0]) if spectrum.weights is None else spectrum.weights
@@ -203,7 +228,11 @@ def leave_one_out(
 
 
 def held_out(
-    spectrum: Spectrum, targets: Targets, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], K: Array
+    spectrum: Spectrum,
+    targets: Targets,
+    bases: Sequence[LabelBasis],
+    penalties: Sequence[tuple[float, float]],
+    K: Array,
 ) -> Iterator[Array]:
     """Scores (m, q) of other rows for every (λ1, λ2) of every label basis.
 
@@ -220,20 +249,26 @@ def held_out(
 def in_eigenbasis(spectrum: Spectrum, K: Array) -> Array:
     """Other rows in the eigenbasis of the kernel, (m, n - 1), from their kernel K (m, n) with the training rows."""
     centred = K - spectrum.kernel_mean
-    return (centred if spectrum.weights is None else centred * namespace(K).sqrt(spectrum.weights)) @ spectrum.vectors
+    return (
+        centred if spectrum.weights is None else centred * namespace(K).sqrt(spectrum.weights)
+    ) @ spectrum.vectors
 
 
 def coefficients(spectrum: Spectrum, rotated: Array, rho: Array) -> Array:
     """β_c = D^½ U diag(1/(ω + ρ_c)) Uᵀ D^½ (Y - 1ȳ) r_c for each column c of `rotated` (m, l)."""
     beta = spectrum.vectors @ (rotated / (spectrum.values[:, None] + rho))
-    return beta if spectrum.weights is None else namespace(beta).sqrt(spectrum.weights)[:, None] * beta
+    return (
+        beta if spectrum.weights is None else namespace(beta).sqrt(spectrum.weights)[:, None] * beta
+    )
 
 
 class Diagonal:
     """g(ρ) = Σ_k U_ik² / (ω_k + ρ) for many ρ, (n, number of ρ), from ω (m,) and U (n, m).
 
-    log g is analytic in log ρ, so interpolation gives it to rounding. A grid of 77 candidates and 100 labels needs 7 700 values of ρ
-    per row, the interpolation 100 nodes, which halves the cost of leave-one-out. Few values are computed directly.
+    log g is analytic in log ρ, so interpolation gives it to rounding. A grid of 77 candidates and
+    100 labels needs 7 700 values of ρ
+    per row, the interpolation 100 nodes, which halves the cost of leave-one-out. Few values are
+    computed directly.
     """
 
     def __init__(self, values: Array, vectors: Array, ridges: Sequence[Array]) -> None:
@@ -270,7 +305,9 @@ class Nodes(NamedTuple):
         """Shares (n_nodes, len(rho)) of the values at the nodes in the value at each ρ."""
         xp = namespace(rho)
         distances = (xp.log(rho) - self.middle) / self.half - self.places[:, None]
-        distances = xp.where(xp.abs(distances) < 1e-15, 1e-15, distances)  # at a node its own value outweighs all others
+        distances = xp.where(
+            xp.abs(distances) < 1e-15, 1e-15, distances
+        )  # at a node its own value outweighs all others
         shares = self.weights[:, None] / distances
         return shares / xp.sum(shares, axis=0)
 
@@ -285,7 +322,9 @@ def nodes_for(rho: Array) -> Nodes | None:
     half = float(logarithms.max() - logarithms.min()) / 2
     if half < 1e-6:
         return None
-    n_nodes = 10 + int(33 / np.arcsinh(np.pi / half))  # the error falls like exp(-n_nodes asinh(π / half))
+    n_nodes = 10 + int(
+        33 / np.arcsinh(np.pi / half)
+    )  # the error falls like exp(-n_nodes asinh(π / half))
     if len(rho) <= n_nodes:
         return None
     angles = np.pi * (np.arange(n_nodes) + 0.5) / n_nodes
@@ -301,7 +340,8 @@ class Smoother(NamedTuple):
 
         I - H = I - s sᵀ / Σw - V Vᵀ + ρ V diag(1/(ω + ρ)) Vᵀ,
 
-    where the first three terms are what lies outside all directions of the basis. Nothing cancels in this sum, however small ρ is.
+    where the first three terms are what lies outside all directions of the basis. Nothing cancels
+    in this sum, however small ρ is.
     """
 
     values: Array  # (r,) ω
@@ -310,11 +350,15 @@ class Smoother(NamedTuple):
     truth: Array  # (n, q) labels in {-1, +1}
     roots: Array  # (n, 1) √w
     total: float  # Σw
-    outside: Array  # (n, 1) part of each row outside the basis, the diagonal of the first three terms
+    outside: (
+        Array  # (n, 1) part of each row outside the basis, the diagonal of the first three terms
+    )
     missed: Array  # (n, q) part of the labels, less their mean and times √w, outside the basis
 
 
-def smoother_of(values: Array, rows: Array, targets: Targets, weights: Array, total: float) -> Smoother:
+def smoother_of(
+    values: Array, rows: Array, targets: Targets, weights: Array, total: float
+) -> Smoother:
     """A smoother from ω (r,), rows (n, r) times √w, labels, weights (n,) and the weight of all training rows.
 
     `targets.projected` (r, q) are the labels in the same basis.
@@ -335,10 +379,15 @@ def without_rounding(outside: Array, missed: Array) -> tuple[Array, Array]:
 
 
 def scores_without(
-    smoother: Smoother, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], groups: np.ndarray | None = None
+    smoother: Smoother,
+    bases: Sequence[LabelBasis],
+    penalties: Sequence[tuple[float, float]],
+    groups: np.ndarray | None = None,
 ) -> Iterator[Array]:
     """Scores (n, q) of each row without it or its group, for every (λ1, λ2) of every label basis."""
-    candidates = [(a, basis.ridges(*penalty)) for a, basis in enumerate(bases) for penalty in penalties]
+    candidates = [
+        (a, basis.ridges(*penalty)) for a, basis in enumerate(bases) for penalty in penalties
+    ]
     if groups is None:
         errors = _errors_without_row(smoother, bases, candidates)
     else:
@@ -349,7 +398,9 @@ def scores_without(
             yield reached - error @ basis.R.T
 
 
-def _errors_without_row(smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, Array]]) -> Iterator[Array]:
+def _errors_without_row(
+    smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, Array]]
+) -> Iterator[Array]:
     """Errors (n, l) of the components of each candidate, where one unit of weight of the row is left out, or all if it has less.
 
     Where nothing is left to learn from, the error is the whole label.
@@ -361,19 +412,30 @@ def _errors_without_row(smoother: Smoother, bases: Sequence[LabelBasis], candida
     projected = [smoother.projected @ basis.R for basis in bases]
     missed = [smoother.missed @ basis.R for basis in bases]
     widest = max([1, *(len(basis.d) for basis in bases)])
-    together = max(1, len(smoother.values) // (2 * widest))  # enough for a fat product of n²/2 doubles
+    together = max(
+        1, len(smoother.values) // (2 * widest)
+    )  # enough for a fat product of n²/2 doubles
     for first in range(0, len(candidates), together):
         block = candidates[first : first + together]
         rho = xp.concatenate([rho for _, rho in block])
-        inside = smoother.rows @ (xp.concatenate([projected[a] for a, _ in block], axis=1) / (smoother.values[:, None] + rho))
+        inside = smoother.rows @ (
+            xp.concatenate([projected[a] for a, _ in block], axis=1)
+            / (smoother.values[:, None] + rho)
+        )
         g = diagonal(rho)
         end = 0
         for a, own in block:
             start, end = end, end + len(own)
             rest = stays + share * own * g[:, start:end]
             is_left = rest > 0
-            error = (missed[a] + own * inside[:, start:end]) / (smoother.roots * xp.where(is_left, rest, 1.0))
-            yield error if bool(is_left.all()) else xp.where(is_left, error, smoother.truth @ bases[a].R)
+            error = (missed[a] + own * inside[:, start:end]) / (
+                smoother.roots * xp.where(is_left, rest, 1.0)
+            )
+            yield (
+                error
+                if bool(is_left.all())
+                else xp.where(is_left, error, smoother.truth @ bases[a].R)
+            )
 
 
 def blocks_of_groups(groups: np.ndarray) -> list[np.ndarray]:
@@ -387,7 +449,8 @@ def blocks_of_groups(groups: np.ndarray) -> list[np.ndarray]:
     sizes = np.bincount(groups)
     if sizes.max() == len(groups):
         raise ValueError(
-            f"All {len(groups)} rows are in one group, so without it no row is left to learn from; groups must have at least two values."
+            f"All {len(groups)} rows are in one group, so without it no row is left to learn from;"
+            " groups must have at least two values."
         )
     members = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
     found: list[np.ndarray] = []
@@ -399,11 +462,15 @@ def blocks_of_groups(groups: np.ndarray) -> list[np.ndarray]:
 
 
 def _errors_without_group(
-    smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, Array]], groups: Sequence[np.ndarray]
+    smoother: Smoother,
+    bases: Sequence[LabelBasis],
+    candidates: Sequence[tuple[int, Array]],
+    groups: Sequence[np.ndarray],
 ) -> Iterator[Array]:
     """Errors (n, l) of the components of each candidate, where all rows of the group are left out.
 
-    Errors of all labels at few nodes give those of every candidate, for they are as smooth in log ρ as the diagonal.
+    Errors of all labels at few nodes give those of every candidate, for they are as smooth in log ρ
+    as the diagonal.
     """
     xp = namespace(smoother.rows)
     n, q = smoother.truth.shape
@@ -413,7 +480,9 @@ def _errors_without_group(
         size = n / sum(map(len, groups))
         cost = len(nodes.rho) * (q + size)  # in products of the rows with a column
         width = len(nodes.rho) * q
-        if cost > len(every) + size * len(xp.unique(every)) or n * width > max(MOST, n * len(smoother.values) // 2):
+        if cost > len(every) + size * len(xp.unique(every)) or n * width > max(
+            MOST, n * len(smoother.values) // 2
+        ):
             nodes = None
     if nodes is not None:
         labels = as_floats(np.eye(q), smoother.rows)
@@ -423,13 +492,20 @@ def _errors_without_group(
             yield at_nodes @ xp.reshape(mixing, (-1, len(rho)))
     else:
         for a, rho in candidates:
-            yield _errors_at(smoother, groups, [(own, bases[a].R[:, rho == own]) for own in xp.unique(rho).tolist()])
+            yield _errors_at(
+                smoother,
+                groups,
+                [(own, bases[a].R[:, rho == own]) for own in xp.unique(rho).tolist()],
+            )
 
 
-def _errors_at(smoother: Smoother, groups: Sequence[np.ndarray], systems: Sequence[tuple[float, Array]]) -> Array:
+def _errors_at(
+    smoother: Smoother, groups: Sequence[np.ndarray], systems: Sequence[tuple[float, Array]]
+) -> Array:
     """Errors of mixtures of labels (q, c) under each ρ where the group is left out, (n, sum of all c): (I - H)⁻¹ (y - ŷ) of its rows.
 
-    They are solved for in the eigenbasis of what lies outside the basis of the rows, where neither part of I - H hides the other.
+    They are solved for in the eigenbasis of what lies outside the basis of the rows, where neither
+    part of I - H hides the other.
     """
     xp = namespace(smoother.rows)
     width = sum(labels.shape[1] for _, labels in systems)
@@ -438,7 +514,9 @@ def _errors_at(smoother: Smoother, groups: Sequence[np.ndarray], systems: Sequen
         rows, roots = smoother.rows[index], smoother.roots[index]  # (k, m, r) and (k, m, 1)
         k, m, r = rows.shape
         identity = as_floats(np.eye(m), rows)
-        outside = identity - roots @ roots.swapaxes(1, 2) / smoother.total - rows @ rows.swapaxes(1, 2)
+        outside = (
+            identity - roots @ roots.swapaxes(1, 2) / smoother.total - rows @ rows.swapaxes(1, 2)
+        )
         outside, turned = xp.linalg.eigh(outside)
         back = turned.swapaxes(1, 2)
         rows = back @ rows
@@ -449,7 +527,9 @@ def _errors_at(smoother: Smoother, groups: Sequence[np.ndarray], systems: Sequen
             start, end = end, end + labels.shape[1]
             shrinkage = xp.sqrt(rho / (smoother.values + rho))  # (r,)
             shrunk = rows * shrinkage
-            inside = xp.reshape(shrunk, (k * m, r)) @ (shrinkage[:, None] * (smoother.projected @ labels))
+            inside = xp.reshape(shrunk, (k * m, r)) @ (
+                shrinkage[:, None] * (smoother.projected @ labels)
+            )
             residuals = missed @ labels + xp.reshape(inside, (k, m, -1))
             errors = xp.linalg.solve(outside + shrunk @ shrunk.swapaxes(1, 2), residuals)
             found[index, start:end] = turned @ errors / roots

@@ -1,9 +1,13 @@
 """Rows in blocks ► sums ► the eigenbasis of features: how a fit gets along without a matrix of rows.
 
-A fit goes through the rows twice, wherever they are: in memory, in files or on a cluster. The first pass surveys them: how often labels
-occur together, how many rows there are, and a sample of them, which fixes scaling, bandwidth and landmarks. Then one pass for each
-representation adds up moments (:mod:`skcamel.camel.landmark`), in blocks of a fixed number of rows. Both are sums over parts of the
-rows, formed where the parts are, so what is added later, in whatever batches, counts as if it had been there from the start.
+A fit goes through the rows twice, wherever they are: in memory, in files or on a cluster. The first
+pass surveys them: how often labels
+occur together, how many rows there are, and a sample of them, which fixes scaling, bandwidth and
+landmarks. Then one pass for each
+representation adds up moments (:mod:`skcamel.camel.landmark`), in blocks of a fixed number of rows.
+Both are sums over parts of the
+rows, formed where the parts are, so what is added later, in whatever batches, counts as if it had
+been there from the start.
 """
 
 from __future__ import annotations
@@ -28,7 +32,9 @@ from skcamel.camel.landmark import Block, Moments, Sample
 from skcamel.rows import alike, dense, on_device
 
 CHOICES = ("uniform", "kmeans")
-WIDE = 2_000  # columns up to which the linear kernel takes the features themselves, however few landmarks are wanted
+# columns up to which the linear kernel takes the features themselves, however few landmarks are
+# wanted
+WIDE = 2_000
 BANDWIDTH_ROWS = 4_000  # whose mean distance is the bandwidth
 CLUSTERED, LEAST_CLUSTERED = 20, 10_000  # rows for each centre of a cluster, and in all
 EQUAL = 1e-9  # a distance up to this share of its length makes a centre the same as a row
@@ -49,7 +55,9 @@ class Streaming:
     budget: int | None = None  # bytes that a fit may take beside the rows given
     device: Any = None
     threads: int | None = None  # None: as many as BLAS has
-    tell: Callable[[int, int], None] | None = None  # is called with how many rows are done, of how many
+    tell: Callable[[int, int], None] | None = (
+        None  # is called with how many rows are done, of how many
+    )
 
     @property
     def sampled(self) -> int:
@@ -73,7 +81,12 @@ class Survey(NamedTuple):
     def plus(self, other: Survey) -> Survey:
         """Of the rows of both."""
         sample = self.sample.plus(other.sample)
-        return Survey(sample, self.together + other.together, self.weight + other.weight, self.n_rows + other.n_rows)
+        return Survey(
+            sample,
+            self.together + other.together,
+            self.weight + other.weight,
+            self.n_rows + other.n_rows,
+        )
 
     @property
     def judged(self) -> Sample:
@@ -111,7 +124,11 @@ class Stream:
             if self.by.tell is not None:
                 self.by.tell(min(n, next(done)), n)  # counted in one step, whichever thread does it
             here = slice(start, start + size)
-            return self.block(Block(rows.X[here], rows.Y[here], None if rows.weights is None else rows.weights[here]))
+            return self.block(
+                Block(
+                    rows.X[here], rows.Y[here], None if rows.weights is None else rows.weights[here]
+                )
+            )
 
         blocks = [partial(block, start) for start in range(0, n, size)]
         return landmark.moments(self.features, blocks, q, threads=threads)
@@ -125,12 +142,15 @@ class Stream:
 
     def summary(self, judged: Sample) -> landmark.Summary:
         """The eigenbasis of the features of all rows so far, with a sample of them in it."""
-        return landmark.summarise(self.features, self.moments, self.block(Block(judged.X, judged.Y, judged.uneven)))
+        return landmark.summarise(
+            self.features, self.moments, self.block(Block(judged.X, judged.Y, judged.uneven))
+        )
 
     def _plan(self, n: int, d: int, q: int) -> tuple[int, int]:
         """Rows of a block, and threads: as many as fit into memory, each with sums of its own; refused where one does not fit.
 
-        What is needed is the peak of the pass over n rows, or of the decomposition with the judged rows in its basis, beside labels and
+        What is needed is the peak of the pass over n rows, or of the decomposition with the judged
+        rows in its basis, beside labels and
         the sample.
         """
         device, budget = self.by.device, self.by.budget
@@ -138,9 +158,16 @@ class Stream:
         on_gpu = device is not None and str(device) != "cpu"
         size = DEVICE_BLOCK_BYTES // (24 * (m + d)) if on_gpu else landmark.BLOCK_ROWS
         judged = min(n, landmark.JUDGED_ROWS)
-        always = 8 * (m * p + 4 * (d + 2) * min(n, self.by.sampled)) + LABEL_BYTES * n * q + OTHER_BYTES
+        always = (
+            8 * (m * p + 4 * (d + 2) * min(n, self.by.sampled)) + LABEL_BYTES * n * q + OTHER_BYTES
+        )
         of_thread = 8 * (2 * p * p + p * q + 2 * min(n, size) * (m + d + q))
-        at_the_end = 8 * (4 * m * m + 4 * p * q + judged * (2 * m + 9 * q + landmark.BLOCK_ROWS // 8) + landmark.BLOCK_ROWS * m)
+        at_the_end = 8 * (
+            4 * m * m
+            + 4 * p * q
+            + judged * (2 * m + 9 * q + landmark.BLOCK_ROWS // 8)
+            + landmark.BLOCK_ROWS * m
+        )
         threads = 1 if device is not None else self.by.threads or allowed_threads()
         free = memory.available(device) if budget is None else budget
         if free is not None:
@@ -152,7 +179,10 @@ class Stream:
         if budget is not None and needed > budget:
             least = -(-needed // 2**20)
             allows = f"max_memory allows {budget // 2**20} MiB"
-            raise MemoryError(f"{what} needs about {least} MiB and {allows}. {cure} Or give max_memory='{least}MiB'.")
+            raise MemoryError(
+                f"{what} needs about {least} MiB and {allows}. {cure} Or give"
+                f" max_memory='{least}MiB'."
+            )
         memory.require(needed, what, cure, device=device)
         return size, threads
 
@@ -165,7 +195,9 @@ class Source:
 
     def total(self, method: Callable[..., Any], of: Any) -> Any:
         """Sum of what a method of some object makes of each part that has rows, in a fixed order."""
-        return reduce(lambda total, found: total.plus(found), (method(of, part) for part in self.read()))
+        return reduce(
+            lambda total, found: total.plus(found), (method(of, part) for part in self.read())
+        )
 
     @cached_property
     def survey(self) -> Survey:
@@ -200,27 +232,43 @@ def begin(
     """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from a sample, for sums over `n_rows`."""
     X = sample.X.astype(np.float64)
     d = X.shape[1]
-    scaler = scaling.fitted(scaling_name, X, sample.uneven, centred=kernel_name in kernel.BY_PRODUCT)
+    scaler = scaling.fitted(
+        scaling_name, X, sample.uneven, centred=kernel_name in kernel.BY_PRODUCT
+    )
     scaled = sample._replace(X=scaler(X))
     is_narrow = kernel_name == "linear" and d <= max(by.count, WIDE)
     if by.primal or (is_narrow and isinstance(by.how, str)):
         origin = np.asarray(scaled.X.mean(axis=0)).ravel()
-        return Stream(scaler, None, landmark.Features(Kernel("linear"), None, to_device(origin, by.device)), by)
+        return Stream(
+            scaler,
+            None,
+            landmark.Features(Kernel("linear"), None, to_device(origin, by.device)),
+            by,
+        )
     fitted = Kernel(kernel_name)
     if kernel_name in kernel.RADIAL:
         if bandwidth is None:
             some = scaled.smallest(max(by.count, BANDWIDTH_ROWS))
             weights = None if some.uneven is None else to_device(some.uneven, by.device)
             rows, of_unit_length = on_device(some.X, by.device), scaling_name == "unit"
-            bandwidth = multiple * kernel.mean_distance(kernel_name, rows, weights=weights, of_unit_length=of_unit_length)
+            bandwidth = multiple * kernel.mean_distance(
+                kernel_name, rows, weights=weights, of_unit_length=of_unit_length
+            )
         fitted = Kernel(kernel_name, float(bandwidth))
     if not isinstance(by.how, str):
         Z = alike(scaler(by.how), scaled.X)
     elif by.how == "uniform":
         Z = scaled.smallest(by.count).X
     else:
-        Z = centres(scaled.smallest(max(LEAST_CLUSTERED, CLUSTERED * by.count)).X, by.count, by.seed)
-    return Stream(scaler, Z, landmark.features(fitted, on_device(Z, by.device), n_rows=n_rows, lambda2=lambda2), by)
+        Z = centres(
+            scaled.smallest(max(LEAST_CLUSTERED, CLUSTERED * by.count)).X, by.count, by.seed
+        )
+    return Stream(
+        scaler,
+        Z,
+        landmark.features(fitted, on_device(Z, by.device), n_rows=n_rows, lambda2=lambda2),
+        by,
+    )
 
 
 def centres(rows: Array, count: int, seed: int) -> np.ndarray:
@@ -234,21 +282,39 @@ def centres(rows: Array, count: int, seed: int) -> np.ndarray:
     [[0.5], [5.0]]
     """
     n, d = rows.shape
-    memory.require(5 * 8 * n * d, f"Clusters of {n} rows of {d} columns", "Take landmarks='uniform'.")
+    memory.require(
+        5 * 8 * n * d, f"Clusters of {n} rows of {d} columns", "Take landmarks='uniform'."
+    )
     points = np.unique(dense(rows), axis=0)
     if len(points) < 2:
-        raise ValueError("All rows are equal, and a centre would be one of them; take landmarks='uniform', or rows X that differ.")
+        raise ValueError(
+            "All rows are equal, and a centre would be one of them; take landmarks='uniform', or"
+            " rows X that differ."
+        )
     spectral.finite_size(2 * points)  # kmeans2 breaks down where a squared distance overflows
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a cluster that has lost its rows keeps its centre
-        found, cluster = kmeans2(points, min(count, len(points)), iter=11, minit="points", rng=np.random.default_rng(seed))
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # a cluster that has lost its rows keeps its centre
+        found, cluster = kmeans2(
+            points,
+            min(count, len(points)),
+            iter=11,
+            minit="points",
+            rng=np.random.default_rng(seed),
+        )
     sizes = np.bincount(cluster, minlength=len(found))
     alone = np.flatnonzero(sizes[cluster] == 1)
     _, pairs = KDTree(points).query(points[alone], k=2)  # each row and its nearest neighbour
     found[cluster[alone]] = points[pairs].mean(axis=1)
     found = np.unique(found[sizes > 0], axis=0)
     _, distances = vq(found, points)
-    found = found[distances > EQUAL * np.linalg.norm(found, axis=1)]  # none is a row but for rounding
+    found = found[
+        distances > EQUAL * np.linalg.norm(found, axis=1)
+    ]  # none is a row but for rounding
     if not len(found):
-        raise ValueError("Every centre of the rows is one of them: they lie on a grid of few values; take landmarks='uniform'.")
+        raise ValueError(
+            "Every centre of the rows is one of them: they lie on a grid of few values; take"
+            " landmarks='uniform'."
+        )
     return found

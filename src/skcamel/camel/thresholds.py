@@ -1,7 +1,9 @@
 """Leave-one-out scores ► thresholds, where a score becomes a decision.
 
-The paper's threshold is 0. Leave-one-out scores allow one tuned for a metric without refitting, for each label. A threshold tuned on
-three positives follows their noise, so that of a label is drawn towards the one that is best for all labels together: with p positives
+The paper's threshold is 0. Leave-one-out scores allow one tuned for a metric without refitting, for
+each label. A threshold tuned on
+three positives follows their noise, so that of a label is drawn towards the one that is best for
+all labels together: with p positives
 it keeps p / (p + 10) of its own choice.
 """
 
@@ -27,7 +29,9 @@ def is_tuned(threshold: Any) -> bool:
     return isinstance(threshold, str) and threshold != "zero"
 
 
-def thresholds(threshold: Any, relevant: Array, scores: Array, weights: Array | None = None) -> Array:
+def thresholds(
+    threshold: Any, relevant: Array, scores: Array, weights: Array | None = None
+) -> Array:
     """Threshold of every label, (q,).
 
     Parameters
@@ -47,12 +51,21 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: Array | 
     """
     q = scores.shape[1]
     if not is_tuned(threshold):
-        values = np.broadcast_to(np.float64(0.0) if isinstance(threshold, str) else np.asarray(threshold, dtype=np.float64), (q,))
+        values = np.broadcast_to(
+            (
+                np.float64(0.0)
+                if isinstance(threshold, str)
+                else np.asarray(threshold, dtype=np.float64)
+            ),
+            (q,),
+        )
         return to_match(values.copy(), scores)
     metric = OTHER_NAMES.get(threshold, threshold)
     xp = namespace(scores)
     w = of_entries(weights, scores)
-    if weights is not None and weights.ndim == 2:  # unknown entries go to the lowest known score of their label, where no threshold lies
+    if (
+        weights is not None and weights.ndim == 2
+    ):  # unknown entries go to the lowest known score of their label, where no threshold lies
         lowest = xp.amin(xp.where(w > 0, scores, xp.inf), axis=0)
         scores = xp.where(w > 0, scores, xp.where(xp.isfinite(lowest), lowest, xp.amin(lowest)))
     curve = _curve(relevant, scores, w)
@@ -82,7 +95,10 @@ def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:
     """
     curve = _curve(relevant, scores, namespace(scores).ones_like(scores))
     value = f1_of(*curve[2:])
-    return [(curve.thresholds[possible, j], value[possible, j]) for j, possible in enumerate(curve.possible.T)]
+    return [
+        (curve.thresholds[possible, j], value[possible, j])
+        for j, possible in enumerate(curve.possible.T)
+    ]
 
 
 class _Curve(NamedTuple):
@@ -104,9 +120,13 @@ def _curve(relevant: Array, scores: Array, w: Array) -> _Curve:
     predicted = xp.cumsum(take_along_rows(w.T, order), axis=1).T
     upper, lower = ranked[:-1], ranked[1:]
     middle = upper / 2 + lower / 2
-    between = xp.where(middle < upper, middle, lower)  # the middle of neighbouring numbers may round to the upper one
+    between = xp.where(
+        middle < upper, middle, lower
+    )  # the middle of neighbouring numbers may round to the upper one
     size = xp.where(predicted[-1:] > 0, predicted[-1:], 1.0)
-    beyond = xp.clip((ranked[:1] - ranked[-1:]) / size, 1e-6, None) + 1e-15 * xp.abs(ranked[:1])  # one mean distance of scores
+    beyond = xp.clip((ranked[:1] - ranked[-1:]) / size, 1e-6, None) + 1e-15 * xp.abs(
+        ranked[:1]
+    )  # one mean distance of scores
     ends, zero = xp.ones_like(relevant[:1]), xp.zeros_like(hits[:1])
     return _Curve(
         thresholds=xp.concatenate([ranked[:1] + beyond, between, ranked[-1:] - beyond]),
@@ -127,7 +147,8 @@ def _best(curve: _Curve, value: Array, of: str = "thresholds") -> Array:
 def _micro_gain(curve: _Curve) -> Array:
     """What is greatest, label by label, at the thresholds of the greatest micro-F1 of all labels; by Dinkelbach's iteration for ratios.
 
-    That is 2 hits - F1 predicted: for a given F1 the best thresholds have the greatest gain, and the F1 that they reach is the next one.
+    That is 2 hits - F1 predicted: for a given F1 the best thresholds have the greatest gain, and
+    the F1 that they reach is the next one.
     It rises until it repeats.
     """
     f1, last = 0.0, -1.0
@@ -149,5 +170,8 @@ def check_threshold(threshold: Any, words: tuple[str, ...] = WORDS) -> None:
         known = bool(np.isfinite(as_number(threshold)))
     if not known:
         shown = [word for word in words if word not in OTHER_NAMES]
-        unknown = f"threshold={threshold!r} is not known; choose {', '.join(map(repr, shown))}, a number, or one for each label."
+        unknown = (
+            f"threshold={threshold!r} is not known; choose {', '.join(map(repr, shown))}, a number,"
+            " or one for each label."
+        )
         raise ValueError(hint(f"threshold={threshold!r}") or unknown)

@@ -1,17 +1,23 @@
 """Labels of which some are unknown: the same training problem with a data term that counts known entries alone.
 
-    min over W, b, Z   ½ Σ w_i ||z_i - f(x_i)||² + λ1/2 Σ w_i ||m_i ∘ (z_i G - y_i)||² + λ2/2 ||W||²,     m_ij = 1 where y_ij is known
+    min over W, b, Z   ½ Σ w_i ||z_i - f(x_i)||² + λ1/2 Σ w_i ||m_i ∘ (z_i G - y_i)||² + λ2/2
+    ||W||²,     m_ij = 1 where y_ij is known
 
-Filling the unknown entries with those of ZG costs nothing, so this is the least value of the complete problem over all fillings.
+Filling the unknown entries with those of ZG costs nothing, so this is the least value of the
+complete problem over all fillings.
 With Ỹ = D^½ Y the complete problem has the value λ1/2 <Ỹ, A Ỹ>, where
 
-    A V = U diag(ν_c / (ω + ρ_c)) Uᵀ (V r_c) r_cᵀ, summed over c, + V (I - RRᵀ),     ν_c = ρ_c - λ2 = λ2 / (λ1 d_c²),
+    A V = U diag(ν_c / (ω + ρ_c)) Uᵀ (V r_c) r_cᵀ, summed over c, + V (I - RRᵀ),     ν_c = ρ_c - λ2
+    = λ2 / (λ1 d_c²),
 
-is symmetric and A Ỹ is D^½ (Y - ZG). The filling is the minimum of a quadratic form, which conjugate gradients find: each round takes
-two products with U and lowers the objective by as much as all rounds so far can. Filling by ZG again and again has the same limit,
+is symmetric and A Ỹ is D^½ (Y - ZG). The filling is the minimum of a quadratic form, which
+conjugate gradients find: each round takes
+two products with U and lowers the objective by as much as all rounds so far can. Filling by ZG
+again and again has the same limit,
 but takes the square of the number of rounds.
 
-A label without any known entry is out of the problem. Its S is 0, so nothing depends on it, and its scores are 0.
+A label without any known entry is out of the problem. Its S is 0, so nothing depends on it, and its
+scores are 0.
 """
 
 from __future__ import annotations
@@ -27,18 +33,27 @@ from skcamel.arrays import Array, as_floats, namespace
 from skcamel.camel import spectral
 from skcamel.camel.spectral import LabelBasis, Solution, Spectrum
 
-EXACT, ROUGH = 1e-10, 3e-3  # least |Y - ZG| of unknown entries in units of that of known ones: of a fit, and to compare candidates
+EXACT, ROUGH = (
+    1e-10,
+    3e-3,
+)  # least |Y - ZG| of unknown entries in units of that of known ones: of a fit, and to compare candidates
 ROUNDING = 1e-15  # in units of the labels
 MOST_ROUNDS = 1000
 Candidate = tuple[LabelBasis, tuple[float, float]]  # of G, with (λ1, λ2)
 
 
 def fill(
-    spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate], *, start: Array | None = None, tol: float = EXACT
+    spectrum: Spectrum,
+    Y: Array,
+    candidates: Sequence[Candidate],
+    *,
+    start: Array | None = None,
+    tol: float = EXACT,
 ) -> tuple[list[Array], int]:
     """Labels Y (n, q) with NaN filled by ZG of the solution, for several candidates at once, and the number of rounds.
 
-    Products with U are faster if they are fat. Unknown entries start from those of `start` (n, q), or from the mean of their label.
+    Products with U are faster if they are fat. Unknown entries start from those of `start` (n, q),
+    or from the mean of their label.
 
     >>> import numpy as np
     >>> K = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first two rows are alike
@@ -54,7 +69,9 @@ def fill(
     roots = xp.sqrt(weights)
     if start is None:
         start = _ratio(weights @ xp.where(missing, 0.0, Y), weights @ as_floats(~missing))
-    X = xp.stack([roots * xp.where(missing, start, Y).T] * len(candidates))  # (c, q, n), D^½ Y transposed
+    X = xp.stack(
+        [roots * xp.where(missing, start, Y).T] * len(candidates)
+    )  # (c, q, n), D^½ Y transposed
     waiting, n_rounds = xp.arange(len(candidates), device=Y.device), 0
     image = operator(X, waiting)
     enough = xp.maximum(tol**2 * _dot(image, image), ROUNDING**2 * _dot(X, X))  # (c, 1, 1)
@@ -62,7 +79,12 @@ def fill(
     direction, squares = residual, _dot(residual, residual)
     while n_rounds < MOST_ROUNDS:
         more = (squares > enough[waiting])[:, 0, 0]
-        waiting, residual, direction, squares = waiting[more], residual[more], direction[more], squares[more]
+        waiting, residual, direction, squares = (
+            waiting[more],
+            residual[more],
+            direction[more],
+            squares[more],
+        )
         if not len(waiting):
             break
         n_rounds += 1
@@ -75,22 +97,36 @@ def fill(
     return [xp.where(missing, (labels / roots).T, Y) for labels in X], n_rounds
 
 
-def solve(spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, lambda2: float) -> tuple[Solution, Array]:
+def solve(
+    spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, lambda2: float
+) -> tuple[Solution, Array]:
     """The solution for labels Y (n, q) with NaN where unknown, and the leave-one-out scores (n, q); `n_iter` counts rounds."""
     xp, candidate = namespace(Y), (basis, (lambda1, lambda2))
     (labels,), n_rounds = fill(spectrum, Y, [candidate])
     if n_rounds >= MOST_ROUNDS:
         warnings.warn(
-            f"Unknown labels were still changing after {n_rounds} rounds: lambda2 is very small for so few known labels, or lambda1 very "
-            "large. Scores may lack digits; raise lambda2.",
+            f"Unknown labels were still changing after {n_rounds} rounds: lambda2 is very small for"
+            " so few known labels, or lambda1 very large. Scores may lack digits; raise lambda2.",
             ConvergenceWarning,
             stacklevel=4,
         )
-    solution = spectral.solve_in(spectrum, spectral.project(spectrum, labels), basis, lambda1=lambda1, lambda2=lambda2)
+    solution = spectral.solve_in(
+        spectrum, spectral.project(spectrum, labels), basis, lambda1=lambda1, lambda2=lambda2
+    )
     more = _ridges(spectrum, Y, candidate)
-    scores = _left_out(spectrum, labels, candidate, more, spectral.Diagonal(spectrum.values, spectrum.vectors, [more]))
-    counts = as_floats(xp.any(~xp.isnan(Y), axis=0))  # rounding leaves traces of labels that nobody knows
-    of_labels = {key: getattr(solution, key) * counts for key in ("dual_coef", "intercept", "A", "b", "Z")}
+    scores = _left_out(
+        spectrum,
+        labels,
+        candidate,
+        more,
+        spectral.Diagonal(spectrum.values, spectrum.vectors, [more]),
+    )
+    counts = as_floats(
+        xp.any(~xp.isnan(Y), axis=0)
+    )  # rounding leaves traces of labels that nobody knows
+    of_labels = {
+        key: getattr(solution, key) * counts for key in ("dual_coef", "intercept", "A", "b", "Z")
+    }
     return solution._replace(**of_labels, n_iter=max(1, n_rounds)), scores * counts
 
 
@@ -103,38 +139,53 @@ def leave_one_out(
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for labels Y (n, q) with NaN where unknown.
 
-    Each candidate has its own filling, to two or three digits. That the filling of other rows depends on the row that is left out is
-    accounted for on average: unknown entries, taken as spread at random over the rows of a label, act like more noise on all
-    entries. What they add to the variance of label j is κ_j = (1 - p_j) / ḡ_j, where p_j is the known share and ḡ_j the mean over
-    the rows of the diagonal of (A⁻¹ + κ)⁻¹. With nothing unknown κ is 0, and the scores are exact. Groups are refused.
+    Each candidate has its own filling, to two or three digits. That the filling of other rows
+    depends on the row that is left out is
+    accounted for on average: unknown entries, taken as spread at random over the rows of a label,
+    act like more noise on all
+    entries. What they add to the variance of label j is κ_j = (1 - p_j) / ḡ_j, where p_j is the
+    known share and ḡ_j the mean over
+    the rows of the diagonal of (A⁻¹ + κ)⁻¹. With nothing unknown κ is 0, and the scores are exact.
+    Groups are refused.
     """
     if groups is not None:
         raise ValueError(
-            f"groups has {len(groups)} entries, but Y has unknown labels, with which groups cannot leave together exactly; "
-            "use cv=GroupKFold(5), which fits again without each fold."
+            f"groups has {len(groups)} entries, but Y has unknown labels, with which groups cannot"
+            " leave together exactly; use cv=GroupKFold(5), which fits again without each fold."
         )
     candidates = list(product(bases, penalties))
     more = [_ridges(spectrum, Y, candidate) for candidate in candidates]
     diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, more)
-    for candidate, own, labels in zip(candidates, more, _filled(spectrum, Y, candidates), strict=True):
+    for candidate, own, labels in zip(
+        candidates, more, _filled(spectrum, Y, candidates), strict=True
+    ):
         yield _left_out(spectrum, labels, candidate, own, diagonal)
 
 
 def held_out(
-    spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[tuple[float, float]], K: Array
+    spectrum: Spectrum,
+    Y: Array,
+    bases: Sequence[LabelBasis],
+    penalties: Sequence[tuple[float, float]],
+    K: Array,
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to two or three digits."""
     candidates = list(product(bases, penalties))
-    for (basis, (lambda1, lambda2)), labels in zip(candidates, _filled(spectrum, Y, candidates), strict=True):
+    for (basis, (lambda1, lambda2)), labels in zip(
+        candidates, _filled(spectrum, Y, candidates), strict=True
+    ):
         targets = spectral.project(spectrum, labels)
-        solution = spectral.solve_in(spectrum, targets, basis, lambda1=lambda1, lambda2=lambda2, embed=False)
+        solution = spectral.solve_in(
+            spectrum, targets, basis, lambda1=lambda1, lambda2=lambda2, embed=False
+        )
         yield K @ solution.dual_coef + solution.intercept
 
 
 def _filled(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate]) -> Iterator[Array]:
     """Labels filled to two or three digits, for every candidate.
 
-    As many candidates at a time as take n²/4 numbers. All start from the labels of one candidate, of the median λ2: without it, errors
+    As many candidates at a time as take n²/4 numbers. All start from the labels of one candidate,
+    of the median λ2: without it, errors
     of candidates that are about as good differ more.
     """
     by_ridge = sorted(candidates, key=lambda candidate: candidate[1][1])
@@ -145,7 +196,9 @@ def _filled(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate]) -> It
         yield from filled
 
 
-def _operator(spectrum: Spectrum, candidates: Sequence[Candidate]) -> Callable[[Array, Array], Array]:
+def _operator(
+    spectrum: Spectrum, candidates: Sequence[Candidate]
+) -> Callable[[Array, Array], Array]:
     """A function of V (c, q, n), labels transposed, and of numbers of candidates (c,): A V of each.
 
     All share products with U, read row by row.
@@ -168,11 +221,19 @@ def _operator(spectrum: Spectrum, candidates: Sequence[Candidate]) -> Callable[[
     return image
 
 
-def _left_out(spectrum: Spectrum, labels: Array, candidate: Candidate, more: Array, diagonal: spectral.Diagonal) -> Array:
+def _left_out(
+    spectrum: Spectrum,
+    labels: Array,
+    candidate: Candidate,
+    more: Array,
+    diagonal: spectral.Diagonal,
+) -> Array:
     """Leave-one-out scores (n, q) of a candidate, from its filled labels and its ridges with what unknown entries add to them."""
     xp, (basis, penalty) = namespace(labels), candidate
     rho, w = basis.ridges(*penalty), _weights(spectrum, labels)[:, None]
-    beta = spectral.coefficients(spectrum, spectral.project(spectrum, labels).projected @ basis.R, rho)
+    beta = spectral.coefficients(
+        spectrum, spectral.project(spectrum, labels).projected @ basis.R, rho
+    )
     g = diagonal(more)
     spread = _ratio(1 - g * more, g)  # variance of the prediction by other rows, times the weight
     step = beta * rho * (rho + spread) / (w * rho + xp.clip(w - 1, 0, None) * spread)
@@ -183,7 +244,9 @@ def _ridges(spectrum: Spectrum, Y: Array, candidate: Candidate) -> Array:
     """The ridge of each component with what unknown entries of labels Y (n, q) add to it, (l,)."""
     xp, (basis, penalty), n = namespace(Y), candidate, len(Y)
     weights, known = _weights(spectrum, Y), as_floats(~xp.isnan(Y))
-    shares = xp.clip(weights @ known / xp.sum(weights), 0.5 / n, None)  # of the rows, by weight; at least half a row
+    shares = xp.clip(
+        weights @ known / xp.sum(weights), 0.5 / n, None
+    )  # of the rows, by weight; at least half a row
     noise, ridges = _noise(basis, *penalty), basis.ridges(*penalty)
     variances = (spectrum.values[:, None] + ridges) / noise  # (m, l), of A⁻¹
     squares = basis.R**2  # (q, l)

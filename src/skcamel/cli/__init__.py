@@ -15,7 +15,8 @@ NEEDED = ("click", "rich")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    0 done; 1 failed, or something found; 2 wrong use, or a missing extra; 141 where the reader of the output went away; 128 plus
+    0 done; 1 failed, or something found; 2 wrong use, or a missing extra; 141 where the reader of
+    the output went away; 128 plus
     its number where a signal ended the command, so 130 for Ctrl-C and 143 for a polite kill.
 
     Parameters
@@ -39,5 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tell(text: str) -> None:
-    with suppress(OSError, AttributeError):  # standard error takes no more, or is None because it is closed
+    with suppress(
+        OSError, AttributeError
+    ):  # standard error takes no more, or is None because it is closed
         sys.stderr.write(f"{text}\n")

@@ -28,7 +28,8 @@ CREDITS = ("reference", "licence", "terms", "defects", "sources")
 def datasets() -> None:
     """List, fetch and check data sets.
 
-    A data set is named by its name in the catalogue, or by a file: .arff (with its XML, or of MEKA), .csv, .tsv, .xlsx,
+    A data set is named by its name in the catalogue, or by a file: .arff (with its XML, or of
+    MEKA), .csv, .tsv, .xlsx,
     .parquet, .jsonl, .mat, .svm, .svmlight, .txt.
     """
 
@@ -50,7 +51,9 @@ def list_command(data_home: str | None, *, as_json: bool) -> None:
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in ("name", "n", "d", "q", "cardinality", "available"):
-        table.add_column(column, justify="left" if column in ("name", "available") else "right", no_wrap=True)
+        table.add_column(
+            column, justify="left" if column in ("name", "available") else "right", no_wrap=True
+        )
     for facts, place in found:
         figures = (str(facts.n), str(facts.d), str(facts.q), f"{facts.cardinality:.3f}")
         table.add_row(one_line(facts.name), *figures, one_line(_available(facts, place)))
@@ -59,7 +62,10 @@ def list_command(data_home: str | None, *, as_json: bool) -> None:
 
 def _described(facts: DatasetFacts, place: Place | None) -> dict[str, Any]:
     where = None if place is None else str(place.folder)
-    return {key: getattr(facts, key) for key in (*SHOWN, *CREDITS)} | {"found_in": where, "fetchable": facts.download is not None}
+    return {key: getattr(facts, key) for key in (*SHOWN, *CREDITS)} | {
+        "found_in": where,
+        "fetchable": facts.download is not None,
+    }
 
 
 def _available(facts: DatasetFacts, place: Place | None) -> str:
@@ -70,10 +76,16 @@ def _available(facts: DatasetFacts, place: Place | None) -> str:
     return f"no: fetch {facts.name}{' --yes' if facts.terms else ''}"
 
 
-@datasets.command(epilog=examples("skcamel datasets fetch emotions", "skcamel datasets fetch rcv1-s1 --yes"))
+@datasets.command(
+    epilog=examples("skcamel datasets fetch emotions", "skcamel datasets fetch rcv1-s1 --yes")
+)
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Accept the terms of use, where some apply (rcv1).")
-@click.option("--cache", type=options.OutputFolder(), help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform.")
+@click.option(
+    "--cache",
+    type=options.OutputFolder(),
+    help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform.",
+)
 @click.option("--base-url", metavar="URL", help="A mirror of raw.githubusercontent.com, https.")
 def fetch(name: str, cache: str | None, base_url: str | None, *, yes: bool) -> None:
     """Download a benchmark set into the cache; source, licence status and reference are shown first."""
@@ -82,10 +94,19 @@ def fetch(name: str, cache: str | None, base_url: str | None, *, yes: bool) -> N
 
     try:
         with bars(bytes_per_second=True) as progress:
-            dataset = fetch_dataset(name, yes=yes, cache=cache, base_url=base_url or GITHUB, announce=_announce, progress=progress)
+            dataset = fetch_dataset(
+                name,
+                yes=yes,
+                cache=cache,
+                base_url=base_url or GITHUB,
+                announce=_announce,
+                progress=progress,
+            )
     except TermsError as error:
         _announce(dataset_facts(name).notice)
-        raise click.UsageError(f"Terms apply to {name}; if you accept them, run: skcamel datasets fetch {name} --yes") from error
+        raise click.UsageError(
+            f"Terms apply to {name}; if you accept them, run: skcamel datasets fetch {name} --yes"
+        ) from error
     say(f"{dataset.name}: {sizes(dataset)}; in {one_line(str(Path(dataset.source).parent))}")
 
 
@@ -93,7 +114,11 @@ def _announce(notice: str) -> None:
     say(notice, err=True)
 
 
-@datasets.command(epilog=examples("skcamel datasets check yeast", "skcamel datasets check mine.csv --labels 'topic_*'"))
+@datasets.command(
+    epilog=examples(
+        "skcamel datasets check yeast", "skcamel datasets check mine.csv --labels 'topic_*'"
+    )
+)
 @click.argument("name_or_file")
 @options.dataset_options
 @options.table_options
@@ -123,11 +148,16 @@ def check(ctx: click.Context, name_or_file: str, *, as_json: bool, **how: Any) -
         if told:
             print_columns(told)
         if dataset is not None:
-            say("\n".join(one_line(str(finding)) for finding in findings) or f"Nothing found in {sizes(dataset)}.")
+            say(
+                "\n".join(one_line(str(finding)) for finding in findings)
+                or f"Nothing found in {sizes(dataset)}."
+            )
     ctx.exit(int(any(finding.severity != "info" for finding in findings)))
 
 
-def _prepared(source: str, labels: str | None, of_table: dict[str, Any]) -> tuple[list[tuple[str, str, str]], Dataset | None]:
+def _prepared(
+    source: str, labels: str | None, of_table: dict[str, Any]
+) -> tuple[list[tuple[str, str, str]], Dataset | None]:
     """What a fit would make of each column of a table; and with labels its rows."""
     from skcamel.data.dataset import Dataset
     from skcamel.data.readers import read_columns
@@ -136,11 +166,16 @@ def _prepared(source: str, labels: str | None, of_table: dict[str, Any]) -> tupl
     preparer = preparer_with(of_table).set_params(scaling="none")
     try:
         if labels is None and labels_file is None:
-            return preparer.fit(read_columns(source, as_text=preparer.as_written())).describe(), None
+            return (
+                preparer.fit(read_columns(source, as_text=preparer.as_written())).describe(),
+                None,
+            )
         table = open_table(source, preparer, labels=labels, labels_file=labels_file)
         X = preparer.fit(table.columns, table.Y).transform(table.columns)
     except DataError:
         raise
     except ValueError as error:
         raise DataError(str(error), path=source) from error
-    return preparer.describe(), Dataset(X, table.Y, preparer.get_feature_names_out(), table.labels.names, name=table.name)
+    return preparer.describe(), Dataset(
+        X, table.Y, preparer.get_feature_names_out(), table.labels.names, name=table.name
+    )

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
     from skcamel.camel.outputs import Outputs
 
-    Found = tuple[tuple[str, ...], np.ndarray, np.ndarray | None, np.ndarray]  # label names, truth, scores if there are any, decisions
+    Found = tuple[
+        tuple[str, ...], np.ndarray, np.ndarray | None, np.ndarray
+    ]  # label names, truth, scores if there are any, decisions
 
 RATES = {
     "right": "of the yes answers are right",
@@ -43,10 +45,22 @@ EDGE_CASES = {
 )
 @click.argument("model", required=False, type=click.Path(exists=True, dir_okay=False))
 @click.argument("file", metavar="[FILE]", required=False)
-@click.option("--truth", metavar="FILE", help="Labelled file; label columns go by the names in the predictions.")
-@click.option("--predictions", type=click.Path(exists=True, dir_okay=False), help="File that 'skcamel predict' wrote, instead of a model.")
+@click.option(
+    "--truth",
+    metavar="FILE",
+    help="Labelled file; label columns go by the names in the predictions.",
+)
+@click.option(
+    "--predictions",
+    type=click.Path(exists=True, dir_okay=False),
+    help="File that 'skcamel predict' wrote, instead of a model.",
+)
 @click.option("--per-label", is_flag=True, help="Also precision, recall and F1 of every label.")
-@click.option("--sets", type=SHARE, help="Of a MODEL: also how good its prediction sets are at this confidence, such as 0.9.")
+@click.option(
+    "--sets",
+    type=SHARE,
+    help="Of a MODEL: also how good its prediction sets are at this confidence, such as 0.9.",
+)
 @data_home
 @as_json
 def evaluate(
@@ -64,7 +78,8 @@ def evaluate(
 
     Give a MODEL and a labelled FILE, or --predictions and --truth.
 
-    Do not evaluate a model on the rows that it was fitted on. Empty cells and ? among the labels are unknown: they count in no figure.
+    Do not evaluate a model on the rows that it was fitted on. Empty cells and ? among the labels
+    are unknown: they count in no figure.
     """
     if model is not None and file is not None and truth is None and predictions is None:
         found, outputs = _of_model(model, file, data_home)
@@ -87,7 +102,12 @@ def _of_model(model: str, file: str, data_home: str | None) -> tuple[Found, Outp
 
     with names_compared():
         outputs = final(fitted).outputs(rows.X)
-    return (tuple(map(str, final(fitted).label_names_)), rows.Y, outputs.scores, outputs.decisions), outputs
+    return (
+        tuple(map(str, final(fitted).label_names_)),
+        rows.Y,
+        outputs.scores,
+        outputs.decisions,
+    ), outputs
 
 
 def _answers(found: Found, outputs: Outputs, confidence: float) -> dict[str, Any]:
@@ -97,9 +117,15 @@ def _answers(found: Found, outputs: Outputs, confidence: float) -> dict[str, Any
 
     names, Y, *_ = found
     answers = sets_of(outputs, confidence)
-    total = {key: float(rate[0]) for key, rate in set_rates(Y.reshape(-1, 1), answers.reshape(-1, 1)).items()}
+    total = {
+        key: float(rate[0])
+        for key, rate in set_rates(Y.reshape(-1, 1), answers.reshape(-1, 1)).items()
+    }
     rates = {key: rate.tolist() for key, rate in set_rates(Y, answers).items()}
-    each = [{"label": name} | {key: rate[j] for key, rate in rates.items()} for j, name in enumerate(names)]
+    each = [
+        {"label": name} | {key: rate[j] for key, rate in rates.items()}
+        for j, name in enumerate(names)
+    ]
     return {"confidence": confidence, **total, "per_label": each}
 
 
@@ -112,13 +138,31 @@ def _of_files(truth: str, predictions: str, data_home: str | None) -> Found:
 
     names, values = read_predictions(predictions)
     if "decisions" not in values:
-        raise DataError("has no decision:NAME columns; write it again without --no-decisions.", path=predictions)
+        raise DataError(
+            "has no decision:NAME columns; write it again without --no-decisions.", path=predictions
+        )
     if not np.isin(values["decisions"], (0, 1)).all():
-        raise DataError("decisions are 0 or 1; are these scores? Name such columns score:NAME.", path=predictions)
-    Y = match_labels(load_dataset(truth, data_home), names) if is_catalogue_name(truth) else read_labels(truth, names)
+        raise DataError(
+            "decisions are 0 or 1; are these scores? Name such columns score:NAME.",
+            path=predictions,
+        )
+    Y = (
+        match_labels(load_dataset(truth, data_home), names)
+        if is_catalogue_name(truth)
+        else read_labels(truth, names)
+    )
     if len(Y) != len(values["decisions"]):
-        raise DataError(f"has {len(values['decisions'])} rows, {truth} has {len(Y)}; both must hold the same rows.", path=predictions)
-    return names, Y, values.get("scores", values.get("probabilities")), values["decisions"].astype(np.int64)
+        raise DataError(
+            f"has {len(values['decisions'])} rows, {truth} has {len(Y)}; both must hold the same"
+            " rows.",
+            path=predictions,
+        )
+    return (
+        names,
+        Y,
+        values.get("scores", values.get("probabilities")),
+        values["decisions"].astype(np.int64),
+    )
 
 
 def _tell(
@@ -142,13 +186,24 @@ def _tell(
     cases = asdict(metrics.edge_cases(Y, P))
     report = metrics.report(Y, P, label_names=names)
     if as_json:
-        found: dict[str, Any] = {"rows": len(Y), "labels": len(names), "metrics": figures, "edge_cases": cases}
+        found: dict[str, Any] = {
+            "rows": len(Y),
+            "labels": len(names),
+            "metrics": figures,
+            "edge_cases": cases,
+        }
         if answers is not None:
-            found["sets"] = answers if per_label else {key: value for key, value in answers.items() if key != "per_label"}
+            found["sets"] = (
+                answers
+                if per_label
+                else {key: value for key, value in answers.items() if key != "per_label"}
+            )
         found |= {"known": known} if known < 1 else {}
         say_json(found | ({"per_label": list(report)} if per_label else {}))
         return
-    say(f"{len(Y):,} rows, {len(names):,} labels{f'; {told_unknown(known)}' if known < 1 else ''}\n")
+    say(
+        f"{len(Y):,} rows, {len(names):,} labels{f'; {told_unknown(known)}' if known < 1 else ''}\n"
+    )
     print_metrics({"value": figures})
     if lines := [f"  {number:6,}  {EDGE_CASES[name]}" for name, number in cases.items() if number]:
         say("\n".join(["", *lines]))
@@ -166,7 +221,11 @@ def _tell_answers(answers: dict[str, Any], *, per_label: bool) -> None:
     if per_label:
         say(f"\n  {'yes right':>9}  {'missed':>9}  {'open':>9}  label")
         for row in answers["per_label"]:
-            say("  " + "  ".join(f"{_percent(row[key]):>9}" for key in RATES) + f"  {one_line(row['label'])}")
+            say(
+                "  "
+                + "  ".join(f"{_percent(row[key]):>9}" for key in RATES)
+                + f"  {one_line(row['label'])}"
+            )
 
 
 def _percent(share: float) -> str:
@@ -180,6 +239,14 @@ def print_metrics(columns: dict[str, dict[str, float]]) -> None:
 
     say(f"  {'':18}  {'better':6}" + "".join(f"  {head:>{max(9, len(head))}}" for head in columns))
     for name in next(iter(columns.values())):
-        cells = [f"{values[name]:.4f}" if values[name] == values[name] else "undefined" for values in columns.values()]
+        cells = [
+            f"{values[name]:.4f}" if values[name] == values[name] else "undefined"
+            for values in columns.values()
+        ]
         direction = "lower" if name in LOSSES else "higher"
-        say(f"  {name:18}  {direction:6}" + "".join(f"  {cell:>{max(9, len(head))}}" for cell, head in zip(cells, columns, strict=True)))
+        say(
+            f"  {name:18}  {direction:6}"
+            + "".join(
+                f"  {cell:>{max(9, len(head))}}" for cell, head in zip(cells, columns, strict=True)
+            )
+        )

@@ -28,24 +28,50 @@ if TYPE_CHECKING:
 @model_file
 @rows_file
 @click.option(
-    "--row", type=click.IntRange(min=1), default=1, show_default=True, help="Which row; the first one is 1, a header not counted."
+    "--row",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Which row; the first one is 1, a header not counted.",
 )
-@click.option("--label", "labels", multiple=True, metavar="NAME", help="A label to explain, may be repeated. Default: those predicted.")
 @click.option(
-    "--top", type=click.IntRange(min=0), default=5, show_default=True, help="How many pushes of other labels, and columns, to list."
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="NAME",
+    help="A label to explain, may be repeated. Default: those predicted.",
 )
 @click.option(
-    "--features/--no-features", default=None, help="Whether to list what each column of FILE adds. Default: unless it takes long."
+    "--top",
+    type=click.IntRange(min=0),
+    default=5,
+    show_default=True,
+    help="How many pushes of other labels, and columns, to list.",
+)
+@click.option(
+    "--features/--no-features",
+    default=None,
+    help="Whether to list what each column of FILE adds. Default: unless it takes long.",
 )
 @data_home
 @as_json
 def explain(
-    model: str, file: str, row: int, labels: tuple[str, ...], top: int, data_home: str | None, *, features: bool | None, as_json: bool
+    model: str,
+    file: str,
+    row: int,
+    labels: tuple[str, ...],
+    top: int,
+    data_home: str | None,
+    *,
+    features: bool | None,
+    as_json: bool,
 ) -> None:
     """Explain the scores of one row, by labels and by columns.
 
-    A score is that of the average training row, plus the label's own part, plus what every other label pushes up or down; a
-    label is predicted where its score exceeds its threshold. The same score is also that where no column is known, plus what each
+    A score is that of the average training row, plus the label's own part, plus what every other
+    label pushes up or down; a
+    label is predicted where its score exceeds its threshold. The same score is also that where no
+    column is known, plus what each
     column adds.
     """
     from skcamel.camel.explanation import LEARNED, LEGEND
@@ -57,7 +83,9 @@ def explain(
     names = [str(name) for name in fitted.label_names_]
     places = {name: j for j, name in reversed([*enumerate(names)])}  # of equal names the first
     if unknown := [label for label in labels if label not in places]:
-        raise click.UsageError(f"--label {unknown[0]}: the model has no such label; it has {shortened(names, 12)}.")
+        raise click.UsageError(
+            f"--label {unknown[0]}: the model has no such label; it has {shortened(names, 12)}."
+        )
     rows = rows_for(whole, file, data_home=data_home, truth=False)
     if row > rows.X.shape[0]:
         raise click.UsageError(f"--row {row}: {file} has {rows.X.shape[0]} rows.")
@@ -68,10 +96,17 @@ def explain(
         explanation, why = explained(fitted, rows.X[row - 1 : row], sources, features=features)
     if why:
         note(f"{why}; --features lists it." if features is None and not why.endswith(".") else why)
-    figures = [reasons(explanation, 0, j, top) for j in [places[label] for label in labels] or worth_showing(explanation, 0)]
+    figures = [
+        reasons(explanation, 0, j, top)
+        for j in [places[label] for label in labels] or worth_showing(explanation, 0)
+    ]
     learned = LEARNED[fitted.correlation]
     if as_json:
-        predicted = [name for name, score, cut in zip(names, explanation.scores[0], explanation.thresholds) if score > cut]
+        predicted = [
+            name
+            for name, score, cut in zip(names, explanation.scores[0], explanation.thresholds)
+            if score > cut
+        ]
         say_json({"row": row, "labels": predicted, "correlation": learned, "explanation": figures})
         return
     if getattr(fitted, "alpha_", getattr(fitted, "alpha", None)) == 0:
@@ -81,7 +116,13 @@ def explain(
     say(f"\nLabel correlation learned {learned}. {LEGEND}")
 
 
-def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Explanation, cells: Mapping[str, object]) -> None:
+def _print(
+    row: int,
+    file: str,
+    figures: list[dict[str, Any]],
+    explanation: Explanation,
+    cells: Mapping[str, object],
+) -> None:
     from skcamel.camel.explanation import seen_and_expected
 
     predicted = int((explanation.scores[0] > explanation.thresholds).sum())
@@ -89,19 +130,35 @@ def _print(row: int, file: str, figures: list[dict[str, Any]], explanation: Expl
     for figure in figures:
         lines = [("average row", figure["base"], ""), ("own part", figure["own"], "")]
         for push in figure["pushes"]:
-            shown = seen_and_expected(push["seen"], push["expected"], contradicts=push["against_the_data"])
+            shown = seen_and_expected(
+                push["seen"], push["expected"], contradicts=push["against_the_data"]
+            )
             lines.append((f"push of {push['label']}", push["push"], shown))
         if figure["number_of_other_pushes"]:
-            lines.append((f"push of {figure['number_of_other_pushes']} more", figure["other_pushes"], ""))
+            lines.append(
+                (f"push of {figure['number_of_other_pushes']} more", figure["other_pushes"], "")
+            )
         verdict = "predicted" if figure["predicted"] else "not predicted"
         sign = ">" if figure["predicted"] else "<="
-        say(f"\n{one_line(figure['label'])}: {verdict}, as score {figure['score']:+.3f} {sign} threshold {figure['cut']:+.3f}")
+        say(
+            f"\n{one_line(figure['label'])}: {verdict}, as score {figure['score']:+.3f} {sign}"
+            f" threshold {figure['cut']:+.3f}"
+        )
         _print_parts([*lines, ("= score", figure["score"], None)])
         if "columns" in figure:
             lines = [("no column known", figure["no_column"], "")]
-            lines += [(f"column {part['column']}", part["value"], _cell(cells, part["column"])) for part in figure["columns"]]
+            lines += [
+                (f"column {part['column']}", part["value"], _cell(cells, part["column"]))
+                for part in figure["columns"]
+            ]
             if figure["number_of_other_columns"]:
-                lines.append((count(figure["number_of_other_columns"], "more column"), figure["other_columns"], ""))
+                lines.append(
+                    (
+                        count(figure["number_of_other_columns"], "more column"),
+                        figure["other_columns"],
+                        "",
+                    )
+                )
             say("  The same score by column:")
             _print_parts(lines)
 
@@ -119,5 +176,7 @@ def _print_parts(lines: Sequence[tuple[str, float, str | None]]) -> None:
     width = max([16, *(len(one_line(name)) for name, _, _ in lines)])
     largest = max([1e-300, *(abs(value) for _, value, shown in lines if shown is not None)])
     for name, value, shown in lines:
-        bar = "" if shown is None else ("+" if value > 0 else "-") * round(20 * abs(value) / largest)
+        bar = (
+            "" if shown is None else ("+" if value > 0 else "-") * round(20 * abs(value) / largest)
+        )
         say(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar:<20} {shown or ''}".rstrip())

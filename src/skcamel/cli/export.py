@@ -10,7 +10,12 @@ from skcamel.cli.output import say, words_beside
 from skcamel.text import count, file_size, one_line
 
 
-@click.command(epilog=examples("skcamel export model.skcamel -o model.onnx", "skcamel export model.skcamel --dtype float64 -o model.onnx"))
+@click.command(
+    epilog=examples(
+        "skcamel export model.skcamel -o model.onnx",
+        "skcamel export model.skcamel --dtype float64 -o model.onnx",
+    )
+)
 @click.argument("model", metavar="MODEL", type=click.Path(exists=True, dir_okay=False))
 @click.option(
     "--dtype",
@@ -23,8 +28,10 @@ from skcamel.text import count, file_size, one_line
 def export(model: str, dtype: str, output: str) -> None:
     """Write MODEL as ONNX, which scores rows without Python.
 
-    It gives the same scores, labels and probabilities. Its input is a matrix X; after a fit on a table it has an input for each column:
-    numbers with NaN for a gap, 1 and 0 for yes and no, and text for categories. Columns of dates, text and tags cannot be exported.
+    It gives the same scores, labels and probabilities. Its input is a matrix X; after a fit on a
+    table it has an input for each column:
+    numbers with NaN for a gap, 1 and 0 for yes and no, and text for categories. Columns of dates,
+    text and tags cannot be exported.
     """
     keep_apart(output, model)
     need("onnx", "export", "ONNX files")
@@ -41,7 +48,13 @@ def export(model: str, dtype: str, output: str) -> None:
     inputs = [one_line(own.name) for own in made.graph.input]
     shown = inputs if len(inputs) <= 8 else [*inputs[:7], f"… {len(inputs) - 7} more"]
     with words_beside(output):
-        say(f"wrote {one_line(output)}: {file_size(len(content))}, {count(len(final(fitted).label_names_), 'label')}")
+        say(
+            f"wrote {one_line(output)}: {file_size(len(content))},"
+            f" {count(len(final(fitted).label_names_), 'label')}"
+        )
         say(f"  inputs   {', '.join(shown)}")
         say(f"  outputs  {', '.join(own.name for own in made.graph.output)}")
-        say(f"  memory   about {file_size(1000 * int(told['bytes_per_row']))} for 1,000 rows in one call")
+        say(
+            f"  memory   about {file_size(1000 * int(told['bytes_per_row']))} for 1,000 rows in one"
+            " call"
+        )

@@ -43,20 +43,25 @@ if TYPE_CHECKING:
         "skcamel fit mine.csv --labels 'topic_*' --preset best --scoring macro_f1 --test-size 0.25",
         "skcamel fit tickets.xlsx --labels tags --text subject,body --drop internal_note",
         "skcamel fit patients.csv --labels-file diagnoses.csv --id patient",
-        "skcamel fit 2024.parquet 2025.parquet --labels 'topic_*' --max-memory 2GiB -o topics.skcamel",
+        "skcamel fit 2024.parquet 2025.parquet --labels 'topic_*' --max-memory 2GiB -o"
+        " topics.skcamel",
         "skcamel fit large.parquet --labels 'topic_*' --landmarks 2000 --max-memory 4GiB",
     )
 )
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
-@options.output_file(options.OutputFile(), "Model file to write.  [default: NAME.skcamel in this folder]")
+@options.output_file(
+    options.OutputFile(), "Model file to write.  [default: NAME.skcamel in this folder]"
+)
 @options.dataset_options
 @click.option(
     "--preset",
     type=click.Choice(tuple(PRESETS)),
     default="quick",
     show_default=True,
-    help="How much is tried: quick (3 representations, tuned thresholds), paper (as printed), best (12 representations "
-    "combined, tuned thresholds; about 12 times as long as paper).",
+    help=(
+        "How much is tried: quick (3 representations, tuned thresholds), paper (as printed), best"
+        " (12 representations combined, tuned thresholds; about 12 times as long as paper)."
+    ),
 )
 @click.option(
     "--scoring",
@@ -64,7 +69,11 @@ if TYPE_CHECKING:
     metavar="METRIC",
     help=f"Metric that decides: {', '.join(options.METRICS)}.  [default: average_precision]",
 )
-@click.option("--threshold", metavar="RULE", help="Of the scores: zero, micro_f1, macro_f1, hamming_loss (tuned for it) or a number.")
+@click.option(
+    "--threshold",
+    metavar="RULE",
+    help="Of the scores: zero, micro_f1, macro_f1, hamming_loss (tuned for it) or a number.",
+)
 @options.solver_options
 @click.option(
     "--test-size",
@@ -73,7 +82,13 @@ if TYPE_CHECKING:
     help="Share of rows to keep out of the fit and evaluate on.",
 )
 @options.table_options
-@click.option("--random-state", type=options.SEED, default=0, show_default=True, help="Seed of whatever is drawn.")
+@click.option(
+    "--random-state",
+    type=options.SEED,
+    default=0,
+    show_default=True,
+    help="Seed of whatever is drawn.",
+)
 @options.force
 @options.as_json
 def fit(
@@ -91,15 +106,20 @@ def fit(
 
     DATA is a labelled file or the name of a benchmark set.
 
-    CAMEL chooses its hyper-parameters by exact leave-one-out, which also estimates how good the model is. With --test-size
+    CAMEL chooses its hyper-parameters by exact leave-one-out, which also estimates how good the
+    model is. With --test-size
     the model is fitted on the other rows alone.
 
-    DATA may be a table as people keep it (CSV, TSV, Excel, Parquet, JSON lines, - for standard input), with words, dates, text and
-    gaps; 'skcamel datasets check DATA' tells what becomes of each column. Gaps among the labels are unknown labels: the fit learns from
+    DATA may be a table as people keep it (CSV, TSV, Excel, Parquet, JSON lines, - for standard
+    input), with words, dates, text and
+    gaps; 'skcamel datasets check DATA' tells what becomes of each column. Gaps among the labels are
+    unknown labels: the fit learns from
     the others.
 
-    Several Parquet files with the same columns are one table. They are read in batches, as is a single one with --max-memory: columns are
-    prepared from a sample of the rows, and the fit sums up all rows (solver "landmark"). Their labels must be complete.
+    Several Parquet files with the same columns are one table. They are read in batches, as is a
+    single one with --max-memory: columns are
+    prepared from a sample of the rows, and the fit sums up all rows (solver "landmark"). Their
+    labels must be complete.
     """
     from skcamel.memory import as_bytes
     from skcamel.model_file import save
@@ -131,7 +151,12 @@ def fit(
     model.callback = None
     save(whole, path)
     rows = source.files.n_rows if isinstance(source, FiledTable) else len(train)
-    facts: dict[str, Any] = {"model": str(path), "class": type(model).__name__, "rows": rows, "in_batches": bool(reason)}
+    facts: dict[str, Any] = {
+        "model": str(path),
+        "class": type(model).__name__,
+        "rows": rows,
+        "in_batches": bool(reason),
+    }
     facts |= _facts(model, source, preparer, test)
     facts |= {"fit_seconds": seconds, "model_bytes": path.stat().st_size}
     with words_beside(str(path)):
@@ -176,18 +201,26 @@ def _why_in_batches(data: Sequence[str], max_memory: int | None) -> str:
         return "--max-memory asks for it" if in_batches else ""
     for file in data:
         if not is_parquet(file):
-            raise click.UsageError(f"{file} cannot be read in batches, and several files are one table; write them as Parquet.")
+            raise click.UsageError(
+                f"{file} cannot be read in batches, and several files are one table; write them as"
+                " Parquet."
+            )
     return "several files are one table"
 
 
-def _open_files(data: Sequence[str], of_table: Mapping[str, Any], labels: str | None, seed: int) -> tuple[FiledTable, TablePreparer]:
+def _open_files(
+    data: Sequence[str], of_table: Mapping[str, Any], labels: str | None, seed: int
+) -> tuple[FiledTable, TablePreparer]:
     """Files as one table to be read in batches, and what will prepare it."""
     from skcamel.data.batches import labels_of, opened
     from skcamel.data.labels import Labels, without
 
     of_table = dict(of_table)
     if of_table.pop("labels_file") is not None:
-        raise click.UsageError("--labels-file goes with one file that fits into memory; write the labels into the files.")
+        raise click.UsageError(
+            "--labels-file goes with one file that fits into memory; write the labels into the"
+            " files."
+        )
     preparer = preparer_with(of_table)
     files = opened(data, preparer.as_written())
     found = labels_of(files, asked_columns(labels, data[0]))
@@ -199,7 +232,10 @@ def _open_files(data: Sequence[str], of_table: Mapping[str, Any], labels: str | 
 def _check_batches(reason: str, test_size: float | None) -> None:
     """Say that files are read in batches, and refuse what does not go together with it."""
     if test_size is not None:
-        raise click.UsageError(f"--test-size needs all rows in memory, and {reason}; keep a file aside, and use 'skcamel evaluate'.")
+        raise click.UsageError(
+            f"--test-size needs all rows in memory, and {reason}; keep a file aside, and use"
+            " 'skcamel evaluate'."
+        )
     note(f"rows are read in batches and summed up by landmarks: {reason}.")
 
 
@@ -214,7 +250,9 @@ def _fit_in_batches(model: Any, source: FiledTable, preparer: TablePreparer) -> 
         note(f"{said}.")
 
 
-def _parts(Y: np.ndarray, test_size: float | None, random_state: int) -> tuple[np.ndarray, np.ndarray | None]:
+def _parts(
+    Y: np.ndarray, test_size: float | None, random_state: int
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Rows to fit on, and rows to keep out of the fit."""
     import numpy as np
 
@@ -226,7 +264,9 @@ def _parts(Y: np.ndarray, test_size: float | None, random_state: int) -> tuple[n
     return next(splitter.split(Y, np.asarray(Y)))
 
 
-def _fitted(model: Any, source: Any, preparer: TablePreparer | None, train: np.ndarray, preset: str) -> Any:
+def _fitted(
+    model: Any, source: Any, preparer: TablePreparer | None, train: np.ndarray, preset: str
+) -> Any:
     """Fit on some rows; a table is prepared first, and a preset has representations of its own for prepared words."""
     if preparer is None:
         model.fit(source.X[train], source.labels[train])
@@ -289,7 +329,9 @@ def _number_or_word(text: str) -> float | str:
         return text
 
 
-def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.ndarray | None) -> dict[str, Any]:
+def _facts(
+    model: Any, source: Any, preparer: TablePreparer | None, test: np.ndarray | None
+) -> dict[str, Any]:
     """What came of a fit."""
     from skcamel.data.dataset import known_share
     from skcamel.metrics import evaluate
@@ -302,11 +344,19 @@ def _facts(model: Any, source: Any, preparer: TablePreparer | None, test: np.nda
     else:
         facts["dropped"] = [name for name, kind in preparer.kinds_.items() if kind in LEFT_OUT]
         facts |= {"sampled": list(preparer.sampled_)} if hasattr(preparer, "sampled_") else {}
-        facts["columns"] = [dict(zip(("column", "kind", "detail"), told, strict=True)) for told in preparer.describe()]
+        facts["columns"] = [
+            dict(zip(("column", "kind", "detail"), told, strict=True))
+            for told in preparer.describe()
+        ]
     facts |= _searched(model)
     if test is not None:
-        outputs = model.outputs(source.X[test] if preparer is None else preparer.transform(source.columns.take(test)))
-        facts |= {"test_rows": len(test), "test": evaluate(source.Y[test], outputs.scores, outputs.decisions)}
+        outputs = model.outputs(
+            source.X[test] if preparer is None else preparer.transform(source.columns.take(test))
+        )
+        facts |= {
+            "test_rows": len(test),
+            "test": evaluate(source.Y[test], outputs.scores, outputs.decisions),
+        }
     return facts
 
 
@@ -331,8 +381,13 @@ def _mean_of_folds(model: Any) -> dict[str, float]:
     """The seven metrics of the chosen candidate."""
     from skcamel.metrics import LOSSES
 
-    means = {name: float(model.cv_results_[f"mean_test_{name}"][model.best_index_]) for name in options.METRICS}
-    return {name: (-mean if name in LOSSES else mean) + 0.0 for name, mean in means.items()}  # no -0
+    means = {
+        name: float(model.cv_results_[f"mean_test_{name}"][model.best_index_])
+        for name in options.METRICS
+    }
+    return {
+        name: (-mean if name in LOSSES else mean) + 0.0 for name, mean in means.items()
+    }  # no -0
 
 
 def _print(facts: dict[str, Any], source: str) -> None:
@@ -351,7 +406,8 @@ def _print(facts: dict[str, Any], source: str) -> None:
     _print_choice(facts)
     if "solved_by" in facts:
         say(
-            f"Solved by sums over rows, with {facts['solved_by']}; thresholds and estimates come from {count(facts['judged_rows'], 'row')}."
+            f"Solved by sums over rows, with {facts['solved_by']}; thresholds and estimates come"
+            f" from {count(facts['judged_rows'], 'row')}."
         )
     figures = {facts["estimated_by"]: facts["estimate"]}
     if "test" in facts:
@@ -359,11 +415,19 @@ def _print(facts: dict[str, Any], source: str) -> None:
     say()
     print_metrics(figures)
     if "test" not in facts:
-        cure = "other rows by 'skcamel evaluate' give" if facts["in_batches"] else "--test-size gives"
-        say(f"  The same rows chose the model, so this estimate is slightly optimistic; {cure} one that is not.")
+        cure = (
+            "other rows by 'skcamel evaluate' give" if facts["in_batches"] else "--test-size gives"
+        )
+        say(
+            f"  The same rows chose the model, so this estimate is slightly optimistic; {cure} one"
+            " that is not."
+        )
     model = one_line(facts["model"])
     on = f" on {facts['rows']:,} rows" if "test" in facts else ""
-    say(f"\nFitted{on} in {facts['fit_seconds']:.1f} s; wrote {model} ({file_size(facts['model_bytes'])})")
+    say(
+        f"\nFitted{on} in {facts['fit_seconds']:.1f} s; wrote {model}"
+        f" ({file_size(facts['model_bytes'])})"
+    )
     say(f"Next:  skcamel predict {model} NEW.csv -o predictions.csv")
     say(f"       skcamel explain {model} NEW.csv --row 1")
     say(f"       skcamel evaluate {model} LABELLED.csv")
@@ -374,9 +438,18 @@ def _print_choice(facts: dict[str, Any]) -> None:
     if "members" in params:
         say(f"Combined by leave-one-out, of {facts['candidates']} candidates:")
         for weight, own in zip(params["weights"], params["members"], strict=True):
-            say(f"  {weight:.2f} x {own['scaling']} {own['kernel']}  alpha={own['alpha']:g}  lambda2={own['lambda2']:g}")
+            say(
+                f"  {weight:.2f} x {own['scaling']} {own['kernel']}  alpha={own['alpha']:g} "
+                f" lambda2={own['lambda2']:g}"
+            )
         say(f"  threshold={facts['threshold']}")
         return
-    chosen = "  ".join(f"{key}={value:g}" if isinstance(value, float | int) else f"{key}={value}" for key, value in params.items())
-    say(f"Chosen of {facts['candidates']} candidates by {facts['scoring']} ({facts['estimated_by']}):")
+    chosen = "  ".join(
+        f"{key}={value:g}" if isinstance(value, float | int) else f"{key}={value}"
+        for key, value in params.items()
+    )
+    say(
+        f"Chosen of {facts['candidates']} candidates by {facts['scoring']}"
+        f" ({facts['estimated_by']}):"
+    )
     say(f"  {chosen}  threshold={facts['threshold']}")

@@ -70,17 +70,28 @@ def is_catalogue_name(name_or_file: str) -> bool:
     try:
         is_file, is_folder = path.exists(), path.is_dir()  # a pipe is a file too
     except (OSError, ValueError) as error:
-        raise click.UsageError(f"{name_or_file}: {getattr(error, 'strerror', None) or error}.") from error
+        raise click.UsageError(
+            f"{name_or_file}: {getattr(error, 'strerror', None) or error}."
+        ) from error
     if name_or_file.lower() in list_datasets():
         if is_file and not is_folder:
-            note(f"{name_or_file} is taken as the benchmark set, not as the file of that name; give the file a suffix, such as .csv.")
+            note(
+                f"{name_or_file} is taken as the benchmark set, not as the file of that name; give"
+                " the file a suffix, such as .csv."
+            )
         return True
     if not name_or_file:
-        raise click.UsageError("The name of a data set is empty; give a file, or a name that 'skcamel datasets list' shows.")
+        raise click.UsageError(
+            "The name of a data set is empty; give a file, or a name that 'skcamel datasets list'"
+            " shows."
+        )
     if is_folder and (path.suffix or len(path.parts) != 1):
         raise click.UsageError(f"{name_or_file} is a folder; give a file.")
     if not is_file and (path.suffix or len(path.parts) > 1):
-        raise click.UsageError(f"{name_or_file}: there is no such file; 'skcamel datasets list' shows the sets that have a name.")
+        raise click.UsageError(
+            f"{name_or_file}: there is no such file; 'skcamel datasets list' shows the sets that"
+            " have a name."
+        )
     return not is_file or is_folder  # a misspelt name: the catalogue says which are near
 
 
@@ -88,10 +99,14 @@ def is_table(name_or_file: str) -> bool:
     """Whether a table file is meant, or standard input, which is taken as one."""
     from skcamel.data.formats import format_of
 
-    return name_or_file == "-" or (not is_catalogue_name(name_or_file) and format_of(name_or_file) == "table")
+    return name_or_file == "-" or (
+        not is_catalogue_name(name_or_file) and format_of(name_or_file) == "table"
+    )
 
 
-def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None) -> Dataset:
+def open_dataset(
+    name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None
+) -> Dataset:
     """Open a catalogue name or a file; what looks like a file (it exists, or has a suffix or a separator) is one."""
     from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import format_of, read_dataset
@@ -99,22 +114,32 @@ def open_dataset(name_or_file: str, *, labels: str | None, xml: str | None, data
     by_name = is_catalogue_name(name_or_file)
     kind = "set" if by_name else format_of(name_or_file)
     if labels is not None and kind != "table":
-        raise click.UsageError(f"--labels names columns of a table; {name_or_file} says itself what its labels are.")
+        raise click.UsageError(
+            f"--labels names columns of a table; {name_or_file} says itself what its labels are."
+        )
     if xml is not None and kind != "arff":
         raise click.UsageError(f"--xml is the label file of an ARFF file; {name_or_file} is none.")
     if by_name:
         return load_dataset(name_or_file, data_home)
-    return read_dataset(name_or_file, xml=xml, labels=asked_columns(labels, name_or_file) if kind == "table" else None)
+    return read_dataset(
+        name_or_file,
+        xml=xml,
+        labels=asked_columns(labels, name_or_file) if kind == "table" else None,
+    )
 
 
 def preparer_with(of_table: Mapping[str, Sequence[str]]) -> TablePreparer:
     """What prepares a table, with the options that overrule its cells."""
     from skcamel.data.preparer import TablePreparer
 
-    return TablePreparer().set_params(**{key: column_names(value, f"--{key}") for key, value in of_table.items()})
+    return TablePreparer().set_params(
+        **{key: column_names(value, f"--{key}") for key, value in of_table.items()}
+    )
 
 
-def open_table(source: str, preparer: TablePreparer, *, labels: str | None, labels_file: str | None) -> LabelledTable:
+def open_table(
+    source: str, preparer: TablePreparer, *, labels: str | None, labels_file: str | None
+) -> LabelledTable:
     """Read a table file as a preparer wants it, with labels that are columns of it or come from a second file."""
     from skcamel.data.labels import join_labels, take_labels
     from skcamel.data.readers import read_columns
@@ -123,14 +148,19 @@ def open_table(source: str, preparer: TablePreparer, *, labels: str | None, labe
     if labels_file is None:
         return LabelledTable(*take_labels(columns, asked_columns(labels, source), source), source)
     if len(preparer.id) != 1:
-        raise click.UsageError("--labels-file is joined by the column that names the rows in both files; name it by --id.")
+        raise click.UsageError(
+            "--labels-file is joined by the column that names the rows in both files; name it by"
+            " --id."
+        )
     other = read_columns(labels_file, as_text=preparer.id)
     if labels is not None:
         other = other.select([*preparer.id, *column_names([labels], "--labels")])
     return LabelledTable(*join_labels(columns, preparer.id[0], other, source, labels_file), source)
 
 
-def open_labelled(data: str, how: dict[str, Any], of_table: dict[str, Any]) -> tuple[Dataset | LabelledTable, TablePreparer | None]:
+def open_labelled(
+    data: str, how: dict[str, Any], of_table: dict[str, Any]
+) -> tuple[Dataset | LabelledTable, TablePreparer | None]:
     """A labelled file or benchmark set, and for a table what will prepare it."""
     if is_table(data):
         of_table = dict(of_table)
@@ -138,18 +168,24 @@ def open_labelled(data: str, how: dict[str, Any], of_table: dict[str, Any]) -> t
         preparer = preparer_with(of_table)
         return open_table(data, preparer, labels=how["labels"], labels_file=labels_file), preparer
     if unfit := [key for key, value in of_table.items() if value]:
-        raise click.UsageError(f"--{unfit[0].replace('_', '-')} is about the columns of a table; {data} is none.")
+        raise click.UsageError(
+            f"--{unfit[0].replace('_', '-')} is about the columns of a table; {data} is none."
+        )
     dataset = open_dataset(data, **how)
     _check_dataset(dataset, data)
     return dataset, None
 
 
-def prepare(preparer: TablePreparer, table: LabelledTable, rows: np.ndarray | None = None) -> tuple[Any, bool]:
+def prepare(
+    preparer: TablePreparer, table: LabelledTable, rows: np.ndarray | None = None
+) -> tuple[Any, bool]:
     """Fit a preparer on some rows of a table, or on all: these rows prepared, and whether they hold more than numbers.
 
     Numbers alone are not scaled: a search knows more ways to do that.
     """
-    columns, Y = (table.columns, table.Y) if rows is None else (table.columns.take(rows), table.Y[rows])
+    columns, Y = (
+        (table.columns, table.Y) if rows is None else (table.columns.take(rows), table.Y[rows])
+    )
     try:
         has_words = preparer.fit_for_search(columns, Y)
     except ValueError as error:
@@ -165,7 +201,10 @@ def told_unknown(known: float) -> str:
 def asked_columns(text: str | None, source: str) -> int | str | list[str] | list[int]:
     """Understand ``6`` (last columns), ``-6`` (first ones), ``0,3`` and ``3,`` (positions), ``topic_*`` (prefix), ``a,"b, c"`` (names)."""
     if text is None:
-        raise click.UsageError(f"{source}: a table does not say which columns are labels; name them by --labels, as --help explains.")
+        raise click.UsageError(
+            f"{source}: a table does not say which columns are labels; name them by --labels, as"
+            " --help explains."
+        )
     if re.fullmatch(r"-?\d+", text):
         return int(text)
     if text.endswith("*"):
@@ -177,9 +216,18 @@ def asked_columns(text: str | None, source: str) -> int | str | list[str] | list
 def column_names(given: Sequence[str], option: str) -> list[str]:
     """Names in all uses of an option, separated by commas; those with a comma stand in double quotes."""
     try:
-        names = [name.strip() for name in (cell for record in csv.reader(given, skipinitialspace=True) for cell in record) if name.strip()]
+        names = [
+            name.strip()
+            for name in (
+                cell for record in csv.reader(given, skipinitialspace=True) for cell in record
+            )
+            if name.strip()
+        ]
     except csv.Error as error:  # an end of line, or a name longer than any
-        raise click.UsageError(f"{option} cannot be read ({error}); put names with commas or ends of line in double quotes.") from error
+        raise click.UsageError(
+            f"{option} cannot be read ({error}); put names with commas or ends of line in double"
+            " quotes."
+        ) from error
     if given and not names:
         raise click.UsageError(f"{option} is empty; name at least one column.")
     return names
@@ -197,7 +245,11 @@ def remember(model: Any, dataset: Dataset) -> None:
     names = np.array(dataset.feature_names, dtype=object)
     for own in (model, *getattr(model, "members_", ())):
         own.feature_names_in_ = names  # a frame in Python is compared with them
-    known = {"features": dataset.feature_names, "categories": dict(dataset.categories), "dropped": dataset.dropped}
+    known = {
+        "features": dataset.feature_names,
+        "categories": dict(dataset.categories),
+        "dropped": dataset.dropped,
+    }
     setattr(model, REMEMBERED, known)
 
 
@@ -208,11 +260,20 @@ def open_model(path: str) -> Any:
 
     model = load(path)
     if getattr(final(model), "_target", "matrix") != "matrix":
-        raise ModelFileError(f"{path} was fitted on one column of classes, not on labels; use it from Python.")
+        raise ModelFileError(
+            f"{path} was fitted on one column of classes, not on labels; use it from Python."
+        )
     return model
 
 
-def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: bool, allow_missing: bool = False) -> Given:
+def rows_for(
+    model: Any,
+    name_or_file: str,
+    *,
+    data_home: str | None,
+    truth: bool,
+    allow_missing: bool = False,
+) -> Given:
     """Rows of a file or benchmark set as the estimator of a model wants them; notes say what was not used."""
     from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import match, read_matching
@@ -222,20 +283,32 @@ def rows_for(model: Any, name_or_file: str, *, data_home: str | None, truth: boo
 
     preparer = preparer_of(model)
     if preparer is not None and is_table(name_or_file):
-        return _rows_of_table(model, preparer, name_or_file, truth=truth, allow_missing=allow_missing)
+        return _rows_of_table(
+            model, preparer, name_or_file, truth=truth, allow_missing=allow_missing
+        )
     expected = expected_by(model)
     if is_catalogue_name(name_or_file):
         rows = match(load_dataset(name_or_file, data_home), expected, truth=truth)
     else:
         rows = read_matching(name_or_file, expected, truth=truth)
     if rows.labels and not truth:
-        note(f"{name_or_file} holds {count(len(rows.labels), 'label')}, left aside: {shortened(rows.labels)}.")
+        note(
+            f"{name_or_file} holds {count(len(rows.labels), 'label')}, left aside:"
+            f" {shortened(rows.labels)}."
+        )
     dropped = set(getattr(final(model), REMEMBERED, {}).get("dropped", ()))
     _note_extra(name_or_file, [name for name in rows.ignored if name not in dropped])
     if rows.by_position:
-        note("model and file have no common names of features, so the columns are taken in their order.")
+        note(
+            "model and file have no common names of features, so the columns are taken in their"
+            " order."
+        )
     if preparer is not None:
-        return Given(prepared(model, dict(zip(expected.features or (), dense(rows.X).T, strict=True))), rows.Y, {})
+        return Given(
+            prepared(model, dict(zip(expected.features or (), dense(rows.X).T, strict=True))),
+            rows.Y,
+            {},
+        )
     check_complete(rows.X, expected.features, name_or_file)
     return Given(prepared(model, rows.X), rows.Y, {})
 
@@ -244,19 +317,28 @@ def _note_extra(source: str, names: Sequence[str]) -> None:
     from skcamel.data.text import shortened
 
     if names:
-        note(f"{source} holds {count(len(names), 'column')} that the model does not know, left aside: {shortened(names)}.")
+        note(
+            f"{source} holds {count(len(names), 'column')} that the model does not know, left"
+            f" aside: {shortened(names)}."
+        )
 
 
-def _rows_of_table(model: Any, preparer: TablePreparer, source: str, *, truth: bool, allow_missing: bool) -> Given:
+def _rows_of_table(
+    model: Any, preparer: TablePreparer, source: str, *, truth: bool, allow_missing: bool
+) -> Given:
     from skcamel.data.readers import read_columns
 
     columns = read_columns(source, as_text=preparer.as_written())
-    given, labels, differences = _matched(model, preparer, columns, source, truth=truth, allow_missing=allow_missing)
+    given, labels, differences = _matched(
+        model, preparer, columns, source, truth=truth, allow_missing=allow_missing
+    )
     _note_differences(source, [] if truth else labels, differences)
     return given
 
 
-def rows_in_batches(model: Any, name_or_file: str, *, data_home: str | None, allow_missing: bool) -> Iterator[Given]:
+def rows_in_batches(
+    model: Any, name_or_file: str, *, data_home: str | None, allow_missing: bool
+) -> Iterator[Given]:
     """The same as :func:`rows_for` without the truth; a large Parquet table comes in batches, and the notes after the last."""
     from skcamel.data.batches import BATCH_ROWS, is_parquet, opened
 
@@ -264,11 +346,15 @@ def rows_in_batches(model: Any, name_or_file: str, *, data_home: str | None, all
     in_batches = preparer is not None and is_parquet(name_or_file) and is_table(name_or_file)
     files = opened([name_or_file], preparer.as_written()) if in_batches else None
     if files is None or files.n_rows <= BATCH_ROWS:
-        yield rows_for(model, name_or_file, data_home=data_home, truth=False, allow_missing=allow_missing)
+        yield rows_for(
+            model, name_or_file, data_home=data_home, truth=False, allow_missing=allow_missing
+        )
         return
     total = None
     for batch in files.batches():
-        given, labels, found = _matched(model, preparer, batch.table, name_or_file, truth=False, allow_missing=allow_missing)
+        given, labels, found = _matched(
+            model, preparer, batch.table, name_or_file, truth=False, allow_missing=allow_missing
+        )
         total = found if total is None else total.plus(found)
         yield given
     if total is not None:
@@ -279,20 +365,32 @@ def _note_differences(source: str, labels: Sequence[str], differences: Differenc
     from skcamel.data.text import shortened
 
     if labels:
-        note(f"{source} holds {count(len(labels), 'label column')}, left aside: {shortened(labels)}.")
+        note(
+            f"{source} holds {count(len(labels), 'label column')}, left aside: {shortened(labels)}."
+        )
     for said in differences.notes():
         note(f"{source}: {said}.")
     _note_extra(source, differences.extra)
 
 
 def _matched(
-    model: Any, preparer: TablePreparer, columns: Any, source: str, *, truth: bool, allow_missing: bool
+    model: Any,
+    preparer: TablePreparer,
+    columns: Any,
+    source: str,
+    *,
+    truth: bool,
+    allow_missing: bool,
 ) -> tuple[Given, list[str], Differences]:
     """Rows of a table as a model wants them, the columns that hold labels, and how the others differ from those of the fit."""
     from skcamel.pipeline import final
 
     found = match_columns(model, preparer, columns, source, allow_missing=allow_missing)
-    Y = _truth(columns, found.labels, [str(name) for name in final(model).label_names_], source) if truth else None
+    Y = (
+        _truth(columns, found.labels, [str(name) for name in final(model).label_names_], source)
+        if truth
+        else None
+    )
     return Given(found.X, Y, found.ids, found.columns), found.labels, found.differences
 
 
@@ -304,22 +402,43 @@ def _truth(columns: Any, labels: list[str], names: list[str], source: str) -> np
     from skcamel.data.text import shortened
 
     if not labels:
-        raise DataError(f"no column holds the labels {shortened(names)}; give a file that holds the truth, or use 'predict'.", path=source)
+        raise DataError(
+            f"no column holds the labels {shortened(names)}; give a file that holds the truth, or"
+            " use 'predict'.",
+            path=source,
+        )
     _, found = take_labels(columns, labels, source)
     places = {name: k for k, name in enumerate(found.names)}
     absent = [name for name in names if name not in places]
     if absent and found.names == found.columns:  # of lists, a label may be in no row
-        raise DataError(f"the labels {shortened(absent)} of the model are missing; give a file that holds the truth.", path=source)
+        raise DataError(
+            f"the labels {shortened(absent)} of the model are missing; give a file that holds the"
+            " truth.",
+            path=source,
+        )
     if unknown := [name for name in found.names if name not in names]:
-        note(f"{source} holds {count(len(unknown), 'label')} that the model does not know, left aside: {shortened(unknown)}.")
-    unlisted = np.where(np.isnan(found.Y).all(axis=1) & bool(places), np.nan, 0.0)  # a label that no list names, unknown with its row
-    return whole_if_known(np.column_stack([found.Y[:, places[name]] if name in places else unlisted for name in names]))
+        note(
+            f"{source} holds {count(len(unknown), 'label')} that the model does not know, left"
+            f" aside: {shortened(unknown)}."
+        )
+    unlisted = np.where(
+        np.isnan(found.Y).all(axis=1) & bool(places), np.nan, 0.0
+    )  # a label that no list names, unknown with its row
+    return whole_if_known(
+        np.column_stack(
+            [found.Y[:, places[name]] if name in places else unlisted for name in names]
+        )
+    )
 
 
 def _check_dataset(dataset: Dataset, source: str) -> None:
     if both := set(dataset.feature_names) & set(dataset.label_names):
-        raise DataError(f"{min(both)!r} is the name of a feature and of a label; rename one.", path=source)
+        raise DataError(
+            f"{min(both)!r} is the name of a feature and of a label; rename one.", path=source
+        )
     often = Counter(dataset.feature_names)
     if twice := [name for name in dataset.categories if often[name] > 1]:
-        raise DataError(f"two columns are called {twice[0]!r}, one of them holds text; rename one.", path=source)
+        raise DataError(
+            f"two columns are called {twice[0]!r}, one of them holds text; rename one.", path=source
+        )
     check_complete(dataset.X, dataset.feature_names, source)

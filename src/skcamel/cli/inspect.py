@@ -12,17 +12,24 @@ from skcamel.text import one_line
 
 @click.command(
     epilog=examples(
-        "skcamel inspect model.skcamel", "skcamel inspect model.skcamel --json", "skcamel inspect model.skcamel --card -o CARD.md"
+        "skcamel inspect model.skcamel",
+        "skcamel inspect model.skcamel --json",
+        "skcamel inspect model.skcamel --card -o CARD.md",
     )
 )
 @model_file
-@click.option("--card", is_flag=True, help="Write a model card in Markdown; what only a person can know is marked to be filled in.")
+@click.option(
+    "--card",
+    is_flag=True,
+    help="Write a model card in Markdown; what only a person can know is marked to be filled in.",
+)
 @output_file(OutputFile(), "File to write the card to; default: standard output.")
 @as_json
 def inspect(model: str, card: bool, output: str | None, *, as_json: bool) -> None:
     """Tell what a model file is, how good, and what it reveals.
 
-    It also tells from what data the model is, and its size by part. No step of another library is built, so nothing has to be trusted.
+    It also tells from what data the model is, and its size by part. No step of another library is
+    built, so nothing has to be trusted.
     """
     if card and as_json:
         raise click.UsageError("--card writes Markdown, --json writes JSON; choose one.")

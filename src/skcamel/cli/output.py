@@ -1,6 +1,7 @@
 """What the commands print and how they end: safe text, JSON, bars, an output that takes no more, and signals.
 
-Loads no other library, because a signal may come at any moment. Each becomes a KeyboardInterrupt, so that code that
+Loads no other library, because a signal may come at any moment. Each becomes a KeyboardInterrupt,
+so that code that
 reads, writes or waits can clean up; the exit code is 128 plus its number.
 """
 
@@ -20,7 +21,9 @@ from typing import IO, Any
 from skcamel.files import is_stream
 from skcamel.text import one_line, printable
 
-SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
 AGAIN = 0.05  # seconds until a signal that was lost comes again
 IMPATIENT = 3  # signals after which the program ends without cleaning up
 INTERRUPTED = 128 + signal.SIGINT
@@ -41,7 +44,8 @@ class OutputLost(BaseException):  # nobody may catch it as an error and go on
 class Stream(io.TextIOBase):
     """Standard output or error as the commands see it.
 
-    Characters that its encoding lacks become escapes. `stream` is None if it was closed when the program began. If text cannot be
+    Characters that its encoding lacks become escapes. `stream` is None if it was closed when the
+    program began. If text cannot be
     written, `OutputLost` is raised; notes and errors, which are not `required`, are dropped.
     """
 
@@ -72,7 +76,9 @@ class Stream(io.TextIOBase):
             with self._ending():
                 if self.stream is None:
                     raise OSError(errno.EBADF, "It is closed")
-                self.stream.write(text.encode(self.encoding, "backslashreplace").decode(self.encoding))
+                self.stream.write(
+                    text.encode(self.encoding, "backslashreplace").decode(self.encoding)
+                )
         return len(text)
 
     def flush(self) -> None:
@@ -95,7 +101,10 @@ class Stream(io.TextIOBase):
 @contextmanager
 def streams() -> Iterator[None]:
     """Run with standard output and error as `Stream`."""
-    with redirect_stdout(Stream(sys.stdout, required=True)), redirect_stderr(Stream(sys.stderr, required=False)):
+    with (
+        redirect_stdout(Stream(sys.stdout, required=True)),
+        redirect_stderr(Stream(sys.stderr, required=False)),
+    ):
         yield
         sys.stdout.flush()
 
@@ -110,11 +119,22 @@ def say_json(value: object) -> None:
     from skcamel.experiment.identity import jsonable
 
     lines = json.dumps(jsonable(value, lambda _: None), indent=1, ensure_ascii=False).split("\n")
-    hand_over("\n".join(line if line.isprintable() else "".join(map(_json_letter, line)) for line in lines) + "\n")
+    hand_over(
+        "\n".join(
+            line if line.isprintable() else "".join(map(_json_letter, line)) for line in lines
+        )
+        + "\n"
+    )
 
 
 def _json_letter(letter: str) -> str:
-    return letter if letter.isprintable() else f"\\u{ord(letter):04x}" if ord(letter) < 2**16 else json.dumps(letter)[1:-1]
+    return (
+        letter
+        if letter.isprintable()
+        else f"\\u{ord(letter):04x}"
+        if ord(letter) < 2**16
+        else json.dumps(letter)[1:-1]
+    )
 
 
 def hand_over(text: str) -> None:
@@ -141,19 +161,35 @@ def words_beside(*outputs: str | None) -> Iterator[None]:
 def bars(*, bytes_per_second: bool = False) -> Iterator[Callable[[str, int, int | None], None]]:
     """Progress on stderr, if that is a terminal: call what is yielded with a name, how much is done, and of how much."""
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
 
-    figures = (DownloadColumn(), TransferSpeedColumn()) if bytes_per_second else (MofNCompleteColumn(), TimeRemainingColumn())
+    figures = (
+        (DownloadColumn(), TransferSpeedColumn())
+        if bytes_per_second
+        else (MofNCompleteColumn(), TimeRemainingColumn())
+    )
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), *figures)
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as shown:
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as shown:
         tasks: dict[str, Any] = {}
 
         def update(name: str, done: int, total: int | None) -> None:
             if name not in tasks:
                 tasks[name] = shown.add_task(one_line(name), total=total)
             elif done < shown.tasks[shown.task_ids.index(tasks[name])].completed:
-                shown.reset(tasks[name])  # the next of several passes: time left is that of this one
+                shown.reset(
+                    tasks[name]
+                )  # the next of several passes: time left is that of this one
             shown.update(tasks[name], completed=done, total=total)
 
         yield update
@@ -170,7 +206,9 @@ class Signalled(KeyboardInterrupt):
 def watch() -> None:
     """Handle the signals that are not ignored; only in the program, never for a caller in Python."""
     for number in SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup, or a shell that started us in the background
+        if (
+            signal.getsignal(number) is not signal.SIG_IGN
+        ):  # nohup, or a shell that started us in the background
             signal.signal(number, _stop)
             _watched.append(number)
     sys.unraisablehook = _quietly

@@ -15,9 +15,18 @@ from skcamel.text import one_line
 STUDY = ("study.json", "records.jsonl")  # a folder with one of these is a study
 
 
-@click.command(epilog=examples("skcamel report model.skcamel --data yeast -o page.html", "skcamel report STUDY_FOLDER -o page.html"))
+@click.command(
+    epilog=examples(
+        "skcamel report model.skcamel --data yeast -o page.html",
+        "skcamel report STUDY_FOLDER -o page.html",
+    )
+)
 @click.argument("what", metavar="DIR_OR_MODEL", type=click.Path(exists=True))
-@click.option("--data", metavar="FILE_OR_NAME", help="Rows to judge a model by: a file, or a name from 'skcamel datasets list'.")
+@click.option(
+    "--data",
+    metavar="FILE_OR_NAME",
+    help="Rows to judge a model by: a file, or a name from 'skcamel datasets list'.",
+)
 @output_file(OutputFile(), "HTML file to write.", required=True)
 @data_home
 def report(what: str, data: str | None, output: str, data_home: str | None) -> None:
@@ -25,13 +34,17 @@ def report(what: str, data: str | None, output: str, data_home: str | None) -> N
 
     It is one HTML file that needs nothing else.
 
-    With --data the page of a model also shows how good each label is and why a row got its labels; it then holds scores and
-    labels of up to 500 rows, never their features. Columns and labels are found by their names, as at the fit.
+    With --data the page of a model also shows how good each label is and why a row got its labels;
+    it then holds scores and
+    labels of up to 500 rows, never their features. Columns and labels are found by their names, as
+    at the fit.
     """
     need("jinja2", "report", "Pages")
     if Path(what).is_dir():
         if data is not None:
-            raise click.UsageError("--data is for model files; the page of a study is made from its records alone.")
+            raise click.UsageError(
+                "--data is for model files; the page of a study is made from its records alone."
+            )
         _study_page(what, output)
     else:
         _model_page(what, data, data_home, output)
@@ -50,13 +63,19 @@ def _model_page(what: str, data: str | None, data_home: str | None, output: str)
     try:
         model = open_model(what)
     except ModelFileError as error:
-        raise click.ClickException(f"{what} is neither a study folder nor a model file: {error}") from error
+        raise click.ClickException(
+            f"{what} is neither a study folder nor a model file: {error}"
+        ) from error
     estimator = final(model)
     dataset: Any = None
     if data is not None:
         rows = rows_for(model, data, data_home=data_home, truth=True)
         labels = NamedLabels.of(np.asarray(rows.Y), estimator.label_names_)
-        dataset = Dataset(rows.X, labels, name=Path(data).stem) if rows.table is None else (rows.table, labels)
+        dataset = (
+            Dataset(rows.X, labels, name=Path(data).stem)
+            if rows.table is None
+            else (rows.table, labels)
+        )
     build_model_report(model, dataset, output)
 
 
@@ -66,7 +85,9 @@ def _study_page(what: str, output: str) -> None:
 
     if not any(Path(what, name).exists() for name in STUDY):
         missing = f"it has no {', '.join(STUDY[:-1])} or {STUDY[-1]}"
-        raise click.ClickException(f"{what} is no study folder: {missing}; 'skcamel study' makes one.")
+        raise click.ClickException(
+            f"{what} is no study folder: {missing}; 'skcamel study' makes one."
+        )
     try:
         build_report(what, output)
     except RecordsError as error:

@@ -94,13 +94,19 @@ def _code_of(command: Callable[[], int | None]) -> int:
         say(str(signal) or "Interrupted.", err=True)
         return output.INTERRUPTED
     except click.ClickException as error:
-        gone = hint(f"{error.ctx.command_path} {error.option_name}") if isinstance(error, click.NoSuchOption) and error.ctx else ""
+        gone = (
+            hint(f"{error.ctx.command_path} {error.option_name}")
+            if isinstance(error, click.NoSuchOption) and error.ctx
+            else ""
+        )
         say(_usage(error) + _sentence(gone or error.format_message()), err=True)
         return error.exit_code
     except BrokenPipeError:  # of a pipe that -o names
         return READER_GONE
     except Exception as error:
-        if output.exit_code() is not None:  # some libraries make other errors of a KeyboardInterrupt
+        if (
+            output.exit_code() is not None
+        ):  # some libraries make other errors of a KeyboardInterrupt
             say("Interrupted.", err=True)
         elif os.environ.get(DEBUG):
             say(traceback.format_exc(), err=True)
@@ -118,7 +124,9 @@ def _usage(error: click.ClickException) -> str:
 def _sentence(text: str) -> str:
     """One line, of limited length and safe for a terminal."""
     line = one_line(" ".join(text.split()))
-    return "Error: " + (line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}")
+    return "Error: " + (
+        line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
+    )
 
 
 def _explained(error: Exception) -> str:
@@ -129,11 +137,18 @@ def _explained(error: Exception) -> str:
         return "there is not enough memory; use fewer rows, columns or labels."
     if isinstance(error, OSError | ValueError | ImportError | MemoryError) and str(error):
         return str(error)
-    return f"{type(error).__name__}: {str(error) or 'no detail'}; this is a bug in skcamel, run again with {DEBUG}=1 to see where."
+    return (
+        f"{type(error).__name__}: {str(error) or 'no detail'}; this is a bug in skcamel, run again"
+        f" with {DEBUG}=1 to see where."
+    )
 
 
-def _show_as_note(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-    if not issubclass(category, DeprecationWarning):  # those are for who writes the code, and some libraries insist on them
+def _show_as_note(
+    message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
+    if not issubclass(
+        category, DeprecationWarning
+    ):  # those are for who writes the code, and some libraries insist on them
         note(" ".join(str(message).split()))
 
 

@@ -28,15 +28,42 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
     )
 )
 @model_file
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 lets other machines in.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0 takes a free one.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Address to listen on; 0.0.0.0 lets other machines in.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port; 0 takes a free one.",
+)
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False),
-    help=f"File with the token that requests must send. Default: the variable {TOKEN}; without both, none is asked for.",
+    help=(
+        f"File with the token that requests must send. Default: the variable {TOKEN}; without both,"
+        " none is asked for."
+    ),
 )
-@click.option("--max-body", type=Size(), default="16MiB", show_default=True, metavar="SIZE", help="Largest request (else 413).")
-@click.option("--max-rows", type=click.IntRange(min=1), default=10_000, show_default=True, help="Most rows in a request (else 422).")
+@click.option(
+    "--max-body",
+    type=Size(),
+    default="16MiB",
+    show_default=True,
+    metavar="SIZE",
+    help="Largest request (else 413).",
+)
+@click.option(
+    "--max-rows",
+    type=click.IntRange(min=1),
+    default=10_000,
+    show_default=True,
+    help="Most rows in a request (else 422).",
+)
 @click.option(
     "--max-requests",
     type=click.IntRange(min=1),
@@ -44,9 +71,25 @@ LOCAL = ("127.0.0.1", "localhost", "::1")
     show_default=True,
     help="Most predictions at once, waiting ones included (else 429).",
 )
-@click.option("--timeout", type=Number(min=0.001), default=30.0, show_default=True, help="Seconds until an answer (else 503).")
-@click.option("--threads", type=click.IntRange(min=1), default=2, show_default=True, help="Predictions computed at the same time.")
-@click.option("--allow-missing", is_flag=True, help="Let columns that a request lacks count as gaps (models of tables).")
+@click.option(
+    "--timeout",
+    type=Number(min=0.001),
+    default=30.0,
+    show_default=True,
+    help="Seconds until an answer (else 503).",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    help="Predictions computed at the same time.",
+)
+@click.option(
+    "--allow-missing",
+    is_flag=True,
+    help="Let columns that a request lacks count as gaps (models of tables).",
+)
 @click.option("--access-log", is_flag=True, help="Write a line for each request to standard error.")
 def serve(
     model: str,
@@ -71,13 +114,18 @@ def serve(
     GET  /openapi.json  all of this, for programs
     GET  /health /ready for load balancers;  /metrics for Prometheus
 
-    A JSON request is {"rows": [{"COLUMN": VALUE, ...}, ...]}, or lists of values in the order of /model; null is a gap, where the model
-    takes gaps. Beside rows it may hold "probabilities", "scores", "decisions" (true or false), "confidence" (such as 0.9: also yes, no or
-    open), "reasons" (true: what columns and other labels add), "labels" and "top" (which reasons, how many). For CSV they stand in the
+    A JSON request is {"rows": [{"COLUMN": VALUE, ...}, ...]}, or lists of values in the order of
+    /model; null is a gap, where the model
+    takes gaps. Beside rows it may hold "probabilities", "scores", "decisions" (true or false),
+    "confidence" (such as 0.9: also yes, no or
+    open), "reasons" (true: what columns and other labels add), "labels" and "top" (which reasons,
+    how many). For CSV they stand in the
     address: /predict?confidence=0.9&reasons=true.
 
-    Only this machine is served unless --host says otherwise. With a token, requests send "Authorization: Bearer TOKEN"; the page asks
-    for it. Ctrl-C or SIGTERM stops: what was taken is answered first. Answers are those of 'skcamel predict', to the last digit.
+    Only this machine is served unless --host says otherwise. With a token, requests send
+    "Authorization: Bearer TOKEN"; the page asks
+    for it. Ctrl-C or SIGTERM stops: what was taken is answered first. Answers are those of 'skcamel
+    predict', to the last digit.
     """  # noqa: D301 click knows a paragraph that keeps its lines by this character
     for module in ("starlette", "uvicorn", "jinja2"):
         need(module, "serve", "Servers")
@@ -96,7 +144,10 @@ def serve(
             what = f"{count(len(served.columns), 'column')}, {count(len(served.labels), 'label')}"
             say(f"Serving {one_line(model)} ({what}) at {address}  (Ctrl-C stops)", err=True)
             if token is None and host not in LOCAL:
-                note(f"whoever reaches {address} can use the model; set {TOKEN} or --token-file to ask for a token.")
+                note(
+                    f"whoever reaches {address} can use the model; set {TOKEN} or --token-file to"
+                    " ask for a token."
+                )
 
         try:
             run(app, listening, access_log=access_log, patience=timeout, started=tell)
@@ -112,16 +163,28 @@ def _listening(host: str, port: int) -> socket.socket:
         return bound(host, port)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise click.ClickException(f"port {port} of {host} is in use; choose another by --port, or 0 for a free one.") from error
-        raise click.ClickException(f"cannot listen on {host}, port {port}: {error.strerror or error}; see --host and --port.") from error
+            raise click.ClickException(
+                f"port {port} of {host} is in use; choose another by --port, or 0 for a free one."
+            ) from error
+        raise click.ClickException(
+            f"cannot listen on {host}, port {port}: {error.strerror or error}; see --host and"
+            " --port."
+        ) from error
 
 
 def _token(path: str | None) -> str | None:
     """The token, from a file or the environment; None where neither is given. An option would be seen by whoever lists processes."""
-    where, token = (path, Path(path).read_text(encoding="utf-8").strip()) if path else (TOKEN, os.environ.get(TOKEN))
+    where, token = (
+        (path, Path(path).read_text(encoding="utf-8").strip())
+        if path
+        else (TOKEN, os.environ.get(TOKEN))
+    )
     if token is None:
         return None
     if len(token) < SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
         cure = "make one by: openssl rand -hex 32"
-        raise click.UsageError(f"the token in {where} must be at least {SHORTEST} ASCII characters without blanks; {cure}")
+        raise click.UsageError(
+            f"the token in {where} must be at least {SHORTEST} ASCII characters without blanks;"
+            f" {cure}"
+        )
     return token

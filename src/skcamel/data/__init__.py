@@ -11,7 +11,12 @@ from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel.data.arff import read_meka, read_mulan, write_meka, write_mulan
-    from skcamel.data.catalogue import DatasetNotFoundError, dataset_facts, list_datasets, load_dataset
+    from skcamel.data.catalogue import (
+        DatasetNotFoundError,
+        dataset_facts,
+        list_datasets,
+        load_dataset,
+    )
     from skcamel.data.checks import check_dataset
     from skcamel.data.dataset import Dataset
     from skcamel.data.fetch import DownloadError, TermsError, fetch_dataset
@@ -40,7 +45,11 @@ _NAMES = {
     "mat": ("read_mat",),
     "preparer": ("TablePreparer",),
     "readers": ("read_columns",),
-    "splitting": ("MultilabelStratifiedKFold", "MultilabelStratifiedShuffleSplit", "RepeatedMultilabelStratifiedKFold"),
+    "splitting": (
+        "MultilabelStratifiedKFold",
+        "MultilabelStratifiedShuffleSplit",
+        "RepeatedMultilabelStratifiedKFold",
+    ),
     "statistics": ("card", "fold_quality"),
     "svmlight": ("read_svmlight", "write_svmlight"),
     "table": ("read_table", "write_table"),
@@ -77,7 +86,9 @@ __all__ = [
     "write_table",
 ]
 
-__getattr__, _ = lazily(__name__, {name: module for module, names in _NAMES.items() for name in names})
+__getattr__, _ = lazily(
+    __name__, {name: module for module, names in _NAMES.items() for name in names}
+)
 
 
 def __dir__() -> list[str]:
@@ -90,7 +101,8 @@ Path_ = str | os.PathLike[str]
 class DataError(ValueError):
     """A file does not hold what its format or its companions say.
 
-    The message names the file and, where one is at fault, its line; then what was found, what is wrong and what to do.
+    The message names the file and, where one is at fault, its line; then what was found, what is
+    wrong and what to do.
 
     Parameters
     ----------

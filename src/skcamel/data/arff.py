@@ -37,16 +37,29 @@ from skcamel.data.text import (
 )
 
 Attributes = tuple[Attribute, ...]
-ATTRIBUTE = re.compile(rf"@attribute\s+(?P<name>{QUOTED}|[^\s{{]+(?=\s*\{{)|\S+)\s*(?P<type>.*)", re.IGNORECASE | re.DOTALL)
-KINDS = {"numeric": "numeric", "real": "numeric", "integer": "numeric", "string": "text", "date": "text"}
+ATTRIBUTE = re.compile(
+    rf"@attribute\s+(?P<name>{QUOTED}|[^\s{{]+(?=\s*\{{)|\S+)\s*(?P<type>.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+KINDS = {
+    "numeric": "numeric",
+    "real": "numeric",
+    "integer": "numeric",
+    "string": "text",
+    "date": "text",
+}
 ATTRIBUTE_BYTES = 700  # of an attribute, on top of its characters
 MEKA_LABELS = re.compile(r"-C\s+(-?\d{1,9})\b", re.ASCII)
 LARGEST_XML = 2**26  # bytes
-UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")  # XML 1.0 has no way to write these
+UNWRITABLE = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
+)  # XML 1.0 has no way to write these
 WHOLE = "is the file whole, and a value with a comma quoted?"
 
 
-def read_mulan(arff: Path_, xml: Path_ | None = None, *, nominal: str = "index", test: Path_ | None = None) -> Dataset:
+def read_mulan(
+    arff: Path_, xml: Path_ | None = None, *, nominal: str = "index", test: Path_ | None = None
+) -> Dataset:
     """Read an ARFF file whose labels are named by an XML file, as the Mulan library publishes them.
 
     Parameters
@@ -54,18 +67,23 @@ def read_mulan(arff: Path_, xml: Path_ | None = None, *, nominal: str = "index",
     arff : str or path
         Dense or sparse, plain or gzip-compressed.
     xml : str or path, optional
-        Label file; by default the ARFF's name with ``.xml``, also without a trailing ``-train`` or ``-test``.
+        Label file; by default the ARFF's name with ``.xml``, also without a trailing ``-train`` or
+        ``-test``.
     nominal : {"index", "onehot"}, default="index"
-        Nominal features stay one column (numerals as numbers, YES/NO and TRUE/FALSE as 1/0, others as their position in the header);
+        Nominal features stay one column (numerals as numbers, YES/NO and TRUE/FALSE as 1/0, others
+        as their position in the header);
         "onehot" gives those with three or more values one 0/1 column for each value.
     test : str or path, optional
-        A second ARFF with the same header. Its rows follow those of the first, and `train` and `test` tell them apart.
+        A second ARFF with the same header. Its rows follow those of the first, and `train` and
+        `test` tell them apart.
 
     Returns
     -------
     Dataset
-        Features and labels in the order of the ARFF, wherever the labels stand. String and date attributes, and nominals with one
-        value per row, identify rows: they are left out and listed in `dropped`. Missing values (``?``) and unknown labels (``?``)
+        Features and labels in the order of the ARFF, wherever the labels stand. String and date
+        attributes, and nominals with one
+        value per row, identify rows: they are left out and listed in `dropped`. Missing values
+        (``?``) and unknown labels (``?``)
         are NaN.
 
     Raises
@@ -88,7 +106,13 @@ def read_mulan(arff: Path_, xml: Path_ | None = None, *, nominal: str = "index",
     xml = _found_beside(Path(arff)) if xml is None else Path(xml)
     labels = read_label_names(xml)
     cure = "is the matching XML file from the same release?"
-    return _read(arff, test, nominal, lambda _, attributes: _named_labels(attributes, labels, arff, xml), cure)
+    return _read(
+        arff,
+        test,
+        nominal,
+        lambda _, attributes: _named_labels(attributes, labels, arff, xml),
+        cure,
+    )
 
 
 def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None) -> Dataset:
@@ -113,13 +137,26 @@ def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None)
     ...     read_meka(f"{folder}/tiny.arff")
     Dataset(tiny: 2 rows, 1 feature, 2 labels)
     """
-    return _read(path, test, nominal, lambda relation, attributes: _counted_labels(relation, len(attributes), path), WHOLE)
+    return _read(
+        path,
+        test,
+        nominal,
+        lambda relation, attributes: _counted_labels(relation, len(attributes), path),
+        WHOLE,
+    )
 
 
 def read_with_labels(path: Path_, labels: Collection[str], features: Collection[str]) -> Dataset:
     """Read an ARFF file in which attributes of these names, if any, are labels; `features` are kept even if they identify rows."""
     wanted = set(labels)
-    return _read(path, None, "index", lambda _, attributes: np.array([a.name in wanted for a in attributes]), WHOLE, features)
+    return _read(
+        path,
+        None,
+        "index",
+        lambda _, attributes: np.array([a.name in wanted for a in attributes]),
+        WHOLE,
+        features,
+    )
 
 
 def _read(
@@ -144,7 +181,11 @@ def _read(
             if rows is not None:
                 rows.layout = layout
             for block in file.blocks(b"%"):
-                rows = rows or (SparseRows(layout) if block.text.lstrip().startswith(b"{") else DenseRows(layout))
+                rows = rows or (
+                    SparseRows(layout)
+                    if block.text.lstrip().startswith(b"{")
+                    else DenseRows(layout)
+                )
                 count += rows.add(block)
             if not count or rows is None:
                 raise file.error("no row follows @data; the file is cut short.")
@@ -153,11 +194,23 @@ def _read(
     return _dataset(path, rows, layout, nominal, counts, keep)
 
 
-def _dataset(path: Path_, rows: DenseRows | SparseRows, layout: Layout, nominal: str, counts: list[int], keep: Collection[str]) -> Dataset:
+def _dataset(
+    path: Path_,
+    rows: DenseRows | SparseRows,
+    layout: Layout,
+    nominal: str,
+    counts: list[int],
+    keep: Collection[str],
+) -> Dataset:
     X, Y = rows.finish()
     attributes = [layout.attributes[column] for column in layout.features]
-    X, names, kept = finished(X, attributes, nominal, path, keep, "is the label file the right one?")
-    used = {id(attribute) for attribute in (*kept, *(layout.attributes[column] for column in layout.labels))}
+    X, names, kept = finished(
+        X, attributes, nominal, path, keep, "is the label file the right one?"
+    )
+    used = {
+        id(attribute)
+        for attribute in (*kept, *(layout.attributes[column] for column in layout.labels))
+    }
     return Dataset(
         X,
         Y,
@@ -165,8 +218,14 @@ def _dataset(path: Path_, rows: DenseRows | SparseRows, layout: Layout, nominal:
         tuple(layout.attributes[column].name for column in layout.labels),
         name=stem(path),
         source=str(path),
-        dropped=tuple(attribute.name for attribute in layout.attributes if id(attribute) not in used),
-        categories={a.name: a.values for a in kept if a.kind == "nominal" and not feature_codes(a.values).by_number},
+        dropped=tuple(
+            attribute.name for attribute in layout.attributes if id(attribute) not in used
+        ),
+        categories={
+            a.name: a.values
+            for a in kept
+            if a.kind == "nominal" and not feature_codes(a.values).by_number
+        },
         **parts_of(counts),
     )
 
@@ -180,7 +239,9 @@ def _found_beside(arff: Path) -> Path:
         raise FileNotFoundError(2, "No such file", str(arff))
     looked = " or ".join(file.name for file in label_files(arff))
     raise DataError(
-        f"no label file {looked} beside it; give its path as xml=…, or use read_meka if the labels are counted by -C.", path=arff
+        f"no label file {looked} beside it; give its path as xml=…, or use read_meka if the labels"
+        " are counted by -C.",
+        path=arff,
     )
 
 
@@ -194,7 +255,9 @@ def _named_labels(attributes: Attributes, labels: list[str], arff: Path_, xml: P
     if absent:
         listed = shortened(label for label in labels if label in absent)
         raise DataError(
-            f"{len(absent)} labels are not attributes of {Path(arff).name}: {listed}; are both files of the same release?", path=xml
+            f"{len(absent)} labels are not attributes of {Path(arff).name}: {listed}; are both"
+            " files of the same release?",
+            path=xml,
         )
     wanted = set(labels)
     return np.array([name in wanted for name in names])
@@ -204,10 +267,17 @@ def _counted_labels(relation: str, width: int, path: Path_) -> np.ndarray:
     """Which of `width` attributes are labels, by the number in the relation name."""
     found = MEKA_LABELS.search(relation)
     if found is None:
-        raise DataError(f"the relation {relation[:60]!r} has no '-C n', MEKA's number of labels; add it, or use read_mulan.", path=path)
+        raise DataError(
+            f"the relation {relation[:60]!r} has no '-C n', MEKA's number of labels; add it, or use"
+            " read_mulan.",
+            path=path,
+        )
     count = int(found[1])
     if not 0 < abs(count) < width:
-        problem = f"-C {count} for {width} attributes; the number of labels lies between 1 and {width - 1}."
+        problem = (
+            f"-C {count} for {width} attributes; the number of labels lies between 1 and"
+            f" {width - 1}."
+        )
         raise DataError(f"{problem} Correct the relation name.", path=path)
     position = np.arange(width)
     return position < count if count > 0 else position >= width + count
@@ -216,9 +286,13 @@ def _counted_labels(relation: str, width: int, path: Path_) -> np.ndarray:
 def _check_same_attributes(first: Attributes, second: Attributes, path: Path_) -> None:
     if first != second:
         pairs = zip(first, second)
-        differing = next((mine.name for mine, theirs in pairs if mine != theirs), f"their number, {len(first)} and {len(second)}")
+        differing = next(
+            (mine.name for mine, theirs in pairs if mine != theirs),
+            f"their number, {len(first)} and {len(second)}",
+        )
         raise DataError(
-            f"its attributes differ from those of the first file, beginning with {differing[:60]!r}; are both of the same release?",
+            "its attributes differ from those of the first file, beginning with"
+            f" {differing[:60]!r}; are both of the same release?",
             path=path,
         )
 
@@ -243,21 +317,29 @@ def read_header(file: LineFile) -> tuple[str, Attributes]:
                 raise file.error("@data comes before any @attribute; the header is missing.")
             return relation, tuple(attributes)
         else:
-            raise file.error(f"{text[:40]!r} in the header; expected @relation, @attribute, @data or a comment (%). Is this an ARFF file?")
+            raise file.error(
+                f"{text[:40]!r} in the header; expected @relation, @attribute, @data or a comment"
+                " (%). Is this an ARFF file?"
+            )
     raise file.error("the file ends before @data; it is cut short or no ARFF file.")
 
 
 def _attribute(text: str, file: LineFile) -> Attribute:
     match = ATTRIBUTE.fullmatch(text)
     if match is None:
-        raise file.error(f"{text[:60]!r} is not '@attribute name type'; quote names that hold spaces.")
+        raise file.error(
+            f"{text[:60]!r} is not '@attribute name type'; quote names that hold spaces."
+        )
     name, kind = unquoted(match["name"]), match["type"].strip()
     word = kind.split(maxsplit=1)[0].lower() if kind else ""
     if word in KINDS:
         return Attribute(name, KINDS[word])
     if kind.startswith("{") and kind.endswith("}"):
         return Attribute(name, "nominal", declared_values(kind[1:-1]))
-    raise file.error(f"attribute {name[:60]!r} has the type {kind[:40]!r}; known are numeric, real, integer, string, date and {{value,…}}.")
+    raise file.error(
+        f"attribute {name[:60]!r} has the type {kind[:40]!r}; known are numeric, real, integer,"
+        " string, date and {value,…}."
+    )
 
 
 @lru_cache(maxsize=64)
@@ -270,7 +352,13 @@ def quoted(name: str) -> str:
     """Text as ARFF holds it: quoted where it needs to be."""
     if re.fullmatch(r"[A-Za-z0-9_.:/()=<>*+&#-]+", name):
         return name
-    for letter, escape in (("\\", "\\\\"), ("'", "\\'"), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+    for letter, escape in (
+        ("\\", "\\\\"),
+        ("'", "\\'"),
+        ("\n", "\\n"),
+        ("\r", "\\r"),
+        ("\t", "\\t"),
+    ):
         name = name.replace(letter, escape)
     return f"'{name}'"
 
@@ -278,7 +366,8 @@ def quoted(name: str) -> str:
 def read_label_names(path: Path_) -> list[str]:
     """Names of all ``label`` elements, nested ones too, in the order of the file.
 
-    A document type is refused before it is read: label files have none, and its entities could fill the memory or read other
+    A document type is refused before it is read: label files have none, and its entities could fill
+    the memory or read other
     files.
     """
     names: list[str] = []
@@ -288,12 +377,20 @@ def read_label_names(path: Path_) -> list[str]:
     def start(tag: str, attributes: dict[str, str]) -> None:
         if tag.rpartition(":")[2] == "label":
             if "name" not in attributes:
-                raise DataError('a <label> element has no name; write <label name="…"></label>.', path=path, line=parser.CurrentLineNumber)
+                raise DataError(
+                    'a <label> element has no name; write <label name="…"></label>.',
+                    path=path,
+                    line=parser.CurrentLineNumber,
+                )
             names.append(attributes["name"])
             tally.add(NAME_BYTES + len(names[-1]), path)
 
     def refuse(*_: object) -> None:
-        raise DataError("has a DOCTYPE, which label files never need; remove it.", path=path, line=parser.CurrentLineNumber)
+        raise DataError(
+            "has a DOCTYPE, which label files never need; remove it.",
+            path=path,
+            line=parser.CurrentLineNumber,
+        )
 
     parser.StartElementHandler = start
     parser.StartDoctypeDeclHandler = refuse
@@ -305,10 +402,15 @@ def read_label_names(path: Path_) -> list[str]:
     except DataError:
         raise
     except (expat.ExpatError, ValueError, LookupError) as error:
-        message = f'is not well-formed XML ({str(error)[:120]}); expected <labels> with one <label name="…"> for each label.'
+        message = (
+            f"is not well-formed XML ({str(error)[:120]}); expected <labels> with one <label"
+            ' name="…"> for each label.'
+        )
         raise DataError(message, path=path, line=parser.CurrentLineNumber) from error
     if not names:
-        raise DataError('names no label; expected <labels> with one <label name="…"> for each label.', path=path)
+        raise DataError(
+            'names no label; expected <labels> with one <label name="…"> for each label.', path=path
+        )
     twice = first_repeated(names)
     if twice is not None:
         raise DataError(f"names the label {twice[:60]!r} twice; remove one.", path=path)
@@ -321,16 +423,24 @@ def _chunks(path: Path_) -> Iterator[bytes]:
         while chunk := file.stream.read(BLOCK_BYTES):
             size += len(chunk)
             if size > LARGEST_XML:
-                raise DataError(f"is larger than {LARGEST_XML >> 20} MiB; is this the label file?", path=path)
+                raise DataError(
+                    f"is larger than {LARGEST_XML >> 20} MiB; is this the label file?", path=path
+                )
             yield chunk
 
 
 def label_xml(names: Sequence[str]) -> Iterator[str]:
     """Lines of a label file."""
-    yield '<?xml version="1.0" encoding="utf-8"?>\n<labels xmlns="http://mulan.sourceforge.net/labels">\n'
+    yield (
+        '<?xml version="1.0" encoding="utf-8"?>\n<labels'
+        ' xmlns="http://mulan.sourceforge.net/labels">\n'
+    )
     for name in names:
         if UNWRITABLE.search(name):
-            raise ValueError(f"The label name {name!r} holds a character that XML cannot hold; rename it before writing.")
+            raise ValueError(
+                f"The label name {name!r} holds a character that XML cannot hold; rename it before"
+                " writing."
+            )
         yield f"<label name={quoteattr(name)}></label>\n"
     yield "</labels>\n"
 
@@ -353,9 +463,14 @@ def write_mulan(dataset: Dataset, arff: Path_, xml: Path_ | None = None) -> None
     """
     clashes = set(dataset.label_names) & set(dataset.feature_names)
     if clashes:
-        raise ValueError(f"{shortened(sorted(clashes))} name both a feature and a label; Mulan finds labels by name, rename one of them.")
+        raise ValueError(
+            f"{shortened(sorted(clashes))} name both a feature and a label; Mulan finds labels by"
+            " name, rename one of them."
+        )
     _warn_about_parts(dataset)
-    label_lines = list(label_xml(dataset.label_names))  # before anything is written: a name may be refused
+    label_lines = list(
+        label_xml(dataset.label_names)
+    )  # before anything is written: a name may be refused
     write_lines(arff, _lines(dataset, dataset.name or "data", labels_first=False))
     write_lines(xml_beside(arff) if xml is None else xml, label_lines)
 
@@ -381,7 +496,11 @@ def write_meka(dataset: Dataset, path: Path_) -> None:
 
 def _warn_about_parts(dataset: Dataset) -> None:
     if dataset.train is not None or dataset.test is not None:
-        warnings.warn("ARFF does not hold train and test parts; write each part to a file of its own.", UserWarning, stacklevel=3)
+        warnings.warn(
+            "ARFF does not hold train and test parts; write each part to a file of its own.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _lines(dataset: Dataset, relation: str, *, labels_first: bool) -> Iterator[str]:
@@ -395,11 +514,15 @@ def _lines(dataset: Dataset, relation: str, *, labels_first: bool) -> Iterator[s
     yield "\n@data\n"
     if not sparse.issparse(dataset.X):
         for x, y in zip(dataset.X, dataset.Y):
-            yield ",".join(ordered(numerals(x, "?"), [_label(value) for value in y.tolist()])) + "\n"
+            yield (
+                ",".join(ordered(numerals(x, "?"), [_label(value) for value in y.tolist()])) + "\n"
+            )
         return
     first_feature, first_label = (dataset.q, 0) if labels_first else (0, dataset.d)
     for features, y in zip(stored_cells(dataset.X, " ", first_feature, "?"), dataset.Y):
-        labels = [f"{label + first_label} {_label(y[label])}" for label in np.flatnonzero(y).tolist()]
+        labels = [
+            f"{label + first_label} {_label(y[label])}" for label in np.flatnonzero(y).tolist()
+        ]
         yield "{" + ",".join(ordered(features, labels)) + "}\n"
 
 

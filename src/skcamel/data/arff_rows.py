@@ -1,7 +1,9 @@
 """Rows of an ARFF file ► features and labels, dense or sparse, one bounded block of lines at a time.
 
-Each block is first tried as a whole, by :func:`skcamel.data.columns.numbers`. A block that holds anything but numbers in the expected
-places is read again row by row: slower, but with quotes and nominal values, and errors name their line.
+Each block is first tried as a whole, by :func:`skcamel.data.columns.numbers`. A block that holds
+anything but numbers in the expected
+places is read again row by row: slower, but with quotes and nominal values, and errors name their
+line.
 """
 
 from __future__ import annotations
@@ -18,7 +20,15 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data import DataError, Path_
-from skcamel.data.columns import Attribute, feature_codes, label_codes, number, numbers, refuse_label, table_of_numbers
+from skcamel.data.columns import (
+    Attribute,
+    feature_codes,
+    label_codes,
+    number,
+    numbers,
+    refuse_label,
+    table_of_numbers,
+)
 from skcamel.data.text import (
     LABEL_BYTES,
     PEAK_OF_CELLS,
@@ -32,14 +42,18 @@ from skcamel.data.text import (
 )
 
 QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-VALUE = re.compile(rf"\s*(?P<value>(?:{QUOTED})(?=\s*(?:,|\Z))|[^,]*)\s*(?:,|\Z)", re.DOTALL)  # always matches, in linear time
+VALUE = re.compile(
+    rf"\s*(?P<value>(?:{QUOTED})(?=\s*(?:,|\Z))|[^,]*)\s*(?:,|\Z)", re.DOTALL
+)  # always matches, in linear time
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 UNKNOWN = -1  # among labels that are bytes
 UNUSED = 0.0  # stands for every value of a text attribute, which is dropped
 NEW_LINE, SPACE = b"\n "
 FILLED_CELLS = 2**18  # omitted cells that are filled in at once
 
-Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # cells per row, and all columns and values in order
+Cells = tuple[
+    np.ndarray, np.ndarray, np.ndarray
+]  # cells per row, and all columns and values in order
 
 
 def cells(text: str) -> list[str]:
@@ -59,7 +73,9 @@ def cells(text: str) -> list[str]:
 def unquoted(text: str) -> str:
     """Text without its quotes and escapes."""
     if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
-        return re.sub(r"\\(.)", lambda escape: ESCAPES.get(escape[1], escape[1]), text[1:-1], flags=re.DOTALL)
+        return re.sub(
+            r"\\(.)", lambda escape: ESCAPES.get(escape[1], escape[1]), text[1:-1], flags=re.DOTALL
+        )
     return text
 
 
@@ -83,7 +99,9 @@ class Layout:
     @cached_property
     def features(self) -> np.ndarray:
         """Columns that are features."""
-        return np.flatnonzero(~self.is_label & np.array([attribute.kind != "text" for attribute in self.attributes]))
+        return np.flatnonzero(
+            ~self.is_label & np.array([attribute.kind != "text" for attribute in self.attributes])
+        )
 
     @cached_property
     def labels(self) -> np.ndarray:
@@ -102,16 +120,26 @@ class Layout:
     def defaults(self) -> np.ndarray:
         """Value of each column where a sparse row leaves it out: 0, or the first declared value of a nominal."""
         pairs = zip(self.attributes, self.decoders)
-        return np.array([decode(attribute.values[0]) if attribute.values else 0.0 for attribute, decode in pairs])
+        return np.array(
+            [
+                decode(attribute.values[0]) if attribute.values else 0.0
+                for attribute, decode in pairs
+            ]
+        )
 
     def permits(self, columns: np.ndarray | None, values: np.ndarray) -> bool:
         """Whether nominals have only declared values; `values` is a table, or one value for each of `columns`."""
         if columns is None:
-            return all(_only(values[:, positions], allowed) for allowed, positions in self.allowed.items())
+            return all(
+                _only(values[:, positions], allowed) for allowed, positions in self.allowed.items()
+            )
         groups = self.group[columns]
         order = np.argsort(groups, kind="stable")
         ends = np.searchsorted(groups, np.arange(len(self.allowed) + 1), sorter=order)
-        return all(_only(values[order[start:end]], allowed) for allowed, (start, end) in zip(self.allowed, pairwise(ends.tolist())))
+        return all(
+            _only(values[order[start:end]], allowed)
+            for allowed, (start, end) in zip(self.allowed, pairwise(ends.tolist()))
+        )
 
     @cached_property
     def group(self) -> np.ndarray:
@@ -127,12 +155,15 @@ def _only(values: np.ndarray, allowed: tuple[float, ...]) -> bool:
     return bool((np.isin(values, allowed) | np.isnan(values)).all())
 
 
-def _decoder(attribute: Attribute, is_label: bool, path: Path_) -> tuple[Callable[[str], float], bool]:
+def _decoder(
+    attribute: Attribute, is_label: bool, path: Path_
+) -> tuple[Callable[[str], float], bool]:
     """Text of one value ► number, with KeyError or ValueError if the header forbids it; and whether the text is that number."""
     if attribute.kind == "text":
         if is_label:
             raise DataError(
-                f"label {attribute.name[:60]!r} is a string attribute; labels are {{0,1}}. Is the label file of the same release?",
+                f"label {attribute.name[:60]!r} is a string attribute; labels are {{0,1}}. Is the"
+                " label file of the same release?",
                 path=path,
             )
         return (lambda _: UNUSED), False
@@ -142,16 +173,27 @@ def _decoder(attribute: Attribute, is_label: bool, path: Path_) -> tuple[Callabl
     if codes is None:
         found = f"label {attribute.name[:60]!r} has the values {shortened(attribute.values)}"
         raise DataError(
-            f"{found}; a label is {{0,1}}, {{-1,1}}, {{NO,YES}} or {{FALSE,TRUE}}: recode it, or keep it as a feature.", path=path
+            f"{found}; a label is {{0,1}}, {{-1,1}}, {{NO,YES}} or {{FALSE,TRUE}}: recode it, or"
+            " keep it as a feature.",
+            path=path,
         )
-    plain = bool(codes.by_number) and all(written == code for written, code in codes.by_number.items())
+    plain = bool(codes.by_number) and all(
+        written == code for written, code in codes.by_number.items()
+    )
     return codes.__getitem__, plain
 
 
-def layout_of(attributes: tuple[Attribute, ...], is_label: np.ndarray, path: Path_, cure: str) -> Layout:
+def layout_of(
+    attributes: tuple[Attribute, ...], is_label: np.ndarray, path: Path_, cure: str
+) -> Layout:
     """Decide how each column is read."""
-    known: dict[tuple[str, tuple[str, ...], bool], tuple[Callable[[str], float], bool]] = {}  # most columns are of one type
-    types = [(attribute.kind, attribute.values, flag) for attribute, flag in zip(attributes, is_label.tolist())]
+    known: dict[
+        tuple[str, tuple[str, ...], bool], tuple[Callable[[str], float], bool]
+    ] = {}  # most columns are of one type
+    types = [
+        (attribute.kind, attribute.values, flag)
+        for attribute, flag in zip(attributes, is_label.tolist())
+    ]
     for attribute, type_ in zip(attributes, types):
         if type_ not in known:
             known[type_] = _decoder(attribute, type_[2], path)
@@ -160,8 +202,19 @@ def layout_of(attributes: tuple[Attribute, ...], is_label: np.ndarray, path: Pat
     for position, attribute in enumerate(attributes):
         if only_numbers and attribute.kind == "nominal":
             groups.setdefault(attribute.values, []).append(position)
-    allowed = {tuple(float(value) for value in values): np.array(columns) for values, columns in groups.items()}
-    return Layout(path, attributes, is_label, [known[type_][0] for type_ in types], only_numbers, allowed, cure)
+    allowed = {
+        tuple(float(value) for value in values): np.array(columns)
+        for values, columns in groups.items()
+    }
+    return Layout(
+        path,
+        attributes,
+        is_label,
+        [known[type_][0] for type_ in types],
+        only_numbers,
+        allowed,
+        cure,
+    )
 
 
 def _is_odd(labels: np.ndarray) -> np.ndarray:
@@ -177,7 +230,9 @@ def _coded(labels: np.ndarray) -> np.ndarray:
 def _decoded(labels: np.ndarray) -> np.ndarray:
     """Labels from bytes: int64, or float64 with NaN where some are unknown."""
     unknown = labels == UNKNOWN
-    return np.where(unknown, np.nan, labels) if unknown.any() else labels.astype(np.int64, copy=False)
+    return (
+        np.where(unknown, np.nan, labels) if unknown.any() else labels.astype(np.int64, copy=False)
+    )
 
 
 class DenseRows:
@@ -195,7 +250,12 @@ class DenseRows:
         if table is None:
             check_peak(block.text, PEAK_OF_CELLS, layout.path)
             lines = block.text.split(b"\n")[:-1]
-            table = np.array([_dense_row(decoded(line), number, layout) for number, line in zip(block.lines, lines)])
+            table = np.array(
+                [
+                    _dense_row(decoded(line), number, layout)
+                    for number, line in zip(block.lines, lines)
+                ]
+            )
         labels = table[:, layout.labels]
         odd = np.argwhere(_is_odd(labels))
         if len(odd):
@@ -218,7 +278,11 @@ class SparseRows:
         self.counts = Growing(np.int64, later=8)  # features stored in each row
         self.indices = Growing(np.int32)
         self.values = Growing(np.float64)
-        self.label_cells = Growing(np.int64), Growing(np.int32), Growing(np.int8)  # rows, labels, values
+        self.label_cells = (
+            Growing(np.int64),
+            Growing(np.int32),
+            Growing(np.int8),
+        )  # rows, labels, values
         self.n_rows = 0
 
     def add(self, block: Block) -> int:
@@ -231,26 +295,42 @@ class SparseRows:
         position = layout.position
         of_label = layout.is_label[columns]
         of_feature = ~of_label & (position[columns] >= 0)
-        label_rows, labels, label_values = rows[of_label], position[columns[of_label]], values[of_label]
+        label_rows, labels, label_values = (
+            rows[of_label],
+            position[columns[of_label]],
+            values[of_label],
+        )
         odd = np.flatnonzero(_is_odd(label_values))
         if odd.size:
-            _refuse_odd_label(label_values[odd[0]], label_rows[odd[0]], labels[odd[0]], block, layout)
-        for part, found in zip(self.label_cells, (label_rows + self.n_rows, labels, _coded(label_values))):
+            _refuse_odd_label(
+                label_values[odd[0]], label_rows[odd[0]], labels[odd[0]], block, layout
+            )
+        for part, found in zip(
+            self.label_cells, (label_rows + self.n_rows, labels, _coded(label_values))
+        ):
             part.extend(found, layout.path)
-        self._add_features(len(counts), rows[of_feature], position[columns[of_feature]], values[of_feature])
+        self._add_features(
+            len(counts), rows[of_feature], position[columns[of_feature]], values[of_feature]
+        )
         self.n_rows = n_rows
         return len(counts)
 
-    def _add_features(self, n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray) -> None:
+    def _add_features(
+        self, n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray
+    ) -> None:
         """Take the cells of `n` rows, a bounded number of rows at a time where omitted cells are to be filled in."""
         path, defaults = self.layout.path, self.layout.defaults[self.layout.features]
         filled = np.flatnonzero(defaults)
         claimed = f"{self.n_rows + n} rows x {len(filled)} features whose omitted value is not 0"
-        check_claimed_size(16 * (self.n_rows + n) * len(filled), claimed, path)  # 12 that stay, and room to grow
+        check_claimed_size(
+            16 * (self.n_rows + n) * len(filled), claimed, path
+        )  # 12 that stay, and room to grow
         step = max(1, FILLED_CELLS // len(filled)) if filled.size else n
         for first in range(0, n, step):
             part = slice(*np.searchsorted(rows, (first, first + step)))
-            found = _with_defaults(min(step, n - first), rows[part] - first, columns[part], values[part], defaults)
+            found = _with_defaults(
+                min(step, n - first), rows[part] - first, columns[part], values[part], defaults
+            )
             for growing, cells_ in zip((self.counts, self.indices, self.values), found):
                 growing.extend(cells_, path)
 
@@ -263,12 +343,16 @@ class SparseRows:
         Y[label_rows, labels] = values
         indptr = np.concatenate([[0], np.cumsum(self.counts.finish())])
         indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
-        X = sparse.csr_array((self.values.finish(), self.indices.finish(), indptr), shape=(n, len(layout.features)))
+        X = sparse.csr_array(
+            (self.values.finish(), self.indices.finish(), indptr), shape=(n, len(layout.features))
+        )
         X.eliminate_zeros()
         return X, _decoded(Y)
 
 
-def _with_defaults(n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, defaults: np.ndarray) -> Cells:
+def _with_defaults(
+    n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, defaults: np.ndarray
+) -> Cells:
     """Cells per row, columns and values of `n` rows, together with omitted cells whose value is not 0."""
     filled = np.flatnonzero(defaults)
     if filled.size:
@@ -299,9 +383,17 @@ def _dense_block(block: Block, layout: Layout) -> np.ndarray | None:
 def _dense_row(line: str, number: int, layout: Layout) -> list[float]:
     found = cells(line.strip())
     if line.lstrip().startswith("{"):
-        raise DataError("a sparse row {…} among dense rows; write all rows in one form.", path=layout.path, line=number)
+        raise DataError(
+            "a sparse row {…} among dense rows; write all rows in one form.",
+            path=layout.path,
+            line=number,
+        )
     if len(found) != layout.width:
-        raise DataError(f"{len(found)} values, header declares {layout.width}; {layout.cure}", path=layout.path, line=number)
+        raise DataError(
+            f"{len(found)} values, header declares {layout.width}; {layout.cure}",
+            path=layout.path,
+            line=number,
+        )
     if "'" in line or '"' in line:
         found = [unquoted(cell) for cell in found]
     try:
@@ -329,14 +421,25 @@ def _sparse_block(block: Block, layout: Layout) -> Cells | None:
         return None
     filled = ~parsed.empty if blank.size else slice(None)
     kept, values, plain = ends[filled], parsed.values[filled], parsed.plain[filled]
-    if len(kept) % 2 or (kept[0::2] != SPACE).any() or (kept[1::2] == SPACE).any() or not plain[0::2].all():
+    if (
+        len(kept) % 2
+        or (kept[0::2] != SPACE).any()
+        or (kept[1::2] == SPACE).any()
+        or not plain[0::2].all()
+    ):
         return None
-    counts = np.diff(np.flatnonzero(ends == NEW_LINE), prepend=-1) // 2  # an empty row has one token, and that is empty
+    counts = (
+        np.diff(np.flatnonzero(ends == NEW_LINE), prepend=-1) // 2
+    )  # an empty row has one token, and that is empty
     columns, values = values[0::2], values[1::2]
     if (columns >= layout.width).any():
         return None
     columns = columns.astype(np.int64)
-    return (counts, columns, values) if _ascending(counts, columns) and layout.permits(columns, values) else None
+    return (
+        (counts, columns, values)
+        if _ascending(counts, columns) and layout.permits(columns, values)
+        else None
+    )
 
 
 def _ascending(counts: np.ndarray, columns: np.ndarray) -> bool:
@@ -349,10 +452,17 @@ def _ascending(counts: np.ndarray, columns: np.ndarray) -> bool:
 def _sparse_lines(block: Block, layout: Layout) -> Cells:
     """Read what :func:`_sparse_block` does not, row by row."""
     check_peak(block.text, PEAK_OF_CELLS, layout.path)
-    rows = [_sparse_row(decoded(line), number, layout) for number, line in zip(block.lines, block.text.split(b"\n"))]
+    rows = [
+        _sparse_row(decoded(line), number, layout)
+        for number, line in zip(block.lines, block.text.split(b"\n"))
+    ]
     counts = np.array([len(columns) for columns, _ in rows], dtype=np.int64)
     columns = np.array([column for columns, _ in rows for column in columns], dtype=np.int64)
-    return counts, columns, np.array([value for _, values in rows for value in values], dtype=np.float64)
+    return (
+        counts,
+        columns,
+        np.array([value for _, values in rows for value in values], dtype=np.float64),
+    )
 
 
 def _sparse_row(line: str, number: int, layout: Layout) -> tuple[list[int], list[float]]:
@@ -365,16 +475,25 @@ def _sparse_row(line: str, number: int, layout: Layout) -> tuple[list[int], list
     for cell in cells(text) if text else []:
         index, value = cell.split(maxsplit=1) if len(cell.split(maxsplit=1)) == 2 else (cell, "")
         if not (index.isascii() and index.isdigit()) or not value:
-            raise DataError(f"{cell[:40]!r} in a sparse row; expected an index, a space and a value.", path=layout.path, line=number)
+            raise DataError(
+                f"{cell[:40]!r} in a sparse row; expected an index, a space and a value.",
+                path=layout.path,
+                line=number,
+            )
         if len(index) > 12 or int(index) >= layout.width:
-            problem = f"index {index[:20]}, header declares {layout.width} attributes (0 to {layout.width - 1}); {layout.cure}"
+            problem = (
+                f"index {index[:20]}, header declares {layout.width} attributes (0 to"
+                f" {layout.width - 1}); {layout.cure}"
+            )
             raise DataError(problem, path=layout.path, line=number)
         pairs.append((int(index), unquoted(value)))
     pairs.sort(key=itemgetter(0))
     columns = [column for column, _ in pairs]
     if len(set(columns)) < len(columns):
         twice = next(column for column, other in pairwise(columns) if column == other)
-        raise DataError(f"index {twice} occurs twice in a row; remove one.", path=layout.path, line=number)
+        raise DataError(
+            f"index {twice} occurs twice in a row; remove one.", path=layout.path, line=number
+        )
     try:
         return columns, [layout.decoders[column](value) for column, value in pairs]
     except (KeyError, ValueError):
@@ -388,14 +507,26 @@ def _refuse_first_bad(pairs: list[tuple[int, str]], number: int, layout: Layout)
             layout.decoders[column](value)
         except (KeyError, ValueError):
             attribute = layout.attributes[column]
-            expected = f"one of {shortened(attribute.values)}" if attribute.kind == "nominal" else "a number or ?"
+            expected = (
+                f"one of {shortened(attribute.values)}"
+                if attribute.kind == "nominal"
+                else "a number or ?"
+            )
             found = f"{value[:40]!r} for attribute {attribute.name[:60]!r}"
             raise DataError(
-                f"{found}; expected {expected}. Correct the value, or declare it in the header.", path=layout.path, line=number
+                f"{found}; expected {expected}. Correct the value, or declare it in the header.",
+                path=layout.path,
+                line=number,
             ) from None
     raise AssertionError("one of the values is bad")  # pragma: no cover
 
 
 def _refuse_odd_label(value: float, row: int, label: int, block: Block, layout: Layout) -> NoReturn:
     name = layout.attributes[layout.labels[label]].name
-    refuse_label(value, name, "labels are 0 or 1. Is the label file of the same release?", layout.path, block.lines[row])
+    refuse_label(
+        value,
+        name,
+        "labels are 0 or 1. Is the label file of the same release?",
+        layout.path,
+        block.lines[row],
+    )

@@ -65,16 +65,31 @@ class ParquetFiles:
         names = self.schema.names if columns is None else list(columns)
         kinds = arrow.schema([self.schema.field(name) for name in names])
         size = min(BATCH_ROWS, max(LEAST_ROWS, BATCH_NUMBERS // len(self.schema)))
-        how = {"batch_size": size, "batch_readahead": 1, "fragment_readahead": 1, "use_threads": False}
+        how = {
+            "batch_size": size,
+            "batch_readahead": 1,
+            "fragment_readahead": 1,
+            "use_threads": False,
+        }
         first = 0
         for path in self.paths:
             try:
-                for batch in dataset.dataset(path, format="parquet").to_batches(columns=names, **how):
+                for batch in dataset.dataset(path, format="parquet").to_batches(
+                    columns=names, **how
+                ):
                     if batch.num_rows:
-                        yield Rows(self._decoded(arrow.Table.from_batches([batch]), path).cast(kinds, safe=False), first)
+                        yield Rows(
+                            self._decoded(arrow.Table.from_batches([batch]), path).cast(
+                                kinds, safe=False
+                            ),
+                            first,
+                        )
                         first += batch.num_rows
             except (arrow.ArrowException, OSError, KeyError) as error:
-                raise DataError(f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again.", path=path) from error
+                raise DataError(
+                    f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again.",
+                    path=path,
+                ) from error
 
     def column_table(self, columns: Sequence[str]) -> pyarrow.Table:
         """All rows of a few columns."""
@@ -82,7 +97,9 @@ class ParquetFiles:
 
     def sample(self, count: int = SAMPLE_ROWS, seed: int = 0) -> tuple[pyarrow.Table, np.ndarray]:
         """At most `count` rows, drawn at random, and their numbers."""
-        drawn = np.random.default_rng(seed).choice(self.n_rows, min(count, self.n_rows), replace=False)
+        drawn = np.random.default_rng(seed).choice(
+            self.n_rows, min(count, self.n_rows), replace=False
+        )
         numbers = np.sort(drawn)
         parts = []
         for rows in self.batches():
@@ -91,7 +108,9 @@ class ParquetFiles:
         return pyarrow_module().concat_tables(parts), numbers
 
     def _decoded(self, table: pyarrow.Table, path: str) -> pyarrow.Table:
-        return decoded_columns(table, self.as_text, path, plain=False, size=Path(path).stat().st_size)
+        return decoded_columns(
+            table, self.as_text, path, plain=False, size=Path(path).stat().st_size
+        )
 
 
 def is_parquet(path: Path_) -> bool:
@@ -111,30 +130,51 @@ def opened(paths: Sequence[Path_], as_text: Collection[str] = ()) -> ParquetFile
     counts: list[int] = []
     for path in names:
         if not is_parquet(path):
-            raise DataError(f"is read as a whole only; save it as {PARQUET[0]} to read it in batches.", path=path)
+            raise DataError(
+                f"is read as a whole only; save it as {PARQUET[0]} to read it in batches.",
+                path=path,
+            )
         with open_parquet(path) as file:
             size = Path(path).stat().st_size
             for needed, what in declared_bytes(file).items():
                 check_proportion(needed, what, path, size)
-            empty = decoded_columns(file.schema_arrow.empty_table(), as_text, path, plain=False, size=size)
+            empty = decoded_columns(
+                file.schema_arrow.empty_table(), as_text, path, plain=False, size=size
+            )
             counts.append(file.metadata.num_rows)
         schemas.append(empty.schema.remove_metadata())
         _check_columns(schemas[0], schemas[-1], names[0], path)
         try:
-            schemas[0] = arrow.unify_schemas([schemas[0], schemas[-1]], promote_options="permissive")
+            schemas[0] = arrow.unify_schemas(
+                [schemas[0], schemas[-1]], promote_options="permissive"
+            )
         except arrow.ArrowException as error:
-            raise DataError(f"holds a column of another type than {Path(names[0]).name} ({str(error)[:160]}).", path=path) from error
+            raise DataError(
+                f"holds a column of another type than {Path(names[0]).name} ({str(error)[:160]}).",
+                path=path,
+            ) from error
     if not sum(counts):
-        raise DataError("holds no row." if len(names) == 1 else "neither it nor the others hold a row.", path=names[0])
+        raise DataError(
+            "holds no row." if len(names) == 1 else "neither it nor the others hold a row.",
+            path=names[0],
+        )
     return ParquetFiles(tuple(names), schemas[0], tuple(counts), tuple(as_text))
 
 
 def _check_columns(first: pyarrow.Schema, own: pyarrow.Schema, first_path: str, path: str) -> None:
     """Refuse a file that lacks a column of another."""
-    for held, wanted, lacking, other in ((own, first, path, first_path), (first, own, first_path, path)):
+    for held, wanted, lacking, other in (
+        (own, first, path, first_path),
+        (first, own, first_path, path),
+    ):
         if absent := [name for name in wanted.names if name not in held.names]:
-            which = f"the column{'s' * (len(absent) > 1)} {shortened(absent, 8)} of {Path(other).name}"
-            raise DataError(f"lacks {which}; files of one table have the same columns, in any order.", path=lacking)
+            which = (
+                f"the column{'s' * (len(absent) > 1)} {shortened(absent, 8)} of {Path(other).name}"
+            )
+            raise DataError(
+                f"lacks {which}; files of one table have the same columns, in any order.",
+                path=lacking,
+            )
 
 
 def labels_of(files: ParquetFiles, asked: LabelColumns) -> Labels:
@@ -148,12 +188,16 @@ def labels_of(files: ParquetFiles, asked: LabelColumns) -> Labels:
         row, label = unknown[0]
         advice = "write it down, leave out this row, or fit on rows that fit into memory."
         raise DataError(
-            f"label {names[label][:60]!r} is unknown in row {row + 1}; sums over rows take complete labels: {advice}", path=source
+            f"label {names[label][:60]!r} is unknown in row {row + 1}; sums over rows take complete"
+            f" labels: {advice}",
+            path=source,
         )
     return Labels(names, Y, columns)
 
 
-def prepared(files: ParquetFiles, preparer: TablePreparer, labels: Labels) -> Iterator[tuple[Any, int, Differences]]:
+def prepared(
+    files: ParquetFiles, preparer: TablePreparer, labels: Labels
+) -> Iterator[tuple[Any, int, Differences]]:
     """Rows of each batch as a fitted preparer makes them, the number of the first, and how they differ from those of its fit."""
     names = [name for name in files.schema.names if name not in labels.columns]
     for rows in files.batches(names):

@@ -1,6 +1,7 @@
 """The sixteen sets of the paper's Table 1 and their variants, by name: facts, places, checks; never the network.
 
-The facts stand in ``catalogue.json``: sizes, checksums, sources, licence status, references and known defects.
+The facts stand in ``catalogue.json``: sizes, checksums, sources, licence status, references and
+known defects.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ class DatasetFacts:
     @property
     def notice(self) -> str:
         """Source, licence status and reference, to be read before a download."""
-        return f"{self.name}: from {', '.join(self.sources)}\nLicence: {self.licence}\nPlease cite: {self.reference}"
+        return (
+            f"{self.name}: from {', '.join(self.sources)}\nLicence: {self.licence}\nPlease cite:"
+            f" {self.reference}"
+        )
 
 
 @dataclass(frozen=True)
@@ -115,8 +119,9 @@ def dataset_facts(name: str) -> DatasetFacts:
         near = difflib.get_close_matches(name.lower(), catalogue, n=3, cutoff=0.5)
         meant = f"did you mean {' or '.join(near)}? " if near else ""
         raise DataError(
-            f"No data set is called {name!r}; {meant}'skcamel datasets list' shows all {len(catalogue)} (in Python: list_datasets()); "
-            "a file of your own is named with its suffix, such as mine.arff (in Python: read_dataset)."
+            f"No data set is called {name!r}; {meant}'skcamel datasets list' shows all"
+            f" {len(catalogue)} (in Python: list_datasets()); a file of your own is named with its"
+            " suffix, such as mine.arff (in Python: read_dataset)."
         )
     return catalogue[name.lower()]
 
@@ -129,13 +134,15 @@ def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
     name : str
         One of :func:`list_datasets`.
     data_home : str or path, default=None
-        Folder with one folder per set: ``data_home/NAME/NAME.arff`` or ``.arff.gz``, and ``NAME.xml``. None: the folder
+        Folder with one folder per set: ``data_home/NAME/NAME.arff`` or ``.arff.gz``, and
+        ``NAME.xml``. None: the folder
         that the environment variable ``SKCAMEL_DATA`` names, if it does.
 
     Returns
     -------
     Dataset
-        From the first place that holds it: `data_home`, the cache that ``fetch_dataset`` fills, and for yeast the ``river``
+        From the first place that holds it: `data_home`, the cache that ``fetch_dataset`` fills, and
+        for yeast the ``river``
         package.
 
     Raises
@@ -148,7 +155,8 @@ def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
     Warns
     -----
     UserWarning
-        Once per process for each of the public rcv1 subsets, whose labels are partly in wrong columns.
+        Once per process for each of the public rcv1 subsets, whose labels are partly in wrong
+        columns.
 
     Examples
     --------
@@ -205,9 +213,14 @@ def read_checked(facts: DatasetFacts, place: Place) -> Dataset:
 
     arff = place.arff
     if arff is None:
-        raise DatasetNotFoundError(f"{place.folder} does not hold {facts.name}.arff[.gz] and {facts.name}.xml.")
+        raise DatasetNotFoundError(
+            f"{place.folder} does not hold {facts.name}.arff[.gz] and {facts.name}.xml."
+        )
     dataset = read_mulan(arff, place.xml)
-    as_published = all(_content_sha256(path) == facts.files.get(path.name.removesuffix(".gz")) for path in (arff, place.xml))
+    as_published = all(
+        _content_sha256(path) == facts.files.get(path.name.removesuffix(".gz"))
+        for path in (arff, place.xml)
+    )
     _check(facts, dataset, str(arff), values_known=as_published)
     return replace(dataset, name=facts.name, source=str(arff))
 
@@ -218,15 +231,23 @@ def _check(facts: DatasetFacts, dataset: Dataset, path: str, *, values_known: bo
 
     n, d, q = dataset.n, dataset.d, dataset.q
     cardinality = float(dataset.Y.sum()) / max(n, 1)
-    cure = f"put the published file in {Path(path).parent}, or give yours as a file, with its suffix (in Python: read_dataset)."
+    cure = (
+        f"put the published file in {Path(path).parent}, or give yours as a file, with its suffix"
+        " (in Python: read_dataset)."
+    )
     if (n, d, q) != (facts.n, facts.d, facts.q) or abs(cardinality - facts.cardinality) > 1e-6:
         raise DataError(
-            f"this is not the data set {facts.name}: it has n={n}, d={d}, q={q}, cardinality {cardinality:.6f}, expected n={facts.n}, "
-            f"d={facts.d}, q={facts.q}, {facts.cardinality:.6f}; {cure}",
+            f"this is not the data set {facts.name}: it has n={n}, d={d}, q={q}, cardinality"
+            f" {cardinality:.6f}, expected n={facts.n}, d={facts.d}, q={facts.q},"
+            f" {facts.cardinality:.6f}; {cure}",
             path=path,
         )
     if not values_known and digest(dataset.X, dataset.Y) != facts.digest:
-        raise DataError(f"it has the sizes of {facts.name}, but neither its checksum nor its values agree; {cure}", path=path)
+        raise DataError(
+            f"it has the sizes of {facts.name}, but neither its checksum nor its values agree;"
+            f" {cure}",
+            path=path,
+        )
 
 
 def _content_sha256(path: Path) -> str:
@@ -273,13 +294,21 @@ def _not_found(facts: DatasetFacts, data_home: Path_ | None) -> str:
     if facts.download is None:
         cure = f"skcamel has no download for it; put {files_needed(facts)}."
     else:
-        cure = f"skcamel datasets fetch {facts.name}{' --yes' if facts.terms else ''}; or put {files_needed(facts)}."
-    return f"The data set {facts.name} is not here. Looked in: {'; '.join(looked)}. To get it: {cure}"
+        cure = (
+            f"skcamel datasets fetch {facts.name}{' --yes' if facts.terms else ''}; or put"
+            f" {files_needed(facts)}."
+        )
+    return (
+        f"The data set {facts.name} is not here. Looked in: {'; '.join(looked)}. To get it: {cure}"
+    )
 
 
 def files_needed(facts: DatasetFacts) -> str:
     """Which files to put where."""
-    return f"{facts.name}.arff[.gz] and {facts.name}.xml into {facts.name}/ under the folder that {DATA_HOME} names"
+    return (
+        f"{facts.name}.arff[.gz] and {facts.name}.xml into {facts.name}/ under the folder that"
+        f" {DATA_HOME} names"
+    )
 
 
 def warn_once(facts: DatasetFacts, *, stacklevel: int) -> None:
@@ -288,8 +317,8 @@ def warn_once(facts: DatasetFacts, *, stacklevel: int) -> None:
         return
     _warned.add(facts.name)
     warnings.warn(
-        f"{facts.name} is the public file with its known defects: {' '.join(facts.defects)} Use it to compare with the paper, and "
-        f"{facts.repaired} for new work.",
+        f"{facts.name} is the public file with its known defects: {' '.join(facts.defects)} Use it"
+        f" to compare with the paper, and {facts.repaired} for new work.",
         UserWarning,
         stacklevel=stacklevel,
     )
@@ -297,13 +326,22 @@ def warn_once(facts: DatasetFacts, *, stacklevel: int) -> None:
 
 @lru_cache(maxsize=1)
 def _catalogue() -> dict[str, DatasetFacts]:
-    content = json.loads(resources.files("skcamel.data").joinpath("catalogue.json").read_text(encoding="utf-8"))
-    return {name: _facts(name, entry, content["repositories"]) for name, entry in content["datasets"].items()}
+    content = json.loads(
+        resources.files("skcamel.data").joinpath("catalogue.json").read_text(encoding="utf-8")
+    )
+    return {
+        name: _facts(name, entry, content["repositories"])
+        for name, entry in content["datasets"].items()
+    }
 
 
-def _facts(name: str, entry: dict[str, Any], repositories: dict[str, dict[str, str]]) -> DatasetFacts:
+def _facts(
+    name: str, entry: dict[str, Any], repositories: dict[str, dict[str, str]]
+) -> DatasetFacts:
     """One entry of the JSON file, its short names of repositories written out."""
-    entry = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    entry = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()
+    }
     if download := entry.get("download"):
         for part in download["parts"]:
             part["at"] = tuple(_address(place, repositories) for place in part["at"])

@@ -1,7 +1,9 @@
 """What the cells of a column mean: gaps, yes and no, numbers, dates and lists, as people write them.
 
-A column is taken as its different values and the place of each row among them, so every value is read once however often it
-occurs. All values together decide what a column holds, and in which way: whether a comma is decimal, whether the day or the month
+A column is taken as its different values and the place of each row among them, so every value is
+read once however often it
+occurs. All values together decide what a column holds, and in which way: whether a comma is
+decimal, whether the day or the month
 comes first.
 """
 
@@ -16,8 +18,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-EMPTY = frozenset(["", "?", "na", "n/a", "#n/a", "nan", "null", "nat"])  # a gap in any column, in lower case
-UNSAID = EMPTY | {"none", "-", "--", "—", ".", "k.a."}  # a gap among numbers, dates, yes and no; elsewhere it may be a word like others
+EMPTY = frozenset(
+    ["", "?", "na", "n/a", "#n/a", "nan", "null", "nat"]
+)  # a gap in any column, in lower case
+UNSAID = EMPTY | {
+    "none",
+    "-",
+    "--",
+    "—",
+    ".",
+    "k.a.",
+}  # a gap among numbers, dates, yes and no; elsewhere it may be a word like others
 YES_NO = (
     ("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("ja", "nein"), ("j", "n"), ("oui", "non"), ("o", "n"), ("si", "no"),
     ("sí", "no"), ("sì", "no"), ("on", "off"), ("1", "0"), ("1.0", "0.0"),
@@ -42,10 +53,18 @@ CLOCK = (
 DATES = {
     order: re.compile(rf"{day}(?:[T ,]+{CLOCK})?")
     for order, day in {
-        "year first": r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?:(?P=mark)(?P<day>\d{1,2}))?",
-        "month first": r"(?P<month>\d{1,2})(?P<mark>[-/.])(?P<day>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})",
-        "day first": r"(?P<day>\d{1,2})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})",
-        "day, name of the month": r"(?P<day>\d{1,2})\.?[ -](?P<month>[^\W\d]{3,9})\.?,?[ -](?P<year>\d{4}|\d{2})",
+        "year first": (
+            r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?:(?P=mark)(?P<day>\d{1,2}))?"
+        ),
+        "month first": (
+            r"(?P<month>\d{1,2})(?P<mark>[-/.])(?P<day>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})"
+        ),
+        "day first": (
+            r"(?P<day>\d{1,2})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})"
+        ),
+        "day, name of the month": (
+            r"(?P<day>\d{1,2})\.?[ -](?P<month>[^\W\d]{3,9})\.?,?[ -](?P<year>\d{4}|\d{2})"
+        ),
         "name of the month, day": r"(?P<month>[^\W\d]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})",
     }.items()
 } | {"time of day": re.compile(CLOCK)}
@@ -94,10 +113,16 @@ class Column:
 
     def __repr__(self) -> str:
         stored = self.numbers if self.numbers is not None else self.dates
-        return f"Column({stored.tolist()})" if stored is not None else f"Column(values={self.values}, codes={self.places.tolist()})"
+        return (
+            f"Column({stored.tolist()})"
+            if stored is not None
+            else f"Column(values={self.values}, codes={self.places.tolist()})"
+        )
 
     def __len__(self) -> int:
-        return len(next(part for part in (self.numbers, self.dates, self.codes) if part is not None))
+        return len(
+            next(part for part in (self.numbers, self.dates, self.codes) if part is not None)
+        )
 
     @property
     def places(self) -> np.ndarray:
@@ -123,10 +148,19 @@ class Column:
     def as_text(self) -> Column:
         """The same cells as text, whole numbers without decimals, dates as ISO writes them."""
         if self.dates is not None:
-            return Column.of([None if np.isnat(cell) else str(cell).replace("T00:00:00", "") for cell in self.dates])
+            return Column.of(
+                [
+                    None if np.isnat(cell) else str(cell).replace("T00:00:00", "")
+                    for cell in self.dates
+                ]
+            )
         if self.numbers is not None:
-            return Column.of([None if np.isnan(cell) else _plain(cell) for cell in self.numbers.tolist()])
-        return Column.of([" ".join(v) for v in self.values], self.places) if self.has_lists else self
+            return Column.of(
+                [None if np.isnan(cell) else _plain(cell) for cell in self.numbers.tolist()]
+            )
+        return (
+            Column.of([" ".join(v) for v in self.values], self.places) if self.has_lists else self
+        )
 
     @classmethod
     def of(cls, cells: Any, codes: np.ndarray | None = None) -> Column:
@@ -139,7 +173,10 @@ class Column:
         # Equal values may come in different spellings, such as blanks around them: they become one.
         texts = [_cell(cell) for cell in cells]
         known: dict[Hashable, int] = {}
-        places = np.array([-1 if text is None else known.setdefault(text, len(known)) for text in texts] + [-1], dtype=np.int64)
+        places = np.array(
+            [-1 if text is None else known.setdefault(text, len(known)) for text in texts] + [-1],
+            dtype=np.int64,
+        )
         return cls(values=tuple(known), codes=places[:-1] if codes is None else places[codes])
 
 
@@ -148,7 +185,11 @@ def _cell(cell: Any) -> str | tuple[str, ...] | None:
     if isinstance(cell, str):
         text = cell.strip()
         return None if text.lower() in EMPTY else text
-    if cell is None or (isinstance(cell, float | np.floating) and not np.isfinite(cell)) or str(cell) in ("NaT", "<NA>"):
+    if (
+        cell is None
+        or (isinstance(cell, float | np.floating) and not np.isfinite(cell))
+        or str(cell) in ("NaT", "<NA>")
+    ):
         return None
     if isinstance(cell, (list, tuple, set, frozenset, np.ndarray)):
         return tuple(str(item).strip() for item in cell if item is not None)
@@ -181,11 +222,17 @@ def _of_arrow(cells: Any) -> Column | None:
     if pa.types.is_duration(kind):
         return Column(numbers=_seconds(cells.to_numpy()))
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        naive = cells.cast(pa.timestamp("s"), safe=False) if getattr(kind, "tz", None) is None else _wall_clock(cells)
+        naive = (
+            cells.cast(pa.timestamp("s"), safe=False)
+            if getattr(kind, "tz", None) is None
+            else _wall_clock(cells)
+        )
         return Column(dates=naive.to_numpy().astype("datetime64[s]"))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         coded = cells.dictionary_encode().combine_chunks()
-        return Column.of(coded.dictionary.to_pylist(), coded.indices.fill_null(-1).to_numpy(zero_copy_only=False))
+        return Column.of(
+            coded.dictionary.to_pylist(), coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        )
     return Column.of(cells.to_pylist())
 
 
@@ -204,7 +251,9 @@ def _of_pandas(cells: Any) -> Column | None:
     if kind in "biuf":
         return Column(numbers=_floats(cells.to_numpy(dtype=np.float64, na_value=np.nan)))
     if kind == "M":
-        clock = cells.dt.tz_localize(None) if getattr(cells.dtype, "tz", None) is not None else cells
+        clock = (
+            cells.dt.tz_localize(None) if getattr(cells.dtype, "tz", None) is not None else cells
+        )
         return Column(dates=clock.to_numpy().astype("datetime64[s]"))
     if kind == "m":
         return Column(numbers=_seconds(cells.to_numpy()))
@@ -234,7 +283,13 @@ def _of_array(cells: Any) -> Column | None:
         return Column(dates=cells.astype("datetime64[s]"))
     given = [cell for cell in cells.tolist() if cell is not None and cell == cell]
     if given and all(isinstance(cell, int | float) for cell in given):
-        return Column(numbers=_floats(np.array([np.nan if cell is None else cell for cell in cells.tolist()], dtype=np.float64)))
+        return Column(
+            numbers=_floats(
+                np.array(
+                    [np.nan if cell is None else cell for cell in cells.tolist()], dtype=np.float64
+                )
+            )
+        )
     return Column.of(cells.tolist())
 
 
@@ -244,7 +299,9 @@ def _floats(numbers: np.ndarray) -> np.ndarray:
 
 
 def _seconds(spans: np.ndarray) -> np.ndarray:
-    return np.where(np.isnat(spans), np.nan, spans.astype("timedelta64[ms]").astype(np.float64) / 1000)
+    return np.where(
+        np.isnat(spans), np.nan, spans.astype("timedelta64[ms]").astype(np.float64) / 1000
+    )
 
 
 def yes_no(values: Sequence[str]) -> dict[str, float] | None:
@@ -270,10 +327,14 @@ class Numerals(NamedTuple):
 
     def read(self, values: Sequence[Any]) -> np.ndarray:
         """The numbers of texts, NaN for what is none."""
-        return np.array([_number(value, self.decimal, self.unit) for value in values], dtype=np.float64)
+        return np.array(
+            [_number(value, self.decimal, self.unit) for value in values], dtype=np.float64
+        )
 
 
-def numerals(values: Sequence[str], weights: np.ndarray, *, comma: bool = False) -> tuple[Numerals, float]:
+def numerals(
+    values: Sequence[str], weights: np.ndarray, *, comma: bool = False
+) -> tuple[Numerals, float]:
     """How numbers are written in these values, and the share of the rows that hold numbers then; words for a gap do not count.
 
     Parameters
@@ -291,15 +352,25 @@ def numerals(values: Sequence[str], weights: np.ndarray, *, comma: bool = False)
     >>> numerals(["12,5 kg", "1.234 kg"], np.ones(2))
     (Numerals(decimal='comma', unit='kg'), 1.0)
     """
-    matches = {k: NUMBER.fullmatch(value) for k, value in enumerate(values) if value.lower() not in UNSAID}
+    matches = {
+        k: NUMBER.fullmatch(value) for k, value in enumerate(values) if value.lower() not in UNSAID
+    }
     found = {k: match for k, match in matches.items() if match is not None}
     units = [_unit(match) for match in found.values()]
     unit = max(sorted(set(units)), key=units.count) if units else ""
     rows = {
-        decimal: sum(weights[k] for k, match in found.items() if _unit(match) == unit and digits.fullmatch(match["digits"]))
+        decimal: sum(
+            weights[k]
+            for k, match in found.items()
+            if _unit(match) == unit and digits.fullmatch(match["digits"])
+        )
         for decimal, digits in DIGITS.items()
     }
-    decimal = "comma" if rows["comma"] > rows["point"] or (comma and rows["comma"] == rows["point"]) else "point"
+    decimal = (
+        "comma"
+        if rows["comma"] > rows["point"] or (comma and rows["comma"] == rows["point"])
+        else "point"
+    )
     said = sum(weights[k] for k in matches)
     return Numerals(decimal, unit), float(rows[decimal] / said) if said else 0.0
 
@@ -313,7 +384,9 @@ def _number(text: Any, decimal: str, unit: str) -> float:
     match = NUMBER.fullmatch(text) if isinstance(text, str) else None
     if match is None or _unit(match) != unit or not DIGITS[decimal].fullmatch(match["digits"]):
         return np.nan
-    digits = re.sub(rf"[{GROUP}{',' if decimal == 'point' else '.'}]", "", match["digits"]).replace(",", ".")
+    digits = re.sub(rf"[{GROUP}{',' if decimal == 'point' else '.'}]", "", match["digits"]).replace(
+        ",", "."
+    )
     value = float(digits + (match["exponent"] or ""))
     value = value / 100 if match["unit"] and match["unit"].strip() == "%" else value
     return -value if match["negative"] or (match["sign"] or "+") in "-−" else value
@@ -327,7 +400,8 @@ def are_codes(values: Sequence[str]) -> bool:
 def date_order(values: Sequence[str], *, day_first: bool = False) -> str | None:
     """The order of day, month and year that fits all values; None where no order fits.
 
-    Where all values allow both, the day comes first if it is followed by a point or if `day_first`, else the month.
+    Where all values allow both, the day comes first if it is followed by a point or if `day_first`,
+    else the month.
 
     Examples
     --------
@@ -338,12 +412,17 @@ def date_order(values: Sequence[str], *, day_first: bool = False) -> str | None:
     if not said:
         return None
     orders = ["day first", *DATES] if day_first or "." in said[0][:3] else list(DATES)
-    return next((order for order in orders if not any(np.isnat(_moment(value, order)) for value in said)), None)
+    return next(
+        (order for order in orders if not any(np.isnat(_moment(value, order)) for value in said)),
+        None,
+    )
 
 
 def moments_of(values: Sequence[Any], order: str) -> np.ndarray:
     """The moments of texts, datetime64[s] (k,); NaT for what is none in this order."""
-    return np.array([_moment(value, order) for value in values] + [NOT_A_TIME], dtype="datetime64[s]")[:-1]
+    return np.array(
+        [_moment(value, order) for value in values] + [NOT_A_TIME], dtype="datetime64[s]"
+    )[:-1]
 
 
 def _moment(text: Any, order: str) -> np.datetime64:
@@ -387,7 +466,9 @@ def list_separator(values: Iterable[str]) -> str | None:
     values = list(values)
     if values and all(value.startswith("[") and value.endswith("]") for value in values):
         return "json"
-    return next((separator for separator in SEPARATORS if any(separator in value for value in values)), None)
+    return next(
+        (separator for separator in SEPARATORS if any(separator in value for value in values)), None
+    )
 
 
 def items_of(value: Any, separator: str | None) -> tuple[str, ...]:

@@ -1,8 +1,11 @@
 """What the text of a column means: numbers, many at once; nominal values and their numbers; columns that only name the rows.
 
-Text is cut at every byte that is not a digit. Each run of up to 16 digits becomes an integer by three multiplications
-on 64-bit words that hold eight digits each. A decimal ``a.b`` is then ``(a * 10**len(b) + b) / 10**len(b)``: one division of two
-integers that doubles hold exactly, hence correctly rounded, and bit for bit what ``float`` gives. Whatever does not fit
+Text is cut at every byte that is not a digit. Each run of up to 16 digits becomes an integer by
+three multiplications
+on 64-bit words that hold eight digits each. A decimal ``a.b`` is then ``(a * 10**len(b) + b) /
+10**len(b)``: one division of two
+integers that doubles hold exactly, hence correctly rounded, and bit for bit what ``float`` gives.
+Whatever does not fit
 this scheme (exponents, more than 2**53 in the digits, nan, inf) goes through ``float`` one by one.
 """
 
@@ -31,7 +34,8 @@ CHUNK_BYTES = 2**18  # text converted at once; temporaries take about 80 times a
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 WORDS = ({"NO": 0.0, "YES": 1.0}, {"FALSE": 0.0, "TRUE": 1.0})
 NOMINAL_CHOICES = ("index", "onehot")
-IDENTIFYING_SHARE = 0.99  # distinct values per row from which a nominal is an identifier; union files repeat a row or two
+# distinct values per row from which a nominal is an identifier; union files repeat a row or two
+IDENTIFYING_SHARE = 0.99
 
 
 class Numbers(NamedTuple):
@@ -66,7 +70,10 @@ def numbers(text: bytes, separators: bytes, missing: str = "?") -> Numbers | Non
         return _numbers(text, separators, missing)
     parts: list[Numbers] = []
     separator, start = re.compile(b"[" + re.escape(separators) + b"]"), 0
-    while start < len(text) and (end := separator.search(text, min(start + CHUNK_BYTES, len(text)) - 1)) is not None:
+    while (
+        start < len(text)
+        and (end := separator.search(text, min(start + CHUNK_BYTES, len(text)) - 1)) is not None
+    ):
         part = _numbers(text[start : end.end()], separators, missing)
         if part is None:
             return None
@@ -81,13 +88,17 @@ def table_of_numbers(text: bytes, separator: bytes, n_rows: int, width: int) -> 
     if parsed is None or parsed.values.size != n_rows * width or parsed.empty.any():
         return None
     row_ends = np.flatnonzero(parsed.ends == NEW_LINE)
-    return parsed.values.reshape(-1, width) if (np.diff(row_ends, prepend=-1) == width).all() else None
+    return (
+        parsed.values.reshape(-1, width) if (np.diff(row_ends, prepend=-1) == width).all() else None
+    )
 
 
 def _numbers(text: bytes, separators: bytes, missing: str) -> Numbers | None:
     padded = b"\n" * PAD + text
     codes = np.frombuffer(padded, dtype=np.uint8)
-    marks = np.flatnonzero(codes[PAD - 1 :] - np.uint8(48) > 9) + (PAD - 1)  # every byte that is no digit; the first is padding
+    marks = np.flatnonzero(codes[PAD - 1 :] - np.uint8(48) > 9) + (
+        PAD - 1
+    )  # every byte that is no digit; the first is padding
     kinds = codes[marks]
     is_separator = np.zeros(256, dtype=bool)
     is_separator[list(separators)] = True
@@ -114,7 +125,9 @@ def _digit_runs(padded: bytes, marks: np.ndarray, lengths: np.ndarray) -> np.nda
     runs = _eight_digits(padded, marks - 8, np.minimum(lengths, 8))
     long = np.flatnonzero(lengths > 8)
     if long.size:
-        runs[long] += 10**8 * _eight_digits(padded, marks[long] - 16, np.minimum(lengths[long] - 8, 8))
+        runs[long] += 10**8 * _eight_digits(
+            padded, marks[long] - 16, np.minimum(lengths[long] - 8, 8)
+        )
     return runs
 
 
@@ -123,7 +136,9 @@ def _eight_digits(padded: bytes, offsets: np.ndarray, lengths: np.ndarray) -> np
     windows = np.ndarray(shape=(len(padded) - 7,), dtype="<u8", buffer=padded, strides=(1,))
     words = windows[offsets]
     unused = (8 * (8 - lengths)).astype(np.uint64)
-    words = (words >> unused) << unused  # a little-endian word has its first byte lowest; a shift by 64 leaves 0
+    words = (
+        words >> unused
+    ) << unused  # a little-endian word has its first byte lowest; a shift by 64 leaves 0
     words &= np.uint64(0x0F0F0F0F0F0F0F0F)
     words = (words * np.uint64(2561)) >> np.uint64(8)
     words &= np.uint64(0x00FF00FF00FF00FF)
@@ -132,7 +147,9 @@ def _eight_digits(padded: bytes, offsets: np.ndarray, lengths: np.ndarray) -> np
     return ((words * np.uint64(42949672960001)) >> np.uint64(32)).astype(np.int64)
 
 
-def _decimals(kinds: np.ndarray, lengths: np.ndarray, runs: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _decimals(
+    kinds: np.ndarray, lengths: np.ndarray, runs: np.ndarray, ends: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Values of tokens of the form ``[sign] digits [. digits]``, and which tokens have it."""
     first, last, inner = ends[:-1] + 1, ends[1:], np.diff(ends) - 1
     dotted = (inner > 0) & (kinds[last - 1] == DOT)
@@ -141,7 +158,13 @@ def _decimals(kinds: np.ndarray, lengths: np.ndarray, runs: np.ndarray, ends: np
     scale = np.where(dotted, lengths[last], 0)
     before = np.where(dotted, lengths[last - 1], 0)  # digits before the dot
     digits = before + lengths[last]
-    easy = (inner == dotted.astype(np.int64) + signed) & (digits > 0) & (digits <= MOST_DIGITS) & (lengths[last] <= PAD) & (before <= PAD)
+    easy = (
+        (inner == dotted.astype(np.int64) + signed)
+        & (digits > 0)
+        & (digits <= MOST_DIGITS)
+        & (lengths[last] <= PAD)
+        & (before <= PAD)
+    )
     scale[~easy] = 0
     mantissa = np.where(dotted, runs[last - 1], 0)
     mantissa[~easy] = 0
@@ -152,9 +175,14 @@ def _decimals(kinds: np.ndarray, lengths: np.ndarray, runs: np.ndarray, ends: np
     return values, easy
 
 
-def _convert(text: bytes, values: np.ndarray, hard: np.ndarray, ends: np.ndarray, missing: str) -> bool:
+def _convert(
+    text: bytes, values: np.ndarray, hard: np.ndarray, ends: np.ndarray, missing: str
+) -> bool:
     """Fill in the tokens `hard` by ``float``; False where one is no number."""
-    tokens = [text[start:stop].decode("latin-1") for start, stop in zip((ends[hard] + 1).tolist(), ends[hard + 1].tolist())]
+    tokens = [
+        text[start:stop].decode("latin-1")
+        for start, stop in zip((ends[hard] + 1).tolist(), ends[hard + 1].tolist())
+    ]
     try:
         values[hard] = [np.nan if token == missing else number(token) for token in tokens]
     except ValueError:
@@ -190,7 +218,9 @@ class Codes(dict[str, float]):
     def __init__(self, numbers: dict[str, float], *, numerals: bool) -> None:
         super().__init__(numbers)
         self.setdefault("?", float("nan"))
-        self.by_number = {number(value): code for value, code in numbers.items()} if numerals else {}
+        self.by_number = (
+            {number(value): code for value, code in numbers.items()} if numerals else {}
+        )
 
     def __missing__(self, value: str) -> float:
         return self.by_number[number(value)]
@@ -199,12 +229,18 @@ class Codes(dict[str, float]):
 @lru_cache(maxsize=64)
 def feature_codes(values: tuple[str, ...]) -> Codes:
     """Numerals as numbers, YES/NO and TRUE/FALSE as 1/0, else the position in the header."""
-    if values and all(NUMERAL.fullmatch(value) for value in values) and len({float(value) for value in values}) == len(values):
+    if (
+        values
+        and all(NUMERAL.fullmatch(value) for value in values)
+        and len({float(value) for value in values}) == len(values)
+    ):
         return Codes({value: float(value) for value in values}, numerals=True)
     words = [value.upper() for value in values]
     for meaning in WORDS:
         if values and set(words) <= set(meaning) and len(set(words)) == len(words):
-            return Codes({value: meaning[word] for value, word in zip(values, words)}, numerals=False)
+            return Codes(
+                {value: meaning[word] for value, word in zip(values, words)}, numerals=False
+            )
     return Codes({value: float(position) for position, value in enumerate(values)}, numerals=False)
 
 
@@ -230,16 +266,26 @@ def check_nominal(nominal: str) -> None:
         raise ValueError(f"nominal must be one of {', '.join(NOMINAL_CHOICES)}, got {nominal!r}.")
 
 
-def without_identifiers(X: Any, attributes: list[Attribute], path: Path_, keep: Collection[str] = ()) -> tuple[Any, list[Attribute]]:
+def without_identifiers(
+    X: Any, attributes: list[Attribute], path: Path_, keep: Collection[str] = ()
+) -> tuple[Any, list[Attribute]]:
     """X and its attributes without nominals that have one value per row, but for those named in `keep`."""
     n, spared = X.shape[0], set(keep)
     wide = [
         column
         for column, attribute in enumerate(attributes)
-        if attribute.name not in spared and len(attribute.values) > 2 and len(attribute.values) >= IDENTIFYING_SHARE * n
+        if attribute.name not in spared
+        and len(attribute.values) > 2
+        and len(attribute.values) >= IDENTIFYING_SHARE * n
     ]
-    distinct = {column: len(np.unique(values[~np.isnan(values)])) for column, values in _columns(X, wide)}
-    kept = [column for column in range(len(attributes)) if n < 2 or distinct.get(column, 0) < IDENTIFYING_SHARE * n]
+    distinct = {
+        column: len(np.unique(values[~np.isnan(values)])) for column, values in _columns(X, wide)
+    }
+    kept = [
+        column
+        for column in range(len(attributes))
+        if n < 2 or distinct.get(column, 0) < IDENTIFYING_SHARE * n
+    ]
     if len(kept) == len(attributes):
         return X, attributes
     held = X.data.nbytes + X.indices.nbytes + X.indptr.nbytes if sparse.issparse(X) else X.nbytes
@@ -253,7 +299,9 @@ def without_nominals(X: Any, attributes: Sequence[Attribute], path: Path_) -> tu
     if not wide:
         return X, names_of(attributes)
     width = len(attributes) + sum(len(attributes[column].values) - 1 for column in wide)
-    check_claimed_size(16 * X.shape[0] * width, f"{X.shape[0]} rows x {width} columns", path)  # the parts and the whole
+    check_claimed_size(
+        16 * X.shape[0] * width, f"{X.shape[0]} rows x {width} columns", path
+    )  # the parts and the whole
     X = sparse.csc_array(X) if sparse.issparse(X) else X
     parts: list[Any] = []
     names: list[str] = []
@@ -261,11 +309,18 @@ def without_nominals(X: Any, attributes: Sequence[Attribute], path: Path_) -> tu
     for column, values in _columns(X, wide):
         attribute = attributes[column]
         parts += [X[:, start:column], _indicators(values, attribute, as_sparse=sparse.issparse(X))]
-        names += [*names_of(attributes[start:column]), *(f"{attribute.name}={value}" for value in attribute.values)]
+        names += [
+            *names_of(attributes[start:column]),
+            *(f"{attribute.name}={value}" for value in attribute.values),
+        ]
         start = column + 1
     parts.append(X[:, start:])
     names += names_of(attributes[start:])
-    return sparse.csr_array(sparse.hstack(parts, format="csc")) if sparse.issparse(X) else np.hstack(parts), names
+    return (
+        sparse.csr_array(sparse.hstack(parts, format="csc"))
+        if sparse.issparse(X)
+        else np.hstack(parts)
+    ), names
 
 
 def finished(
@@ -281,7 +336,9 @@ def finished(
 
 def _indicators(column: np.ndarray, attribute: Attribute, *, as_sparse: bool) -> Any:
     codes = feature_codes(attribute.values)
-    table = (column[:, None] == np.array([codes[value] for value in attribute.values])).astype(np.float64)
+    table = (column[:, None] == np.array([codes[value] for value in attribute.values])).astype(
+        np.float64
+    )
     table[np.isnan(column)] = np.nan
     return sparse.csc_array(table) if as_sparse else table
 

@@ -54,9 +54,11 @@ class Dataset:
     Parameters
     ----------
     X : array, sparse matrix or frame of shape (n, d)
-        Features; kept as a float64 array, or as a float64 ``scipy.sparse.csr_array``. NaN marks missing values.
+        Features; kept as a float64 array, or as a float64 ``scipy.sparse.csr_array``. NaN marks
+        missing values.
     Y : array, sparse matrix or frame of shape (n, q)
-        Labels, 0 or 1, and NaN, None or NA where unknown; kept as an int64 array, or as a float64 array if some are unknown.
+        Labels, 0 or 1, and NaN, None or NA where unknown; kept as an int64 array, or as a float64
+        array if some are unknown.
     feature_names : sequence of str, default=column names of a frame, else f1, f2, …
     label_names : sequence of str, default=column names of a frame, else label1, label2, …
         All different.
@@ -67,9 +69,11 @@ class Dataset:
     train, test : row numbers or masks, optional
         Parts, where a pair of files gives them.
     categories : mapping from feature name to tuple of str
-        Values of the features that were text, in the order of their numbers where these are positions.
+        Values of the features that were text, in the order of their numbers where these are
+        positions.
     table : pyarrow.Table of n rows, optional
-        The features as the file has them, where words or gaps make that necessary: a study prepares them in each fold, by its
+        The features as the file has them, where words or gaps make that necessary: a study prepares
+        them in each fold, by its
         training rows alone.
 
     Examples
@@ -99,7 +103,9 @@ class Dataset:
         label_names = _names(self.label_names, self.Y, "label", Y.shape[1])
         twice = first_repeated(label_names)
         if twice is not None:
-            raise ValueError(f"label_names has {twice!r} twice; labels are told apart by name, rename one.")
+            raise ValueError(
+                f"label_names has {twice!r} twice; labels are told apart by name, rename one."
+            )
         stored = {
             "X": X,
             "Y": Y,
@@ -113,7 +119,9 @@ class Dataset:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        sizes = f"{counted(self.n, 'row')}, {counted(self.d, 'feature')}, {counted(self.q, 'label')}"
+        sizes = (
+            f"{counted(self.n, 'row')}, {counted(self.d, 'feature')}, {counted(self.q, 'label')}"
+        )
         return f"Dataset({self.name + ': ' if self.name else ''}{sizes}{', sparse' if sparse.issparse(self.X) else ''})"
 
     @property
@@ -140,7 +148,11 @@ class Dataset:
     def sha256(self) -> str:
         """Digest of all values: of X and Y, and of the cells of a table."""
         known = digest(self.X, self.Y)
-        return known if self.table is None else hashlib.sha256(f"{known} {self.table.to_pydict()}".encode()).hexdigest()
+        return (
+            known
+            if self.table is None
+            else hashlib.sha256(f"{known} {self.table.to_pydict()}".encode()).hexdigest()
+        )
 
     def card(self) -> Any:
         """Sizes, label statistics of known entries, imbalance measures and oddities; see :func:`skcamel.data.statistics`."""
@@ -174,14 +186,17 @@ def as_features(X: Array) -> Any:
         return canonical(X.astype(np.float64, copy=False))
     dense = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else to_numpy(X), dtype=np.float64)
     if dense.ndim != 2:
-        raise ValueError(f"X has {dense.ndim} dimension(s); features are a matrix with one row per instance.")
+        raise ValueError(
+            f"X has {dense.ndim} dimension(s); features are a matrix with one row per instance."
+        )
     return dense
 
 
 def as_indicators(Y: Array, name: str = "Y") -> sparse.csr_array:
     """Labels as a CSR matrix (n, q) of int64 that stores the ones only, sorted by column within each row.
 
-    They may come as array, sparse matrix (which is not made dense), tensor or frame, in {0, 1}, {-1, +1} or bool; messages call
+    They may come as array, sparse matrix (which is not made dense), tensor or frame, in {0, 1},
+    {-1, +1} or bool; messages call
     them `name`. Unknown ones (NaN) are no ones; :func:`unknown_entries` tells which they are.
     """
     if sparse.issparse(Y):
@@ -204,7 +219,10 @@ def unknown_entries(Y: Array) -> sparse.csr_array | None:
     """
     if sparse.issparse(Y):
         stored = sparse.csr_array(Y)
-        unknown = sparse.csr_array((np.isnan(stored.data).astype(np.int64), stored.indices, stored.indptr), shape=stored.shape)
+        unknown = sparse.csr_array(
+            (np.isnan(stored.data).astype(np.int64), stored.indices, stored.indptr),
+            shape=stored.shape,
+        )
         unknown.eliminate_zeros()
     else:
         dense = np.asarray(Y.to_numpy() if hasattr(Y, "to_numpy") else to_numpy(Y))
@@ -239,7 +257,8 @@ def _sparse_indicators(Y: sparse.csr_array, name: str) -> sparse.csr_array:
     others = others[~np.isnan(others)]
     if others.any() and not (Y.nnz == np.prod(Y.shape) and (others == -1).all()):
         raise ValueError(
-            f"{name} is sparse and must hold only 0 and 1, or only -1 and +1 with every cell stored; it stores {_found(Y.data)}."
+            f"{name} is sparse and must hold only 0 and 1, or only -1 and +1 with every cell"
+            f" stored; it stores {_found(Y.data)}."
         )
     ones = sparse.csr_array((relevant.astype(np.int64), Y.indices, Y.indptr), shape=Y.shape)
     ones.eliminate_zeros()
@@ -261,22 +280,31 @@ def _labels(Y: Any) -> np.ndarray:
     if len(odd):
         row, label = odd[0]
         raise ValueError(
-            f"Y holds {Y[row, label]} in row {row}, column {label}; labels are 0 or 1. Write (Y == 1) for labels in -1 and +1."
+            f"Y holds {Y[row, label]} in row {row}, column {label}; labels are 0 or 1. Write (Y =="
+            " 1) for labels in -1 and +1."
         )
     if unknown.any():
-        return np.where(unknown, np.nan, Y).astype(np.float64)  # every NaN of the same bits, for digests
+        return np.where(unknown, np.nan, Y).astype(
+            np.float64
+        )  # every NaN of the same bits, for digests
     return Y.astype(np.int64, copy=False)
 
 
 def _check_label_dimensions(Y: np.ndarray, name: str) -> None:
     if Y.ndim != 2:
-        raise ValueError(f"{name} has {Y.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
+        raise ValueError(
+            f"{name} has {Y.ndim} dimension(s); labels are a matrix with one row per instance and"
+            " one column per label."
+        )
 
 
 def check_same_rows(X: Any, Y: Any, name: str = "Y") -> None:
     """Refuse labels of more or fewer rows than X has."""
     if X.shape[0] != Y.shape[0]:
-        raise ValueError(f"{name} has {Y.shape[0]} rows but X has {X.shape[0]}; each row of X needs one row of labels.")
+        raise ValueError(
+            f"{name} has {Y.shape[0]} rows but X has {X.shape[0]}; each row of X needs one row of"
+            " labels."
+        )
 
 
 def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
@@ -286,23 +314,37 @@ def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
     given = np.asarray(rows)
     if given.dtype == bool and given.shape == (n,):
         return np.flatnonzero(given)
-    if given.ndim != 1 or (len(given) and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n)):
+    if given.ndim != 1 or (
+        len(given) and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n)
+    ):
         raise ValueError(
-            f"{name} must hold row numbers from 0 to {n - 1}, or be a mask of {n} rows; got shape {given.shape}, {given.dtype}."
+            f"{name} must hold row numbers from 0 to {n - 1}, or be a mask of {n} rows; got shape"
+            f" {given.shape}, {given.dtype}."
         )
     return given.astype(np.int64)
 
 
 def parts_of(counts: Sequence[int]) -> dict[str, Any]:
     """`train` and `test` of a Dataset whose rows come from two files of so many rows; nothing where there is one file."""
-    return {"train": np.arange(counts[0]), "test": np.arange(counts[0], sum(counts))} if len(counts) > 1 else {}
+    return (
+        {"train": np.arange(counts[0]), "test": np.arange(counts[0], sum(counts))}
+        if len(counts) > 1
+        else {}
+    )
 
 
 def _names(names: Iterable[str], table: Any, prefix: str, count: int) -> tuple[str, ...]:
     """The names given, those that a frame brings, or numbers."""
-    names = tuple(str(name) for name in names) or tuple(column_names(table) or ()) or default_names(prefix, count)
+    names = (
+        tuple(str(name) for name in names)
+        or tuple(column_names(table) or ())
+        or default_names(prefix, count)
+    )
     if len(names) != count:
-        raise ValueError(f"{len(names)} {'label' if prefix == 'label' else 'feature'} names for {count} columns; give one for each.")
+        raise ValueError(
+            f"{len(names)} {'label' if prefix == 'label' else 'feature'} names for {count} columns;"
+            " give one for each."
+        )
     return names
 
 
@@ -324,7 +366,8 @@ def _same_values(mine: Any, theirs: Any) -> bool:
 def digest(X: Any, Y: Any) -> str:
     """SHA-256 of the shapes and of all nonzero values of X (n, d) and Y (n, q), row by row: 64 hexadecimal digits.
 
-    Names, storage (dense or sparse), the machine and the sign of zero do not count; one changed value does. NaN, for what is missing or
+    Names, storage (dense or sparse), the machine and the sign of zero do not count; one changed
+    value does. NaN, for what is missing or
     unknown, is a value of its own.
     """
     hasher = hashlib.sha256(DIGEST_FORMAT)
@@ -341,9 +384,19 @@ def row_kinds(X: Any, Y: Any = None) -> np.ndarray:
 
     Rows are told apart by 128-bit digests.
     """
-    rows = _row_bytes(X) if Y is None else (x + b"|" + y for x, y in zip(_row_bytes(X), _row_bytes(Y), strict=True))
+    rows = (
+        _row_bytes(X)
+        if Y is None
+        else (x + b"|" + y for x, y in zip(_row_bytes(X), _row_bytes(Y), strict=True))
+    )
     known: dict[bytes, int] = {}
-    return np.array([known.setdefault(hashlib.blake2b(row, digest_size=16).digest(), len(known)) for row in rows], dtype=np.int64)
+    return np.array(
+        [
+            known.setdefault(hashlib.blake2b(row, digest_size=16).digest(), len(known))
+            for row in rows
+        ],
+        dtype=np.int64,
+    )
 
 
 def _row_bytes(X: Any) -> Iterator[bytes]:

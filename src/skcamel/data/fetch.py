@@ -33,7 +33,9 @@ DATA_LINE = re.compile(rb"^[ \t]*@data[^\n]*(?:\n|\Z)", re.IGNORECASE | re.MULTI
 THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 BLOCK = 1 << 16
 
-FileProgress = Callable[[str, int, int | None], None]  # name of a file, bytes so far, bytes in all where the host says so
+FileProgress = Callable[
+    [str, int, int | None], None
+]  # name of a file, bytes so far, bytes in all where the host says so
 
 
 class TermsError(PermissionError):
@@ -56,8 +58,10 @@ def fetch_dataset(
 ) -> Dataset:
     """Download one benchmark set into the cache, from where ``load_dataset`` takes it.
 
-    The files are fetched from public repositories at a fixed commit, converted if needed, and kept only if every value
-    of X and Y is the expected one. If the cache has the set already, nothing is fetched. Two processes may fetch the
+    The files are fetched from public repositories at a fixed commit, converted if needed, and kept
+    only if every value
+    of X and Y is the expected one. If the cache has the set already, nothing is fetched. Two
+    processes may fetch the
     same set at once; the cache then has the files of one of them.
 
     Parameters
@@ -93,9 +97,14 @@ def fetch_dataset(
     """
     facts = dataset_facts(name)
     if facts.download is None:
-        raise DatasetNotFoundError(f"skcamel has no download for {facts.name}. Put {files_needed(facts)}.")
+        raise DatasetNotFoundError(
+            f"skcamel has no download for {facts.name}. Put {files_needed(facts)}."
+        )
     if facts.terms and not yes:
-        raise TermsError(f"{facts.notice}\nTerms apply to {facts.name}; if you accept them, pass yes=True (command line: --yes).")
+        raise TermsError(
+            f"{facts.notice}\nTerms apply to {facts.name}; if you accept them, pass yes=True"
+            " (command line: --yes)."
+        )
     check_address(base_url)
     if announce is not None:
         announce(facts.notice)
@@ -103,7 +112,9 @@ def fetch_dataset(
     try:
         dataset = read_checked(facts, place)
     except (DataError, DatasetNotFoundError):  # missing or damaged
-        contents = [_downloaded(part, base_url, timeout, progress) for part in facts.download["parts"]]
+        contents = [
+            _downloaded(part, base_url, timeout, progress) for part in facts.download["parts"]
+        ]
         dataset = _installed(facts, contents, place)
     warn_once(facts, stacklevel=3)
     return dataset
@@ -125,13 +136,13 @@ def _installed(facts: DatasetFacts, contents: list[bytes], place: Place) -> Data
             staged.folder.rename(place.folder)
     except (DataError, UnicodeError) as error:
         raise DownloadError(
-            f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept; run it again. "
-            "If the error stays, the host has other files than the pinned ones."
+            f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept;"
+            " run it again. If the error stays, the host has other files than the pinned ones."
         ) from error
     except OSError as error:
         raise DownloadError(
-            f"{folder} cannot be written: {error.strerror or error}; free some space, or set SKCAMEL_CACHE to another folder. "
-            "Nothing was kept."
+            f"{folder} cannot be written: {error.strerror or error}; free some space, or set"
+            " SKCAMEL_CACHE to another folder. Nothing was kept."
         ) from error
     return replace(dataset, source=str(place.arff))
 
@@ -177,7 +188,9 @@ def _downloaded(part: Any, base_url: str, timeout: float, progress: FileProgress
     for path in part["at"]:
         address = f"{base_url.rstrip('/')}/{quote(path)}"
         try:
-            with urllib.request.build_opener(_NoDowngrade).open(address, timeout=timeout) as response:
+            with urllib.request.build_opener(_NoDowngrade).open(
+                address, timeout=timeout
+            ) as response:
                 return _received(response, part, progress)
         except (OSError, http.client.HTTPException) as error:
             if isinstance(error, DownloadError):
@@ -187,10 +200,15 @@ def _downloaded(part: Any, base_url: str, timeout: float, progress: FileProgress
                     f"{address} could not be fetched ({error}); is this machine online? "
                     "Run it again later, or put the files into data_home."
                 ) from error
-    raise DownloadError(f"Not found (HTTP 404): {', '.join(part['at'])}. The files have moved; put them in place by hand (data_home).")
+    raise DownloadError(
+        f"Not found (HTTP 404): {', '.join(part['at'])}. The files have moved; put them in place by"
+        " hand (data_home)."
+    )
 
 
-def _received(response: http.client.HTTPResponse, part: Any, progress: FileProgress | None) -> bytes:
+def _received(
+    response: http.client.HTTPResponse, part: Any, progress: FileProgress | None
+) -> bytes:
     """The whole body of a response, if it is no larger than the published file."""
     total = response.length
     content = bytearray()
@@ -202,7 +220,10 @@ def _received(response: http.client.HTTPResponse, part: Any, progress: FileProgr
         if progress is not None:
             progress(part["save_as"], len(content), total)
     else:
-        raise DownloadError(f"{response.url} is larger than {part['max_bytes']} bytes, the most that the published file has.")
+        raise DownloadError(
+            f"{response.url} is larger than {part['max_bytes']} bytes, the most that the published"
+            " file has."
+        )
     if total is not None and len(content) < total:
         raise OSError(f"the connection ended after {len(content)} of {total} bytes")
     return bytes(content)
@@ -211,9 +232,19 @@ def _received(response: http.client.HTTPResponse, part: Any, progress: FileProgr
 class _NoDowngrade(urllib.request.HTTPRedirectHandler):
     """Follow redirects, but never from https to anything else."""
 
-    def redirect_request(self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> Any:
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: Any,
+        newurl: str,
+    ) -> Any:
         if req.type == "https" and urlsplit(newurl).scheme != "https":
-            raise DownloadError(f"{req.full_url} redirects to {newurl}, which is not https; refused.")
+            raise DownloadError(
+                f"{req.full_url} redirects to {newurl}, which is not https; refused."
+            )
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 

@@ -1,6 +1,7 @@
 """A path ► a Dataset, or rows as a model wants them, by the reader of its format; a Dataset ► the writer of its format.
 
-The suffix tells the format, and for ARFF what lies beside and inside the file. A model is given its features by name and in its
+The suffix tells the format, and for ARFF what lies beside and inside the file. A model is given its
+features by name and in its
 order, text numbered as at the fit, from files with or without labels.
 """
 
@@ -23,7 +24,9 @@ if TYPE_CHECKING:
 
 KNOWN = {
     **dict.fromkeys((".arff",), "arff"),
-    **dict.fromkeys((".csv", ".tsv", ".tab", ".parquet", ".pq", ".xlsx", ".xlsm", ".jsonl", ".ndjson"), "table"),
+    **dict.fromkeys(
+        (".csv", ".tsv", ".tab", ".parquet", ".pq", ".xlsx", ".xlsm", ".jsonl", ".ndjson"), "table"
+    ),
     **dict.fromkeys((".mat",), "mat"),
     **dict.fromkeys((".svm", ".svmlight", ".libsvm", ".txt"), "svmlight"),
 }
@@ -42,19 +45,29 @@ def format_of(path: Path_) -> str:
     name = Path(path).name.lower().removesuffix(".gz")
     suffix = Path(name).suffix
     if suffix not in KNOWN:
-        raise DataError(f"the suffix {suffix!r} names no known format; known are {', '.join(KNOWN)}, each also with .gz.", path=path)
+        raise DataError(
+            f"the suffix {suffix!r} names no known format; known are {', '.join(KNOWN)}, each also"
+            " with .gz.",
+            path=path,
+        )
     return KNOWN[suffix]
 
 
 def read_dataset(
-    path: Path_, *, xml: Path_ | None = None, labels: LabelColumns | None = None, nominal: str = "index", test: Path_ | None = None
+    path: Path_,
+    *,
+    xml: Path_ | None = None,
+    labels: LabelColumns | None = None,
+    nominal: str = "index",
+    test: Path_ | None = None,
 ) -> Dataset:
     """Read a file of any known format.
 
     Parameters
     ----------
     path : str or path
-        ``.arff`` with a Mulan XML beside it, or of MEKA (``-C n`` in its relation); ``.csv``, ``.tsv``, ``.parquet``; ``.mat``;
+        ``.arff`` with a Mulan XML beside it, or of MEKA (``-C n`` in its relation); ``.csv``,
+        ``.tsv``, ``.parquet``; ``.mat``;
         ``.svm``, ``.svmlight``, ``.libsvm``, ``.txt``. All but Parquet and Matlab also gzipped.
     xml : str or path, default=None
         Mulan label file. None: the one of the same name beside the ARFF, if there is one.
@@ -63,7 +76,8 @@ def read_dataset(
     nominal : {"index", "onehot"}, default="index"
         Text columns of a table and nominals of an ARFF file; see ``read_table`` and ``read_mulan``.
     test : str or path, default=None
-        A second file, ARFF or svmlight. Its rows follow those of the first, and `train` and `test` tell them apart.
+        A second file, ARFF or svmlight. Its rows follow those of the first, and `train` and `test`
+        tell them apart.
 
     Returns
     -------
@@ -71,10 +85,17 @@ def read_dataset(
     """
     kind = format_of(path)
     if test is not None and kind not in ("arff", "svmlight"):
-        raise DataError("a second file is read of ARFF and svmlight only; put the rows of both into one file.", path=path)
+        raise DataError(
+            "a second file is read of ARFF and svmlight only; put the rows of both into one file.",
+            path=path,
+        )
     if kind == "table":
         if labels is None:
-            raise DataError("a table does not say which columns are labels; name them by labels= (command line: --labels).", path=path)
+            raise DataError(
+                "a table does not say which columns are labels; name them by labels= (command line:"
+                " --labels).",
+                path=path,
+            )
         from skcamel.data.table import read_table
 
         return read_table(path, labels=labels, nominal=nominal)
@@ -86,22 +107,31 @@ def read_dataset(
 def _read_arff(path: Path, xml: Path_ | None, nominal: str, test: Path_ | None = None) -> Dataset:
     from skcamel.data.arff import read_meka, read_mulan
 
-    found = next((file for file in label_files(path) if file.is_file()), None) if xml is None else xml
+    found = (
+        next((file for file in label_files(path) if file.is_file()), None) if xml is None else xml
+    )
     if found is not None:
         return read_mulan(path, found, nominal=nominal, test=test)
     with open_lines(path) as file:
-        is_meka = MEKA_RELATION.search(file.stream.read(1 << 16).decode("utf-8", errors="replace")) is not None
+        is_meka = (
+            MEKA_RELATION.search(file.stream.read(1 << 16).decode("utf-8", errors="replace"))
+            is not None
+        )
     if is_meka:
         return read_meka(path, nominal=nominal, test=test)
     raise DataError(
-        f"no {xml_beside(path).name} lies beside it and its relation has no -C n, so its labels are unknown; "
-        "give the XML file by xml= (command line: --xml).",
+        f"no {xml_beside(path).name} lies beside it and its relation has no -C n, so its labels are"
+        " unknown; give the XML file by xml= (command line: --xml).",
         path=path,
     )
 
 
 def _read_nameless(
-    path: Path_, kind: str, n_features: int | None = None, n_labels: int | None = None, test: Path_ | None = None
+    path: Path_,
+    kind: str,
+    n_features: int | None = None,
+    n_labels: int | None = None,
+    test: Path_ | None = None,
 ) -> Dataset:
     """Read a format that holds no names; a svmlight file need not tell its sizes."""
     if kind == "mat":
@@ -120,7 +150,8 @@ def write_dataset(dataset: Dataset, path: Path_, *, meka: bool = False) -> tuple
     ----------
     dataset : Dataset
     path : str or path
-        ``.arff`` (Mulan, with the XML beside it), ``.csv``, ``.tsv``, ``.parquet``, ``.svm``, ``.svmlight``, ``.libsvm``, ``.txt``.
+        ``.arff`` (Mulan, with the XML beside it), ``.csv``, ``.tsv``, ``.parquet``, ``.svm``,
+        ``.svmlight``, ``.libsvm``, ``.txt``.
     meka : bool, default=False
         Write ``.arff`` in MEKA's form, one file.
 
@@ -131,7 +162,9 @@ def write_dataset(dataset: Dataset, path: Path_, *, meka: bool = False) -> tuple
     """
     path, kind = Path(path), format_of(path)
     if kind == "mat":
-        raise DataError("Matlab files are read, not written; write .arff, .csv or .svm instead.", path=path)
+        raise DataError(
+            "Matlab files are read, not written; write .arff, .csv or .svm instead.", path=path
+        )
     if kind == "arff":
         from skcamel.data.arff import write_meka, write_mulan
 
@@ -154,7 +187,9 @@ class Expected(NamedTuple):
     """What a model wants to see."""
 
     n_features: int
-    features: tuple[str, ...] | None  # None where the model knows no names: columns are then taken in their order
+    features: (
+        tuple[str, ...] | None
+    )  # None where the model knows no names: columns are then taken in their order
     categories: Mapping[str, tuple[str, ...]]  # values of text features
     labels: tuple[str, ...]
 
@@ -167,7 +202,9 @@ class Rows(NamedTuple):
     """Rows for a model, and which columns of the file were not among its features."""
 
     X: Any  # (n, d), columns in the order of the model
-    Y: np.ndarray | None  # (n, q), labels in the order of the model, NaN where unknown; None where they were not asked for
+    Y: (
+        np.ndarray | None
+    )  # (n, q), labels in the order of the model, NaN where unknown; None where they were not asked for
     labels: tuple[str, ...]  # label columns in the file
     ignored: tuple[str, ...]  # neither features nor labels
     by_position: bool  # no names were compared
@@ -176,22 +213,33 @@ class Rows(NamedTuple):
 def read_matching(path: Path_, expected: Expected, *, truth: bool) -> Rows:
     """Read the rows of a file that a model is to see; the file may have the labels, or lack them.
 
-    With `truth` all labels of the model are wanted too; else labels are left aside unread. DataError where features or wanted labels
+    With `truth` all labels of the model are wanted too; else labels are left aside unread.
+    DataError where features or wanted labels
     are missing, or text has values without a number.
     """
     kind = format_of(path)
     if kind == "table":
         from skcamel.data.readers import read_plain
 
-        return match_table(read_plain(path, as_text=expected.categories), expected, path, truth=truth)
+        return match_table(
+            read_plain(path, as_text=expected.categories), expected, path, truth=truth
+        )
     if kind == "arff":
         from skcamel.data.arff import read_with_labels
 
-        return match(read_with_labels(path, expected.labels, expected.features or ()), expected, truth=truth)
-    dataset = _read_nameless(path, kind, n_features=expected.n_features, n_labels=len(expected.labels))
+        return match(
+            read_with_labels(path, expected.labels, expected.features or ()), expected, truth=truth
+        )
+    dataset = _read_nameless(
+        path, kind, n_features=expected.n_features, n_labels=len(expected.labels)
+    )
     _check_count(dataset.d, expected, path)
     if truth and dataset.q != len(expected.labels):
-        raise DataError(f"has {counted(dataset.q, 'label')}, the model {len(expected.labels)}; is it of the same kind?", path=path)
+        raise DataError(
+            f"has {counted(dataset.q, 'label')}, the model {len(expected.labels)}; is it of the"
+            " same kind?",
+            path=path,
+        )
     return Rows(dataset.X, dataset.Y if truth else None, dataset.label_names, (), True)
 
 
@@ -207,7 +255,9 @@ def match(dataset: Dataset, expected: Expected, *, truth: bool) -> Rows:
         positions = _positions(dataset.feature_names, expected.features, "feature", dataset.source)
         X = dataset.X[:, positions]
         used = set(positions)
-        ignored = tuple(name for position, name in enumerate(dataset.feature_names) if position not in used)
+        ignored = tuple(
+            name for position, name in enumerate(dataset.feature_names) if position not in used
+        )
     _check_categories(dataset, expected)
     return Rows(X, Y, dataset.label_names, ignored, False)
 
@@ -225,7 +275,10 @@ def read_labels(path: Path_, labels: tuple[str, ...]) -> np.ndarray:
         return match_labels(read_with_labels(path, labels, ()), labels)
     dataset = _read_nameless(path, kind)
     if dataset.q != len(labels):
-        raise DataError(f"has {counted(dataset.q, 'label')}, {len(labels)} are needed; is it of the same kind?", path=path)
+        raise DataError(
+            f"has {counted(dataset.q, 'label')}, {len(labels)} are needed; is it of the same kind?",
+            path=path,
+        )
     return dataset.Y
 
 
@@ -243,7 +296,9 @@ def _labels_of(table: Any, labels: tuple[str, ...], path: Path_) -> np.ndarray:
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
 
 
-def match_table(table: Any, expected: Expected, path: Path_, *, truth: bool, size: int | None = None) -> Rows:
+def match_table(
+    table: Any, expected: Expected, path: Path_, *, truth: bool, size: int | None = None
+) -> Rows:
     """Rows of a pyarrow table, read plainly, as a model wants them; messages name `path`, and `size` is its length where it is no file."""
     from skcamel.data.table import features
 
@@ -274,11 +329,17 @@ def _positions(names: Sequence[str], wanted: Sequence[str], noun: str, path: Pat
     if missing:
         cure = CURE if noun == "feature" else "give a file that holds the truth, or use 'predict'"
         noun, verb = (noun, "is") if len(missing) == 1 else (f"{noun}s", "are")
-        raise DataError(f"the {noun} {shortened(missing)} of the model {verb} missing; {cure}.", path=path)
+        raise DataError(
+            f"the {noun} {shortened(missing)} of the model {verb} missing; {cure}.", path=path
+        )
     times = Counter(wanted)
     for name, known in times.items():
         if max(known, len(places[name])) > 1 and known != len(places[name]):
-            raise DataError(f"{len(places[name])} columns are called {name[:60]!r}, the model knows {known}; {CURE}.", path=path)
+            raise DataError(
+                f"{len(places[name])} columns are called {name[:60]!r}, the model knows {known};"
+                f" {CURE}.",
+                path=path,
+            )
     remaining = {name: iter(places[name]) for name in times}
     return [next(remaining[name]) for name in wanted]
 
@@ -287,8 +348,8 @@ def _check_count(count: int, expected: Expected, path: Path_) -> None:
     if count != expected.n_features:
         known = "" if expected.features is None else ", and its columns have no names to go by"
         raise DataError(
-            f"has {count} columns beside the labels, the model was fitted on {expected.n_features}{known}; bring the columns of the fit, "
-            "in the same order.",
+            f"has {count} columns beside the labels, the model was fitted on"
+            f" {expected.n_features}{known}; bring the columns of the fit, in the same order.",
             path=path,
         )
 
@@ -302,9 +363,13 @@ def _check_categories(dataset: Dataset, expected: Expected) -> None:
         if theirs == mine:
             continue
         known = feature_codes(mine)
-        if not theirs or any(known.get(value) != code for value, code in feature_codes(theirs).items() if value != "?"):
+        if not theirs or any(
+            known.get(value) != code
+            for value, code in feature_codes(theirs).items()
+            if value != "?"
+        ):
             raise DataError(
-                f"{name[:60]!r} holds {shortened(theirs, 8) or 'numbers'}, at the fit it held {shortened(mine, 8) or 'numbers'}; "
-                "declare them alike and in the same order.",
+                f"{name[:60]!r} holds {shortened(theirs, 8) or 'numbers'}, at the fit it held"
+                f" {shortened(mine, 8) or 'numbers'}; declare them alike and in the same order.",
                 path=dataset.source,
             )

@@ -42,7 +42,15 @@ ID_NAME = re.compile(
 )
 
 
-def part_of(name: str, column: Column, forced: str | None, labels: np.ndarray | None, *, comma: bool, ranks: bool) -> Part:
+def part_of(
+    name: str,
+    column: Column,
+    forced: str | None,
+    labels: np.ndarray | None,
+    *,
+    comma: bool,
+    ranks: bool,
+) -> Part:
     """What becomes of a column.
 
     Parameters
@@ -58,7 +66,11 @@ def part_of(name: str, column: Column, forced: str | None, labels: np.ndarray | 
     ranks : bool
         Whether numbers become ranks.
     """
-    part = _forced(name, column, forced, comma=comma, ranks=ranks) if forced else _by_evidence(name, column, comma=comma, ranks=ranks)
+    part = (
+        _forced(name, column, forced, comma=comma, ranks=ranks)
+        if forced
+        else _by_evidence(name, column, comma=comma, ranks=ranks)
+    )
     if isinstance(part, LeftOut):
         return part
     gaps = without_value(part.read(column))
@@ -91,7 +103,10 @@ def _forced(name: str, column: Column, kind: str, *, comma: bool, ranks: bool) -
         return _number(name, column, comma=comma, ranks=ranks)
     moment = _moment(name, column, day_first=comma, mostly=True)
     if moment is None:
-        raise ValueError(f"date names {name!r:.80}, whose cells hold no two different dates; take it as text or category, or drop it.")
+        raise ValueError(
+            f"date names {name!r:.80}, whose cells hold no two different dates; take it as text or"
+            " category, or drop it."
+        )
     return moment
 
 
@@ -121,16 +136,24 @@ def _constant(name: str) -> LeftOut:
     return LeftOut(name, why="constant", reason="one value in every row")
 
 
-def _of_numbers(name: str, numbers: np.ndarray, column: Column, *, comma: bool, ranks: bool) -> Part:
+def _of_numbers(
+    name: str, numbers: np.ndarray, column: Column, *, comma: bool, ranks: bool
+) -> Part:
     """A number, yes and no, an identifier or a constant."""
     given = numbers[~np.isnan(numbers)]
     different = np.unique(given)
     if len(different) == 1 and len(given) == len(numbers):
         return _constant(name)
     if len(different) == len(numbers) >= FEW_ROWS and (different == np.round(different)).all():
-        counting = len(different) > 0.5 * (different[-1] - different[0] + 1)  # with gaps, for some rows may be kept aside
+        counting = len(different) > 0.5 * (
+            different[-1] - different[0] + 1
+        )  # with gaps, for some rows may be kept aside
         if counting or ID_NAME.search(name):
-            why = "counts the rows" if counting else "different in every row and named like an identifier"
+            why = (
+                "counts the rows"
+                if counting
+                else "different in every row and named like an identifier"
+            )
             return LeftOut(name, why="id", reason=f"{why}; --number {name} keeps it")
     if different.tolist() == [0, 1]:
         return Flag(name)
@@ -144,19 +167,33 @@ def _number(name: str, column: Column, *, comma: bool, ranks: bool) -> Number:
     numbers = numbers_of(column, how)
     given = numbers[~np.isnan(numbers)]
     if not len(given):
-        raise ValueError(f"number names {name!r:.80}, of which no cell is a number; take it as text or category, or drop it.")
+        raise ValueError(
+            f"number names {name!r:.80}, of which no cell is a number; take it as text or category,"
+            " or drop it."
+        )
     odd = int((np.isnan(numbers) & ~gaps_of(column, cells.UNSAID)).sum())
-    return Number(name, how.decimal, how.unit, float(np.median(given)), Steps.of(given) if ranks else None, odd)
+    return Number(
+        name,
+        how.decimal,
+        how.unit,
+        float(np.median(given)),
+        Steps.of(given) if ranks else None,
+        odd,
+    )
 
 
-def _moment(name: str, column: Column, *, day_first: bool = False, mostly: bool = False) -> Moment | None:
+def _moment(
+    name: str, column: Column, *, day_first: bool = False, mostly: bool = False
+) -> Moment | None:
     """A date; None where a cell is none, or all hold the same. `mostly`: in the order that most cells have."""
     order: str | None = "year first"
     if column.codes is not None:
         values = [value for value in column.values if isinstance(value, str)]
         order = cells.date_order(values, day_first=day_first)
         if order is None and mostly:
-            order = max(cells.DATES, key=lambda own: (~np.isnat(cells.moments_of(values, own))).sum())
+            order = max(
+                cells.DATES, key=lambda own: (~np.isnat(cells.moments_of(values, own))).sum()
+            )
     if order is None:
         return None
     moments = moments_of(column, order)
@@ -165,7 +202,13 @@ def _moment(name: str, column: Column, *, day_first: bool = False, mostly: bool 
     trend = len(seconds) > 0 and order != "time of day" and seconds[0] < seconds[-1]
     if not cycles and not trend:
         return None
-    return Moment(name, order, int(seconds[len(seconds) // 2]), Steps.of(seconds.astype(np.float64)) if trend else None, cycles)
+    return Moment(
+        name,
+        order,
+        int(seconds[len(seconds) // 2]),
+        Steps.of(seconds.astype(np.float64)) if trend else None,
+        cycles,
+    )
 
 
 def _of_words(name: str, column: Column) -> Part:
@@ -173,14 +216,26 @@ def _of_words(name: str, column: Column) -> Part:
     values, counts = column.values, column.counts
     n, different = counts.sum(), len(values)
     separator = cells.list_separator(values)
-    if separator is not None and _are_tags([cells.items_of(value, separator) for value in values], counts):
+    if separator is not None and _are_tags(
+        [cells.items_of(value, separator) for value in values], counts
+    ):
         return _tags(name, column, separator)
     words = np.average([len(value.split()) for value in values], weights=counts)
     unspaced = _has_no_blanks(values)
-    numbered = len({re.sub(r"\d+", "", value) for value in values}) <= 0.05 * different  # Patient 1, Patient 2, …
+    numbered = (
+        len({re.sub(r"\d+", "", value) for value in values}) <= 0.05 * different
+    )  # Patient 1, Patient 2, …
     if different >= 0.99 * n >= FEW_ROWS and (numbered or (words < 1.1 and not unspaced)):
-        return LeftOut(name, why="id", reason=f"different in every row; --text {name} or --category {name} keeps it")
-    varied = (words >= 1.5 and different > 0.6 * n) or (words >= 3 and different > 0.3 * n) or (words >= 6 and different > 20)
+        return LeftOut(
+            name,
+            why="id",
+            reason=f"different in every row; --text {name} or --category {name} keeps it",
+        )
+    varied = (
+        (words >= 1.5 and different > 0.6 * n)
+        or (words >= 3 and different > 0.3 * n)
+        or (words >= 6 and different > 20)
+    )
     if n >= FEW_ROWS and (varied or (unspaced and different > 0.6 * n)):
         return _text(name, column)
     return _category(name, column)
@@ -189,7 +244,9 @@ def _of_words(name: str, column: Column) -> Part:
 def _has_no_blanks(values: Sequence[str]) -> bool:
     """Whether this is writing without blanks between words, such as Chinese, Japanese or Thai."""
     sample = "".join(values[:200])
-    return sum(character > "\u0e00" and character.isalpha() for character in sample) > 0.5 * len(sample)
+    return sum(character > "\u0e00" and character.isalpha() for character in sample) > 0.5 * len(
+        sample
+    )
 
 
 def _are_tags(held: Sequence[tuple[str, ...]], counts: np.ndarray) -> bool:
@@ -197,7 +254,11 @@ def _are_tags(held: Sequence[tuple[str, ...]], counts: np.ndarray) -> bool:
     sizes = np.array([len(items) for items in held])
     different = {item for items in held for item in items}
     short = sum(len(item.split()) <= 3 for item in different) >= 0.95 * len(different)
-    return bool(short and counts[sizes > 1].sum() >= 0.2 * counts.sum() and len(different) <= max(counts @ sizes / 3, 3))
+    return bool(
+        short
+        and counts[sizes > 1].sum() >= 0.2 * counts.sum()
+        and len(different) <= max(counts @ sizes / 3, 3)
+    )
 
 
 def _tags(name: str, column: Column, separator: str | None) -> Tags:
@@ -217,7 +278,9 @@ def _frequent(counts: Mapping[str, int], n: int) -> tuple[tuple[str, ...], tuple
     by_count = sorted(counts, key=lambda value: (-counts[value], value))
     least = max(3, n / 200) if n >= 30 else 1
     n_frequent = min(sum(counts[value] >= least for value in by_count), MOST_VALUES)
-    if n_frequent == 0 or len(by_count) - n_frequent == 1:  # then all would be alike, or one value a group
+    if (
+        n_frequent == 0 or len(by_count) - n_frequent == 1
+    ):  # then all would be alike, or one value a group
         n_frequent = min(len(by_count), MOST_VALUES)
     return tuple(sorted(by_count[:n_frequent])), tuple(sorted(by_count[n_frequent:]))
 
@@ -249,6 +312,8 @@ def _carry_information(gaps: np.ndarray, labels: np.ndarray | None) -> bool:
     if labels is None:
         return True
     share = labels.mean(axis=0)
-    by_chance = -ndtri(0.025 / labels.shape[1]) * np.sqrt(share * (1 - share) * (1 / n_gaps + 1 / (n - n_gaps)))
+    by_chance = -ndtri(0.025 / labels.shape[1]) * np.sqrt(
+        share * (1 - share) * (1 / n_gaps + 1 / (n - n_gaps))
+    )
     apart = abs(labels[gaps].mean(axis=0) - labels[~gaps].mean(axis=0))
     return bool((apart > by_chance)[by_chance > 0].any())

@@ -10,11 +10,38 @@ import numpy as np
 
 from skcamel.data import DataError, Path_
 from skcamel.data.cells import MEANING, items_of, list_separator
-from skcamel.data.text import check_claimed_size, check_different_labels, check_memory, first_repeated, shortened
+from skcamel.data.text import (
+    check_claimed_size,
+    check_different_labels,
+    check_memory,
+    first_repeated,
+    shortened,
+)
 
-GAPS = frozenset(["", "?", "NA", "N/A", "n/a", "na", "nan", "NaN", "NAN", "NULL", "null", "#N/A", "-", "--", "NaT"])
+GAPS = frozenset(
+    [
+        "",
+        "?",
+        "NA",
+        "N/A",
+        "n/a",
+        "na",
+        "nan",
+        "NaN",
+        "NAN",
+        "NULL",
+        "null",
+        "#N/A",
+        "-",
+        "--",
+        "NaT",
+    ]
+)
 MARKS = frozenset(["x", "✓"])
-CURE = "labels are 0 and 1, -1 and +1, yes and no, or x and empty. Are the right columns named as labels?"
+CURE = (
+    "labels are 0 and 1, -1 and +1, yes and no, or x and empty. Are the right columns named as"
+    " labels?"
+)
 
 LabelColumns = str | int | Sequence[str] | Sequence[int]
 
@@ -35,8 +62,10 @@ def take_labels(table: Any, labels: LabelColumns, source: Path_) -> tuple[Any, L
     table : pyarrow.Table or frame of pandas or polars
         n rows.
     labels : list of str, str, int or list of int
-        The label columns: their names; a prefix of their names; how many of the last columns, or of the first where negative; or
-        their positions, from 0. A single column may hold lists (``[a, b]``, ``a|b``, ``a;b`` or ``a, b``), or one word per row:
+        The label columns: their names; a prefix of their names; how many of the last columns, or of
+        the first where negative; or
+        their positions, from 0. A single column may hold lists (``[a, b]``, ``a|b``, ``a;b`` or
+        ``a, b``), or one word per row:
         their items are the labels.
     source : str or path
         The file, as shown in messages.
@@ -46,7 +75,8 @@ def take_labels(table: Any, labels: LabelColumns, source: Path_) -> tuple[Any, L
     table : of the same kind
         Without the label columns.
     labels : Labels
-        A gap is unknown (NaN). In a column of written lists an empty cell is an empty list: no label.
+        A gap is unknown (NaN). In a column of written lists an empty cell is an empty list: no
+        label.
 
     Examples
     --------
@@ -60,7 +90,9 @@ def take_labels(table: Any, labels: LabelColumns, source: Path_) -> tuple[Any, L
     return without(table, columns), Labels(*labels_in(table, columns, source), columns)
 
 
-def labels_in(table: Any, columns: Sequence[str], source: Path_) -> tuple[tuple[str, ...], np.ndarray]:
+def labels_in(
+    table: Any, columns: Sequence[str], source: Path_
+) -> tuple[tuple[str, ...], np.ndarray]:
     """Names and values (n, q) of the labels in these columns; where there is one it may hold lists."""
     if len(columns) == 1:
         return label_matrix(cells_of(table, columns[0]), columns[0], source)
@@ -93,7 +125,10 @@ def label_matrix(cells: np.ndarray, name: str, source: Path_) -> tuple[tuple[str
 
 def no_label(name: str, source: Path_) -> DataError:
     """Refuse lists without items."""
-    return DataError(f"column {name[:60]!r} names no label in any row; is the right column named as labels?", path=source)
+    return DataError(
+        f"column {name[:60]!r} names no label in any row; is the right column named as labels?",
+        path=source,
+    )
 
 
 def label_vector(cells: np.ndarray, name: str, source: Path_) -> np.ndarray:
@@ -111,12 +146,18 @@ def check_two_values(cells: np.ndarray, name: str, source: Path_, first: int = 0
     """Refuse numbers that are no labels; `first` is the row of the first cell, from 0."""
     odd = np.flatnonzero(~(np.isin(cells, (-1, 0, 1)) | np.isnan(cells)))
     if odd.size:
-        raise DataError(f"label {name[:60]!r} is {cells[odd[0]]:g} in row {first + odd[0] + 1}; {CURE}", path=source)
+        raise DataError(
+            f"label {name[:60]!r} is {cells[odd[0]]:g} in row {first + odd[0] + 1}; {CURE}",
+            path=source,
+        )
 
 
 def two_codings(name: str, source: Path_) -> DataError:
     """Refuse a label of three values."""
-    return DataError(f"label {name[:60]!r} holds -1 and 0; labels are 0 and 1, or -1 and +1: recode it.", path=source)
+    return DataError(
+        f"label {name[:60]!r} holds -1 and 0; labels are 0 and 1, or -1 and +1: recode it.",
+        path=source,
+    )
 
 
 def _numbered(cells: np.ndarray, name: str, source: Path_) -> np.ndarray:
@@ -140,9 +181,16 @@ def meanings(found: Collection[str]) -> tuple[dict[str, float], set[str]]:
     """
     marks = {text for text in found if text.casefold() in MARKS}
     values = {text: _meaning(text) for text in set(found) - marks - GAPS}
-    wrong = {text for text, value in values.items() if value is None} or (marks if values else set())
+    wrong = {text for text, value in values.items() if value is None} or (
+        marks if values else set()
+    )
     said = {text: value for text, value in values.items() if value is not None}
-    return {**dict.fromkeys(GAPS, np.nan), **said, **dict.fromkeys(marks, 1.0), "": 0.0 if marks else np.nan}, wrong
+    return {
+        **dict.fromkeys(GAPS, np.nan),
+        **said,
+        **dict.fromkeys(marks, 1.0),
+        "": 0.0 if marks else np.nan,
+    }, wrong
 
 
 def wrong_word(text: str, name: str, row: int, source: Path_) -> DataError:
@@ -164,20 +212,30 @@ def item_lists(cells: np.ndarray, name: str, source: Path_) -> list[Sequence[str
     """Items of each cell, None for gaps; None at all where the column does not hold lists or words, but a label of two values."""
     if cells.dtype.kind != "O":
         return None
-    filled = [cell for cell in cells if cell is not None and not (isinstance(cell, str) and cell.strip() in GAPS)]
+    filled = [
+        cell
+        for cell in cells
+        if cell is not None and not (isinstance(cell, str) and cell.strip() in GAPS)
+    ]
     if any(_is_list(cell) for cell in filled):
         return [None if cell is None else _items_of(cell) for cell in cells]
     items = written_lists({key_text(cell) for cell in filled})
-    return None if items is None else [items["" if cell is None else key_text(cell)] for cell in cells]
+    return (
+        None if items is None else [items["" if cell is None else key_text(cell)] for cell in cells]
+    )
 
 
 def written_lists(texts: Collection[str]) -> dict[str, Sequence[str] | None] | None:
     """Items of each of the texts of a column, gaps among them; None at all where it is a label of two values."""
     separator = list_separator(texts)
-    if separator is None and (not texts or any(_meaning(text) is not None or text.casefold() in MARKS for text in texts)):
+    if separator is None and (
+        not texts or any(_meaning(text) is not None or text.casefold() in MARKS for text in texts)
+    ):
         return None  # also where words stand beside 1 or yes, more likely slips than labels
     items: dict[str, Sequence[str] | None] = {text: items_of(text, separator) for text in texts}
-    return items | dict.fromkeys(GAPS, None) | {"": ()}  # nothing written is no label, a word for a gap is unknown
+    return (
+        items | dict.fromkeys(GAPS, None) | {"": ()}
+    )  # nothing written is no label, a word for a gap is unknown
 
 
 def _is_list(cell: object) -> bool:
@@ -185,10 +243,16 @@ def _is_list(cell: object) -> bool:
 
 
 def _items_of(cell: Any) -> list[str]:
-    return [key_text(item) for item in cell if item is not None] if _is_list(cell) else [key_text(cell)]
+    return (
+        [key_text(item) for item in cell if item is not None]
+        if _is_list(cell)
+        else [key_text(cell)]
+    )
 
 
-def join_labels(table: Any, key: str, other: Any, source: Path_, other_source: Path_) -> tuple[Any, Labels]:
+def join_labels(
+    table: Any, key: str, other: Any, source: Path_, other_source: Path_
+) -> tuple[Any, Labels]:
     """Find the labels of a table in a second one, by a key column that both have.
 
     Parameters
@@ -198,7 +262,8 @@ def join_labels(table: Any, key: str, other: Any, source: Path_, other_source: P
     key : str
         Name of the key column; keys are compared as text.
     other : pyarrow.Table or frame of pandas or polars
-        The key and either label columns, one column of lists, or one label per row, where keys repeat.
+        The key and either label columns, one column of lists, or one label per row, where keys
+        repeat.
     source, other_source : str or path
         The two files, as shown in messages.
 
@@ -206,7 +271,8 @@ def join_labels(table: Any, key: str, other: Any, source: Path_, other_source: P
     -------
     table : the first, as it is
     labels : Labels
-        Rows that the second table does not mention are unknown (NaN); where it has a line for each label, they have none.
+        Rows that the second table does not mention are unknown (NaN); where it has a line for each
+        label, they have none.
 
     Examples
     --------
@@ -218,15 +284,24 @@ def join_labels(table: Any, key: str, other: Any, source: Path_, other_source: P
     """
     for frame, path in ((table, source), (other, other_source)):
         if key not in column_names(frame):
-            raise DataError(f"no column is called {key[:60]!r}; the columns are {shortened(column_names(frame))}.", path=path)
+            raise DataError(
+                f"no column is called {key[:60]!r}; the columns are"
+                f" {shortened(column_names(frame))}.",
+                path=path,
+            )
     places = _places(keys_of(table, key), key, source)
     theirs = keys_of(other, key)
     columns = tuple(name for name in column_names(other) if name != key)
     if not columns:
-        raise DataError(f"holds no column beside the key {key[:60]!r}; add the labels.", path=other_source)
+        raise DataError(
+            f"holds no column beside the key {key[:60]!r}; add the labels.", path=other_source
+        )
     unknown = next((row for row, text in enumerate(theirs) if text not in places), None)
     if unknown is not None:
-        problem = f"row {unknown + 1} has the {key[:60]!r} {theirs[unknown][:60]!r}, which {os.path.basename(source)} does not have"
+        problem = (
+            f"row {unknown + 1} has the {key[:60]!r} {theirs[unknown][:60]!r}, which"
+            f" {os.path.basename(source)} does not have"
+        )
         raise DataError(f"{problem}; correct or remove it.", path=other_source)
     names, found = labels_in(other, columns, other_source)
     rows = np.array([places[text] for text in theirs], dtype=np.int64)
@@ -243,9 +318,15 @@ def _places(texts: list[str], key: str, source: Path_) -> dict[str, int]:
     places: dict[str, int] = {}
     for row, text in enumerate(texts):
         if text in GAPS:
-            raise DataError(f"{key[:60]!r} is empty in row {row + 1}; each row needs a key.", path=source)
+            raise DataError(
+                f"{key[:60]!r} is empty in row {row + 1}; each row needs a key.", path=source
+            )
         if text in places:
-            raise DataError(f"{key[:60]!r} is {text[:60]!r} in rows {places[text] + 1} and {row + 1}; keep one.", path=source)
+            raise DataError(
+                f"{key[:60]!r} is {text[:60]!r} in rows {places[text] + 1} and {row + 1}; keep"
+                " one.",
+                path=source,
+            )
         places[text] = row
     return places
 
@@ -258,7 +339,9 @@ def label_columns(names: Sequence[str], labels: LabelColumns, path: Path_) -> np
     if wrong or not 0 < len(positions) < width:
         asked = f"position {wrong[0]}" if wrong else f"{len(positions)} labels"
         raise DataError(
-            f"{str(labels)[:60]!r} as labels asks for {asked}, the table has {width} columns; leave at least one feature.", path=path
+            f"{str(labels)[:60]!r} as labels asks for {asked}, the table has {width} columns; leave"
+            " at least one feature.",
+            path=path,
         )
     mask = np.zeros(width, dtype=bool)
     mask[positions] = True
@@ -269,7 +352,9 @@ def _positions(names: Sequence[str], labels: LabelColumns, path: Path_) -> list[
     if isinstance(labels, str):
         found = [position for position, name in enumerate(names) if name.startswith(labels)]
         if not found:
-            raise DataError(f"no column begins with {labels!r}; the columns are {shortened(names)}.", path=path)
+            raise DataError(
+                f"no column begins with {labels!r}; the columns are {shortened(names)}.", path=path
+            )
         return found
     if isinstance(labels, int | np.integer):
         count = min(abs(int(labels)), len(names))
@@ -278,7 +363,10 @@ def _positions(names: Sequence[str], labels: LabelColumns, path: Path_) -> list[
     places = {name: position for position, name in enumerate(names)}
     absent = [name for name in wanted if isinstance(name, str) and name not in places]
     if absent:
-        raise DataError(f"no column is called {shortened(absent)}; the columns are {shortened(names)}.", path=path)
+        raise DataError(
+            f"no column is called {shortened(absent)}; the columns are {shortened(names)}.",
+            path=path,
+        )
     return [places[label] if isinstance(label, str) else int(label) for label in wanted]
 
 
@@ -298,7 +386,13 @@ def without(table: Any, columns: Collection[str]) -> Any:
     """Return the table without these columns, of the same kind."""
     left = set(columns)
     kept = [position for position, name in enumerate(column_names(table)) if name not in left]
-    return table.iloc[:, kept] if hasattr(table, "iloc") else table.select(kept) if hasattr(table, "column_names") else table[:, kept]
+    return (
+        table.iloc[:, kept]
+        if hasattr(table, "iloc")
+        else table.select(kept)
+        if hasattr(table, "column_names")
+        else table[:, kept]
+    )
 
 
 def cells_of(table: Any, name: str) -> np.ndarray:
@@ -325,7 +419,11 @@ def arrow_cells(column: Any) -> np.ndarray:
         column, kind = column.cast(arrow.int8()), arrow.int8()
     if arrow.types.is_null(kind):
         return np.full(len(column), np.nan)
-    if arrow.types.is_integer(kind) or arrow.types.is_floating(kind) or arrow.types.is_decimal(kind):
+    if (
+        arrow.types.is_integer(kind)
+        or arrow.types.is_floating(kind)
+        or arrow.types.is_decimal(kind)
+    ):
         return np.array(column.cast(arrow.float64(), safe=False), dtype=np.float64)
     return _objects(column.to_pylist())
 
@@ -333,14 +431,22 @@ def arrow_cells(column: Any) -> np.ndarray:
 def objects_of(table: Any, name: str) -> list[Any]:
     """Cells of one column as Python objects, None for gaps."""
     if not hasattr(table, "iloc"):
-        return table.column(name).to_pylist() if hasattr(table, "column_names") else table[name].to_list()
+        return (
+            table.column(name).to_pylist()
+            if hasattr(table, "column_names")
+            else table[name].to_list()
+        )
     cells = table.iloc[:, column_names(table).index(name)].astype(object)
-    return [None if gap is True else cell for cell, gap in zip(cells.tolist(), cells.isna().tolist())]
+    return [
+        None if gap is True else cell for cell, gap in zip(cells.tolist(), cells.isna().tolist())
+    ]
 
 
 def keys_of(table: Any, name: str) -> list[str]:
     """Keys as text, whole numbers without ``.0``; "" for gaps."""
-    return ["" if cell is None or cell != cell else key_text(cell) for cell in objects_of(table, name)]
+    return [
+        "" if cell is None or cell != cell else key_text(cell) for cell in objects_of(table, name)
+    ]
 
 
 def key_text(cell: object) -> str:

@@ -1,6 +1,7 @@
 """What becomes of a column: one part for each kind, with what it learned; plain numbers and words, which a model file can hold.
 
-Text is scikit-learn's TfidfVectorizer. The other parts are a few lines of numpy each: they read every different value once instead
+Text is scikit-learn's TfidfVectorizer. The other parts are a few lines of numpy each: they read
+every different value once instead
 of every row.
 """
 
@@ -41,8 +42,12 @@ class Steps:
 
     def check_stored(self) -> None:
         """Refuse what no fit gives."""
-        if (np.diff(self.knots) <= 0).any() or (np.diff(self.levels, prepend=0.0, append=1.0) < 0).any():
-            raise ValueError("must have knots that increase, and levels from 0 to 1 that do not fall")
+        if (np.diff(self.knots) <= 0).any() or (
+            np.diff(self.levels, prepend=0.0, append=1.0) < 0
+        ).any():
+            raise ValueError(
+                "must have knots that increase, and levels from 0 to 1 that do not fall"
+            )
 
     def __call__(self, numbers: np.ndarray) -> np.ndarray:
         """Levels of numbers; beyond the knots those of the outermost."""
@@ -54,7 +59,9 @@ class Steps:
         knots, counts = np.unique(numbers, return_counts=True)
         levels = (np.cumsum(counts) - counts / 2) / counts.sum()
         if len(knots) > MOST_KNOTS:
-            kept = np.unique(np.searchsorted(levels, np.linspace(levels[0], levels[-1], MOST_KNOTS)))
+            kept = np.unique(
+                np.searchsorted(levels, np.linspace(levels[0], levels[-1], MOST_KNOTS))
+            )
             knots, levels = knots[kept], levels[kept]
         return cls(knots, levels)
 
@@ -64,7 +71,9 @@ class Read(NamedTuple):
 
     entries: Any  # (n, width), dense or CSR
     gaps: np.ndarray  # (n,) bool; empty cells
-    odd: np.ndarray  # (n,) bool; cells with an unseen category, or that are not what the column holds
+    odd: (
+        np.ndarray
+    )  # (n,) bool; cells with an unseen category, or that are not what the column holds
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +84,11 @@ class Part:
     name: str
     gap: bool = field(default=False, kw_only=True)
     gaps: int = field(default=0, kw_only=True)
-    stored: ClassVar[Stored] = {"name": str, "gap": bool, "gaps": int}  # what a model file holds of it, see skcamel.model_file.state
+    stored: ClassVar[Stored] = {
+        "name": str,
+        "gap": bool,
+        "gaps": int,
+    }  # what a model file holds of it, see skcamel.model_file.state
 
     def features(self) -> list[str]:
         """Names of the output columns, but for that of the gaps."""
@@ -85,7 +98,10 @@ class Part:
         """A few words on what becomes of the column."""
         said = [words for words in self._said() if words]
         if self.gaps:
-            said.append(f"{counted(self.gaps, 'gap')} filled by {self._filling()}" + ", with a column of their own" * self.gap)
+            said.append(
+                f"{counted(self.gaps, 'gap')} filled by {self._filling()}"
+                + ", with a column of their own" * self.gap
+            )
         return ", ".join(said)
 
     def _said(self) -> list[str]:
@@ -130,7 +146,13 @@ class Number(Part):
     median: float = 0.0
     steps: Steps | None = None
     odd: int = 0  # cells of the training rows that are no numbers
-    stored: ClassVar[Stored] = Part.stored | {"decimal": str, "unit": str, "median": float, "steps": Steps | None, "odd": int}
+    stored: ClassVar[Stored] = Part.stored | {
+        "decimal": str,
+        "unit": str,
+        "median": float,
+        "steps": Steps | None,
+        "odd": int,
+    }
 
     def check_stored(self) -> None:
         """Refuse what no fit gives."""
@@ -152,7 +174,9 @@ class Number(Part):
         numbers = numbers_of(column, cells.Numerals(self.decimal, self.unit))
         missing, gaps = np.isnan(numbers), gaps_of(column, cells.UNSAID)
         filled = np.where(missing, self.median, numbers)
-        return Read((filled if self.steps is None else self.steps(filled))[:, None], gaps, missing & ~gaps)
+        return Read(
+            (filled if self.steps is None else self.steps(filled))[:, None], gaps, missing & ~gaps
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +199,12 @@ class Flag(Part):
         if column.numbers is not None:
             said = np.where(np.isin(column.numbers, (0, 1)), column.numbers, np.nan)
         else:
-            said = column.as_text().each(lambda values: np.array([cells.MEANING.get(word.lower(), np.nan) for word in values]), np.nan)
+            said = column.as_text().each(
+                lambda values: np.array(
+                    [cells.MEANING.get(word.lower(), np.nan) for word in values]
+                ),
+                np.nan,
+            )
         missing, gaps = np.isnan(said), gaps_of(column, cells.UNSAID)
         return Read(np.where(missing, 0.5, said)[:, None], gaps, missing & ~gaps)
 
@@ -192,10 +221,16 @@ class Category(Part):
 
     def features(self) -> list[str]:
         """``name=value`` for each."""
-        return [f"{self.name}{self.sign}{value}" for value in (*self.values, *["(rare)"] * bool(self.rare))]
+        return [
+            f"{self.name}{self.sign}{value}"
+            for value in (*self.values, *["(rare)"] * bool(self.rare))
+        ]
 
     def _said(self) -> list[str]:
-        return [counted(len(self.values), "value"), f"{counted(len(self.rare), 'rare one')} together" * bool(self.rare)]
+        return [
+            counted(len(self.values), "value"),
+            f"{counted(len(self.rare), 'rare one')} together" * bool(self.rare),
+        ]
 
     def _items(self, value: Any) -> tuple[str, ...]:
         return (value,)
@@ -203,14 +238,25 @@ class Category(Part):
     def read(self, column: Column) -> Read:
         """A row of 0 and 1 for each different value, given to the cells that hold it."""
         column = column if column.has_lists and isinstance(self, Tags) else column.as_text()
-        places = {value: k for k, value in enumerate(self.values)} | dict.fromkeys(self.rare, len(self.values))
+        places = {value: k for k, value in enumerate(self.values)} | dict.fromkeys(
+            self.rare, len(self.values)
+        )
         held = [self._items(value) for value in column.values]
-        pairs = sorted({(row, places[item]) for row, items in enumerate(held) for item in items if item in places})
+        pairs = sorted(
+            {
+                (row, places[item])
+                for row, items in enumerate(held)
+                for item in items
+                if item in places
+            }
+        )
         rows, columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         shape = len(held) + 1, len(self.features())  # the last row is that of a gap
         unseen = np.array([any(item not in places for item in items) for items in held] + [False])
         return Read(
-            sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)[column.places], column.places < 0, unseen[column.places]
+            sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)[column.places],
+            column.places < 0,
+            unseen[column.places],
         )
 
 
@@ -241,17 +287,28 @@ class Moment(Part):
     middle: int = 0  # the median, in seconds from 1970
     steps: Steps | None = None
     cycles: tuple[str, ...] = ()
-    stored: ClassVar[Stored] = Part.stored | {"order": str, "middle": int, "steps": Steps | None, "cycles": [str]}
+    stored: ClassVar[Stored] = Part.stored | {
+        "order": str,
+        "middle": int,
+        "steps": Steps | None,
+        "cycles": [str],
+    }
 
     def check_stored(self) -> None:
         """Refuse what no fit gives."""
-        if self.order not in cells.DATES or not CYCLES.keys() >= set(self.cycles) or abs(self.middle) > LATEST:
+        if (
+            self.order not in cells.DATES
+            or not CYCLES.keys() >= set(self.cycles)
+            or abs(self.middle) > LATEST
+        ):
             raise ValueError("has an order, a cycle or a median that no date has")
 
     def features(self) -> list[str]:
         """The trend, and two for each cycle."""
         trend = [self.name] * (self.steps is not None)
-        return trend + [f"{self.name} ({cycle} {wave})" for cycle in self.cycles for wave in ("sin", "cos")]
+        return trend + [
+            f"{self.name} ({cycle} {wave})" for cycle in self.cycles for wave in ("sin", "cos")
+        ]
 
     def _said(self) -> list[str]:
         return [f"{self.order}: {', '.join([*['trend'] * (self.steps is not None), *self.cycles])}"]
@@ -263,7 +320,11 @@ class Moment(Part):
         """Trend and cycles; half of sine and cosine, so that opposite places are 1 apart."""
         moments = moments_of(column, self.order)
         missing, gaps = np.isnat(moments), gaps_of(column, cells.UNSAID)
-        seconds = np.where(missing, np.datetime64(self.middle, "s"), moments).astype("datetime64[s]").astype(np.int64)
+        seconds = (
+            np.where(missing, np.datetime64(self.middle, "s"), moments)
+            .astype("datetime64[s]")
+            .astype(np.int64)
+        )
         trend = [] if self.steps is None else [self.steps(seconds.astype(np.float64))]
         angles = [2 * np.pi * place_in(cycle, seconds) / CYCLES[cycle] for cycle in self.cycles]
         waves = [wave(angle) / 2 * ~missing for angle in angles for wave in (np.sin, np.cos)]
@@ -282,15 +343,23 @@ class Text(Part):
 
     def check_stored(self) -> None:
         """Refuse what no fit gives."""
-        if len(self.words) != len(self.idf) or self.idf.min() < 0 or self.analyzer not in ("word", "char"):
-            raise ValueError("needs a number of at least 0 for each word, and an analyzer that is known")
+        if (
+            len(self.words) != len(self.idf)
+            or self.idf.min() < 0
+            or self.analyzer not in ("word", "char")
+        ):
+            raise ValueError(
+                "needs a number of at least 0 for each word, and an analyzer that is known"
+            )
 
     def features(self) -> list[str]:
         """``name: word`` for each."""
         return [f"{self.name}: {word}" for word in self.words]
 
     def _said(self) -> list[str]:
-        return [f"TF-IDF of {counted(len(self.words), 'word' if self.analyzer == 'word' else 'group')}"]
+        return [
+            f"TF-IDF of {counted(len(self.words), 'word' if self.analyzer == 'word' else 'group')}"
+        ]
 
     def read(self, column: Column) -> Read:
         """TF-IDF of the different texts, given to the cells that hold them."""
@@ -322,7 +391,9 @@ def numbers_of(column: Column, how: cells.Numerals) -> np.ndarray:
     """The numbers in the cells, (n,); NaN for all else."""
     if column.numbers is not None:
         return column.numbers
-    return np.full(len(column), np.nan) if column.dates is not None else column.each(how.read, np.nan)
+    return (
+        np.full(len(column), np.nan) if column.dates is not None else column.each(how.read, np.nan)
+    )
 
 
 def moments_of(column: Column, order: str) -> np.ndarray:
@@ -330,7 +401,11 @@ def moments_of(column: Column, order: str) -> np.ndarray:
     if column.dates is not None:
         return column.dates
     read: Callable[[Any], np.ndarray] = lambda values: cells.moments_of(values, order)  # noqa: E731 - given on
-    return np.full(len(column), cells.NOT_A_TIME) if column.numbers is not None else column.each(read, cells.NOT_A_TIME)
+    return (
+        np.full(len(column), cells.NOT_A_TIME)
+        if column.numbers is not None
+        else column.each(read, cells.NOT_A_TIME)
+    )
 
 
 def place_in(cycle: str, seconds: np.ndarray) -> np.ndarray:

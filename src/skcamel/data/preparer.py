@@ -1,7 +1,9 @@
 """A table as people keep it ► numbers that any estimator takes: :class:`TablePreparer`.
 
-Each column becomes one part, chosen by what all its cells say: a number, yes or no, a category, a date, text or tags; or it is left
-out, with the reason. All parts come out commensurate: numbers as ranks from 0 to 1, categories and tags as 0 and 1, text as TF-IDF
+Each column becomes one part, chosen by what all its cells say: a number, yes or no, a category, a
+date, text or tags; or it is left
+out, with the reason. All parts come out commensurate: numbers as ranks from 0 to 1, categories and
+tags as 0 and 1, text as TF-IDF
 rows of length 1. An estimator behind it needs no scaling of its own.
 """
 
@@ -26,10 +28,18 @@ from skcamel.data.text import counted, first_repeated, shortened
 from skcamel.memory import require
 from skcamel.rows import column_names, default_names
 
-FORCED = ("drop", "id", "text", "category", "number", "date")  # parameters that overrule what the cells say
+FORCED = (
+    "drop",
+    "id",
+    "text",
+    "category",
+    "number",
+    "date",
+)  # parameters that overrule what the cells say
 WORDS = {"category", "date", "text", "tags"}  # kinds whose columns a scaling would spoil
 WRITTEN = ("id", "text", "category", "tags")  # kinds whose cells count as they are written
-MANY = 200  # output columns of categories and tags from which the output is sparse, as it always is with text
+# output columns of categories and tags from which the output is sparse, as it always is with text
+MANY = 200
 
 Kinds = dict[str, str]
 
@@ -41,7 +51,8 @@ class Differences:
     Parameters
     ----------
     unseen, gaps, unreadable : mapping from column to number of rows
-        Values that the training rows did not have; gaps in columns that had none; cells that are not what the column holds.
+        Values that the training rows did not have; gaps in columns that had none; cells that are
+        not what the column holds.
     missing, extra : tuple of str
         Columns that are not there, and columns that the preparer does not know.
     """
@@ -59,16 +70,25 @@ class Differences:
             return dict(Counter(getattr(self, which)) + Counter(getattr(other, which)))
 
         missing, extra = (
-            tuple(dict.fromkeys(first + second)) for first, second in ((self.missing, other.missing), (self.extra, other.extra))
+            tuple(dict.fromkeys(first + second))
+            for first, second in ((self.missing, other.missing), (self.extra, other.extra))
         )
-        return Differences(together("unseen"), together("gaps"), together("unreadable"), missing, extra)
+        return Differences(
+            together("unseen"), together("gaps"), together("unreadable"), missing, extra
+        )
 
     def notes(self, learned_from: str = "fit") -> list[str]:
         """A sentence for each difference."""
-        said = [f"{counted(n, 'row')} with a value of {name!r:.60} that the {learned_from} did not see" for name, n in self.unseen.items()]
-        said += [f"{counted(n, 'gap')} in {name!r:.60}, which had none" for name, n in self.gaps.items()]
+        said = [
+            f"{counted(n, 'row')} with a value of {name!r:.60} that the {learned_from} did not see"
+            for name, n in self.unseen.items()
+        ]
         said += [
-            f"{counted(n, 'cell')} of {name!r:.60} not readable, taken as {'a gap' if n == 1 else 'gaps'}"
+            f"{counted(n, 'gap')} in {name!r:.60}, which had none" for name, n in self.gaps.items()
+        ]
+        said += [
+            f"{counted(n, 'cell')} of {name!r:.60} not readable, taken as"
+            f" {'a gap' if n == 1 else 'gaps'}"
             for name, n in self.unreadable.items()
         ]
         said += [f"no column {name!r:.60}, taken as gaps" for name in self.missing]
@@ -81,16 +101,20 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     drop, id, text, category, number, date : sequences of column names, default=()
-        Overrule what the cells say: columns to leave out, columns that name the rows, and what others hold.
+        Overrule what the cells say: columns to leave out, columns that name the rows, and what
+        others hold.
     scaling : {"rank", "none"}, default="rank"
-        Numbers as ranks from 0 to 1, which makes them commensurate with categories and text; or as they are.
+        Numbers as ranks from 0 to 1, which makes them commensurate with categories and text; or as
+        they are.
     allow_missing : bool, default=False
-        Whether tables to transform may lack columns, which then hold gaps; otherwise they are refused by name.
+        Whether tables to transform may lack columns, which then hold gaps; otherwise they are
+        refused by name.
 
     Attributes
     ----------
     kinds_ : dict
-        Column ► "number", "flag" (yes or no), "category", "date", "text", "tags" (several values in a cell), or why it is left out:
+        Column ► "number", "flag" (yes or no), "category", "date", "text", "tags" (several values in
+        a cell), or why it is left out:
         "id", "constant", "empty", "dropped".
     source_columns_ : array of shape (d,)
         For each output column the name of the column that it comes from.
@@ -98,11 +122,13 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         Columns that name the rows.
     feature_names_in_ : array of shape (number of columns,)
     sampled_ : tuple of two ints
-        Where the fit saw a sample alone, as of files larger than memory: how many rows it saw, and of how many.
+        Where the fit saw a sample alone, as of files larger than memory: how many rows it saw, and
+        of how many.
 
     Notes
     -----
-    Gaps get a column of their own where there are at least five, and where they go with one of the labels y, if these are given.
+    Gaps get a column of their own where there are at least five, and where they go with one of the
+    labels y, if these are given.
 
     Examples
     --------
@@ -161,28 +187,42 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         for kind in FORCED:
             names = getattr(self, kind)
             if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-                raise ValueError(f"{kind} must be a sequence of column names, such as ['age'], got {names!r:.80}.")
+                raise ValueError(
+                    f"{kind} must be a sequence of column names, such as ['age'], got"
+                    f" {names!r:.80}."
+                )
 
     def check_stored(self) -> None:
         """Refuse what no fit gives."""
         self._check_parameters()
-        if not 0 < self.n_features_in_ == len(self.parts_) == len({part.name for part in self.parts_}):
-            raise ValueError(f"parts_ must be {self.n_features_in_} columns with different names, got {len(self.parts_)}")
-        if empty := [part.name for part in self.parts_ if not (isinstance(part, LeftOut) or part.features())]:
-            raise ValueError(f"parts_ must give columns, {empty[0]!r:.60} gives none")
-        if len(getattr(self, "sampled_", (1, 1))) != 2 or _get_output_config("transform", self)["dense"] not in (
-            "default",
-            "pandas",
-            "polars",
+        if (
+            not 0
+            < self.n_features_in_
+            == len(self.parts_)
+            == len({part.name for part in self.parts_})
         ):
-            raise ValueError("sampled_ must be two numbers of rows, and the output one that is known")
+            raise ValueError(
+                f"parts_ must be {self.n_features_in_} columns with different names, got"
+                f" {len(self.parts_)}"
+            )
+        if empty := [
+            part.name for part in self.parts_ if not (isinstance(part, LeftOut) or part.features())
+        ]:
+            raise ValueError(f"parts_ must give columns, {empty[0]!r:.60} gives none")
+        if len(getattr(self, "sampled_", (1, 1))) != 2 or _get_output_config("transform", self)[
+            "dense"
+        ] not in ("default", "pandas", "polars"):
+            raise ValueError(
+                "sampled_ must be two numbers of rows, and the output one that is known"
+            )
 
     def fit(self, X: Any, y: Any = None) -> TablePreparer:
         """Learn what each column holds.
 
         Parameters
         ----------
-        X : pandas, polars or pyarrow frame, dict of columns, array of shape (n, columns), or the path of a table file
+        X : pandas, polars or pyarrow frame, dict of columns, array of shape (n, columns), or the
+        path of a table file
         y : array of shape (n, q), default=None
             Labels; gaps of a column that go with none of them get no column of their own.
         """
@@ -192,7 +232,10 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         labels = _labels(y, len(next(iter(columns.values()))))
         comma = any(has_decimal_commas(column) for column in columns.values())
         self.parts_ = tuple(
-            part_of(name, column, forced.get(name), labels, comma=comma, ranks=self.scaling == "rank") for name, column in columns.items()
+            part_of(
+                name, column, forced.get(name), labels, comma=comma, ranks=self.scaling == "rank"
+            )
+            for name, column in columns.items()
         )
         self.n_features_in_ = len(columns)
         self.__dict__.pop("sampled_", None)  # of an earlier fit
@@ -203,7 +246,10 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         if not len(self.source_columns_):
             told = "; ".join(f"{part.name!r:.60} {part.detail()}" for part in self.parts_[:4])
             rows = counted(len(columns[self.parts_[0].name]), "sample")
-            raise ValueError(f"No column of {rows} is left to learn from: {told}. Say what they hold, as by number=[…] or category=[…].")
+            raise ValueError(
+                f"No column of {rows} is left to learn from: {told}. Say what they hold, as by"
+                " number=[…] or category=[…]."
+            )
         return self
 
     def fit_for_search(self, X: Any, y: Any = None) -> bool:
@@ -218,9 +264,14 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         for kind in FORCED:
             for name in getattr(self, kind):
                 if name not in columns:
-                    raise ValueError(f"{kind} names {name!r:.80}, which is no column; the columns are {shortened(columns, 12)}.")
+                    raise ValueError(
+                        f"{kind} names {name!r:.80}, which is no column; the columns are"
+                        f" {shortened(columns, 12)}."
+                    )
                 if name in forced:
-                    raise ValueError(f"{name!r:.80} is named by {forced[name]} and by {kind}; name it once.")
+                    raise ValueError(
+                        f"{name!r:.80} is named by {forced[name]} and by {kind}; name it once."
+                    )
                 forced[name] = kind
         return forced
 
@@ -234,7 +285,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def kinds_(self) -> Kinds:
         """Column ► what it holds, or why it is left out."""
         check_is_fitted(self)
-        return {part.name: part.why if isinstance(part, LeftOut) else part.kind for part in self.parts_}
+        return {
+            part.name: part.why if isinstance(part, LeftOut) else part.kind for part in self.parts_
+        }
 
     @property
     def id_columns_(self) -> tuple[str, ...]:
@@ -245,14 +298,23 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def source_columns_(self) -> np.ndarray:
         """For each output column the name of the column that it comes from, (d,)."""
         check_is_fitted(self)
-        return np.array([part.name for part in self.parts_ for _ in range(len(part.features()) + part.gap)], dtype=object)
+        return np.array(
+            [part.name for part in self.parts_ for _ in range(len(part.features()) + part.gap)],
+            dtype=object,
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the output columns, such as ``age``, ``age (gap)``, ``city=Rome``, ``notes: fever``, ``born (month sin)``, (d,)."""
         check_is_fitted(self)
-        if input_features is not None and list(map(str, input_features)) != [part.name for part in self.parts_]:
+        if input_features is not None and list(map(str, input_features)) != [
+            part.name for part in self.parts_
+        ]:
             raise ValueError("input_features is not equal to feature_names_in_")
-        names = [name for part in self.parts_ for name in [*part.features(), *[f"{part.name} (gap)"] * part.gap]]
+        names = [
+            name
+            for part in self.parts_
+            for name in [*part.features(), *[f"{part.name} (gap)"] * part.gap]
+        ]
         return np.array(names, dtype=object)
 
     def describe(self) -> list[tuple[str, str, str]]:
@@ -265,7 +327,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : frame, array or path of a table file
-            Columns in any order; others than those of the fit are ignored. Those of an array have no names: they are taken in the order
+            Columns in any order; others than those of the fit are ignored. Those of an array have
+            no names: they are taken in the order
             of the fit. Unseen categories are 0 in all columns of theirs.
 
         Returns
@@ -275,26 +338,40 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """
         return self.transform_with_differences(X)[0]
 
-    def transform_with_differences(self, X: Any, *, allow_missing: bool = False) -> tuple[Any, Differences]:
+    def transform_with_differences(
+        self, X: Any, *, allow_missing: bool = False
+    ) -> tuple[Any, Differences]:
         """Return the numbers of a table, and how it differs from that of the fit; `allow_missing` counts beside the parameter."""
         check_is_fitted(self)
         kinds = self.kinds_
         columns = columns_of(X, self.as_written())
         if not _has_names(X):
             if len(columns) != self.n_features_in_:
-                raise ValueError(f"X has {len(columns)} features, but TablePreparer is expecting {self.n_features_in_} features as input.")
+                raise ValueError(
+                    f"X has {len(columns)} features, but TablePreparer is expecting"
+                    f" {self.n_features_in_} features as input."
+                )
             columns = dict(zip(kinds, columns.values(), strict=True))  # by position
         used = [part for part in self.parts_ if not isinstance(part, LeftOut)]
         missing = tuple(part.name for part in used if part.name not in columns)
         if missing and not (allow_missing or self.allow_missing):
             named = f"the column{'s' * (len(missing) > 1)} {shortened(missing, 8)}"
-            raise ValueError(f"the table lacks {named} of the fit; add what is missing, or let it count as gaps (--allow-missing).")
+            raise ValueError(
+                f"the table lacks {named} of the fit; add what is missing, or let it count as gaps"
+                " (--allow-missing)."
+            )
         given = dict.fromkeys(columns)
         nothing = Column(codes=np.full(len(next(iter(columns.values()))), -1))
-        read = [part.read(columns.pop(part.name, nothing)) for part in used]  # a column that is read need not be kept
+        read = [
+            part.read(columns.pop(part.name, nothing)) for part in used
+        ]  # a column that is read need not be kept
 
         def told(which: str, wanted: Callable[[Part], bool]) -> dict[str, int]:
-            counts = {part.name: int(getattr(own, which).sum()) for part, own in zip(used, read, strict=True) if wanted(part)}
+            counts = {
+                part.name: int(getattr(own, which).sum())
+                for part, own in zip(used, read, strict=True)
+                if wanted(part)
+            }
             return {name: count for name, count in counts.items() if count}
 
         differences = Differences(
@@ -317,7 +394,11 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         framed = _get_output_config("transform", self)["dense"] != "default"
         if (is_text or n_values > MANY) and not framed:
             return side_by_side(blocks)
-        require(8.0 * blocks[0].shape[0] * len(self.source_columns_), "A dense table of the features", "Leave the output sparse.")
+        require(
+            8.0 * blocks[0].shape[0] * len(self.source_columns_),
+            "A dense table of the features",
+            "Leave the output sparse.",
+        )
         return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
 
 
@@ -331,9 +412,13 @@ def side_by_side(blocks: Sequence[Any]) -> sparse.csr_array:
            [0., 2., 0.]])
     """
     n = blocks[0].shape[0]
-    lengths = [np.diff(block.indptr) if sparse.issparse(block) else block.shape[1] for block in blocks]  # of each row, or of all
+    lengths = [
+        np.diff(block.indptr) if sparse.issparse(block) else block.shape[1] for block in blocks
+    ]  # of each row, or of all
     indptr = np.append(0, np.cumsum(np.broadcast_to(sum(lengths), n), dtype=np.int64))
-    indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)  # both index arrays take the wider type
+    indptr = indptr.astype(
+        np.int32 if indptr[-1] < 2**31 else np.int64
+    )  # both index arrays take the wider type
     data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], dtype=np.int32)
     ends, first = indptr[:-1].copy(), 0  # where the next block of each row begins
     for block, length in zip(blocks, lengths, strict=True):
@@ -360,7 +445,8 @@ def columns_of(X: Any, as_text: Collection[str] = ()) -> dict[str, Column]:
         from skcamel.data.separated import pyarrow_module
 
         columns = columns_of(read_columns(X, as_text=as_text))
-        pyarrow_module().default_memory_pool().release_unused()  # pyarrow would keep that of the table
+        # pyarrow would keep that of the table
+        pyarrow_module().default_memory_pool().release_unused()
         return columns
     names = column_names(X)
     if isinstance(X, dict) and not sparse.issparse(X):  # scipy has a matrix that is one
@@ -373,7 +459,10 @@ def columns_of(X: Any, as_text: Collection[str] = ()) -> dict[str, Column]:
         raise ValueError(f"two columns are called {twice!r:.80}; rename one.")
     if not names or not len(cells[0]):
         n, lacking = (len(cells[0]), "sample") if cells else (len(X), "feature")
-        raise ValueError(f"The table is empty: 0 {lacking}(s) (shape=({n}, {len(names)})) while a minimum of 1 is required.")
+        raise ValueError(
+            f"The table is empty: 0 {lacking}(s) (shape=({n}, {len(names)})) while a minimum of 1"
+            " is required."
+        )
     return {name: Column.of(own) for name, own in zip(names, cells, strict=True)}
 
 
@@ -387,12 +476,20 @@ def _is_path(X: Any) -> bool:
 
 def _of_array(X: Any) -> tuple[list[str], list[np.ndarray]]:
     if sparse.issparse(X):
-        raise TypeError("Sparse data was passed where a table is needed; a sparse matrix of numbers needs no preparation.")
+        raise TypeError(
+            "Sparse data was passed where a table is needed; a sparse matrix of numbers needs no"
+            " preparation."
+        )
     table = np.asarray(X)
     if table.dtype.kind == "c":
-        raise ValueError("Complex data not supported: a table holds real numbers, words, dates and text.")
+        raise ValueError(
+            "Complex data not supported: a table holds real numbers, words, dates and text."
+        )
     if table.ndim != 2:
-        raise ValueError(f"Expected 2D array, got {table.ndim}D array instead. Reshape your data: a table has rows and columns.")
+        raise ValueError(
+            f"Expected 2D array, got {table.ndim}D array instead. Reshape your data: a table has"
+            " rows and columns."
+        )
     return list(default_names("x", table.shape[1])), list(table.T)
 
 
@@ -402,7 +499,11 @@ def _labels(y: Any, n: int) -> np.ndarray | None:
         return None
     labels = np.asarray(y.toarray() if sparse.issparse(y) else y)
     labels = labels[:, None] if labels.ndim == 1 else labels
-    if labels.dtype.kind not in "biuf" or labels.shape[0] != n or not (np.isin(labels, (-1, 0, 1)) | (labels != labels)).all():
+    if (
+        labels.dtype.kind not in "biuf"
+        or labels.shape[0] != n
+        or not (np.isin(labels, (-1, 0, 1)) | (labels != labels)).all()
+    ):
         return None
     known = labels == labels
     mean = (labels == 1).sum(axis=0) / np.maximum(known.sum(axis=0), 1)

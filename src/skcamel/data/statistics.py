@@ -11,7 +11,14 @@ from scipy import sparse
 
 from skcamel import memory
 from skcamel.arrays import Array
-from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, row_kinds, unknown_entries
+from skcamel.data.dataset import (
+    Dataset,
+    as_features,
+    as_indicators,
+    check_same_rows,
+    row_kinds,
+    unknown_entries,
+)
 from skcamel.data.text import counted
 from skcamel.rows import default_names
 from skcamel.text import one_line
@@ -31,18 +38,23 @@ class Card:
     n, d, q : int
         Rows, features, labels.
     cardinality, density : float
-        Mean number of labels of a row; share of ones among the known entries, which is the same over q where all are known.
+        Mean number of labels of a row; share of ones among the known entries, which is the same
+        over q where all are known.
     label_sets, single_label_sets, max_label_set : int
-        Different label sets, those that one row has alone, and the rows of the commonest; of rows whose labels are all known.
+        Different label sets, those that one row has alone, and the rows of the commonest; of rows
+        whose labels are all known.
     label_counts, irlbl : arrays of shape (q,)
-        Rows of each label, and its imbalance ratio: inf without positives, which `mean_ir`, `max_ir` and `cvir` leave out.
+        Rows of each label, and its imbalance ratio: inf without positives, which `mean_ir`,
+        `max_ir` and `cvir` leave out.
     scumble_rows : array of shape (n,)
         Its mean is `scumble`.
     cooccurrence, phi : arrays of shape (q, q)
-        Rows that have both labels, on the diagonal those that have the one; correlation over the rows in which both are known, NaN where
+        Rows that have both labels, on the diagonal those that have the one; correlation over the
+        rows in which both are known, NaN where
         a label is constant there.
     constant_features, zero_rows, unlabelled_rows, empty_labels, full_labels : int arrays
-        Features with one value, rows without a nonzero feature, rows with known labels of which none is relevant, labels that no row, or
+        Features with one value, rows without a nonzero feature, rows with known labels of which
+        none is relevant, labels that no row, or
         every row that knows them, has.
     duplicate_rows, duplicate_examples : int
         Rows that repeat the features, or features and labels, of an earlier one.
@@ -87,7 +99,10 @@ class Card:
 
     def as_dict(self) -> dict[str, Any]:
         """All figures as numbers, strings and lists, ready for JSON except for inf and NaN."""
-        return {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in asdict(self).items()}
+        return {
+            key: value.tolist() if isinstance(value, np.ndarray) else value
+            for key, value in asdict(self).items()
+        }
 
     def __str__(self) -> str:
         return "\n".join([*_lines(self), "", *_label_lines(self)])
@@ -99,7 +114,8 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
     Parameters
     ----------
     dataset : Dataset, or pair (X, Y)
-        X dense or sparse of shape (n, d), Y of shape (n, q) in {0, 1}, {-1, +1} or bool, NaN where unknown.
+        X dense or sparse of shape (n, d), Y of shape (n, q) in {0, 1}, {-1, +1} or bool, NaN where
+        unknown.
 
     Returns
     -------
@@ -107,15 +123,20 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
 
     Notes
     -----
-    With D_j rows that have label j, and the labels L_i of row i (Charte et al., Neurocomputing 163, 2015, 3-16;
+    With D_j rows that have label j, and the labels L_i of row i (Charte et al., Neurocomputing 163,
+    2015, 3-16;
     Charte et al., HAIS 2014, for SCUMBLE; Charte et al., HAIS 2016, for TCS):
 
-    - IRLbl_j = max_k D_k / D_j; MeanIR and MaxIR are its mean and maximum over labels with D_j > 0, CVIR its standard
+    - IRLbl_j = max_k D_k / D_j; MeanIR and MaxIR are its mean and maximum over labels with D_j > 0,
+      CVIR its standard
       deviation (dividing by their number less one) over MeanIR;
-    - SCUMBLE_i = 1 - geometric mean / arithmetic mean of IRLbl over L_i, and 0 for a row without labels: how much rare and
-      common labels meet in one row; SCUMBLE is the mean over rows, its CV the standard deviation (n - 1) over that;
+    - SCUMBLE_i = 1 - geometric mean / arithmetic mean of IRLbl over L_i, and 0 for a row without
+      labels: how much rare and
+      common labels meet in one row; SCUMBLE is the mean over rows, its CV the standard deviation (n
+      - 1) over that;
     - TCS = ln(d · q · label sets), the theoretical complexity score;
-    - φ_jk = (n D_jk - D_j D_k) / sqrt(D_j (n - D_j) D_k (n - D_k)), with D_jk rows that have both labels.
+    - φ_jk = (n D_jk - D_j D_k) / sqrt(D_j (n - D_j) D_k (n - D_k)), with D_jk rows that have both
+      labels.
 
     Examples
     --------
@@ -127,7 +148,11 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
     X, Y = as_features(x), as_indicators(y)
     check_same_rows(X, Y)
     (n, d), q = X.shape, Y.shape[1]
-    memory.require(PAIR_BYTES * q * q, f"A card of {q} labels with all their pairs", "Keep a part of the labels.")
+    memory.require(
+        PAIR_BYTES * q * q,
+        f"A card of {q} labels with all their pairs",
+        "Keep a part of the labels.",
+    )
     counts, unknown = label_counts(Y), unknown_entries(y)
     known, known_of_row = np.full(q, n), np.full(n, q)
     if unknown is not None:
@@ -167,7 +192,8 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
         empty_labels=np.flatnonzero(counts == 0),
         full_labels=np.flatnonzero((counts == known) & (known > 0)),
         duplicate_rows=n - len(np.unique(kinds)),
-        duplicate_examples=n - len(np.unique(row_kinds(kinds[:, None], Y if unknown is None else Y - unknown))),
+        duplicate_examples=n
+        - len(np.unique(row_kinds(kinds[:, None], Y if unknown is None else Y - unknown))),
         sparsity=1 - np.count_nonzero(values) / max(n * d, 1),
         missing_values=int(np.isnan(values).sum()),
         label_names=tuple(getattr(dataset, "label_names", ())) or default_names("label", q),
@@ -190,7 +216,9 @@ def with_pairs(Y: sparse.csr_array) -> sparse.csr_array:
     second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(after) - after, after)
     labels = Y.indices.astype(np.int64)
     codes, pairs = np.unique(labels[first] * q + labels[second], return_inverse=True)
-    of_pairs = sparse.csr_array((np.ones(len(pairs), dtype=np.int64), (rows[first], pairs)), shape=(n, len(codes)))
+    of_pairs = sparse.csr_array(
+        (np.ones(len(pairs), dtype=np.int64), (rows[first], pairs)), shape=(n, len(codes))
+    )
     return sparse.csr_array(sparse.hstack([Y, of_pairs], format="csr"))
 
 
@@ -201,8 +229,12 @@ def scumble_of_rows(Y: sparse.csr_array, irlbl: np.ndarray) -> np.ndarray:
     rows = np.repeat(np.arange(Y.shape[0]), np.diff(Y.indptr))
     arithmetic = np.bincount(rows, ratios, minlength=Y.shape[0]) / labels
     geometric = np.exp(np.bincount(rows, np.log(ratios), minlength=Y.shape[0]) / labels)
-    value = 1 - geometric / np.where(arithmetic > 0, arithmetic, 1.0)  # a row without labels has geometric mean 1
-    return np.where(labels > 1, np.maximum(value, 0.0), 0.0)  # of one label, or of equally rare ones: without rounding
+    value = 1 - geometric / np.where(
+        arithmetic > 0, arithmetic, 1.0
+    )  # a row without labels has geometric mean 1
+    return np.where(
+        labels > 1, np.maximum(value, 0.0), 0.0
+    )  # of one label, or of equally rare ones: without rounding
 
 
 def phi_matrix(cooccurrence: np.ndarray, n: int) -> np.ndarray:
@@ -230,7 +262,9 @@ def _phi_of_known(Y: sparse.csr_array, unknown: sparse.csr_array) -> np.ndarray:
 
 def _variation(values: np.ndarray) -> float:
     """Standard deviation, dividing by the number less one, over the mean; 0 where there is none."""
-    return float(values.std(ddof=1) / values.mean()) if len(values) > 1 and values.mean() > 0 else 0.0
+    return (
+        float(values.std(ddof=1) / values.mean()) if len(values) > 1 and values.mean() > 0 else 0.0
+    )
 
 
 def constant_columns(X: Array) -> np.ndarray:
@@ -244,34 +278,72 @@ def constant_columns(X: Array) -> np.ndarray:
     first = np.zeros(d)
     first[X.indices[::-1]] = X.data[::-1]
     same = (X.data == first[X.indices]) | (np.isnan(X.data) & np.isnan(first[X.indices]))
-    return np.flatnonzero((stored == 0) | ((stored == n) & (np.bincount(X.indices, weights=~same, minlength=d) == 0)))
+    return np.flatnonzero(
+        (stored == 0) | ((stored == n) & (np.bincount(X.indices, weights=~same, minlength=d) == 0))
+    )
 
 
 def _lines(c: Card) -> list[str]:
     """Figures of the whole set, two to a line."""
-    left_out = f"  ({counted(len(c.empty_labels), 'empty label')} left out)" if len(c.empty_labels) else ""
+    left_out = (
+        f"  ({counted(len(c.empty_labels), 'empty label')} left out)" if len(c.empty_labels) else ""
+    )
     pairs = [
         ("rows", f"{c.n:,}", "label sets", f"{c.label_sets:,}"),
         ("features", f"{c.d:,}", "  that occur once", f"{c.single_label_sets:,}"),
         ("labels", f"{c.q:,}", "  commonest", f"{c.max_label_set:,} rows"),
-        ("cardinality", f"{c.cardinality:.4f}", "SCUMBLE", f"{c.scumble:.4f}  (CV {c.scumble_cv:.2f})"),
+        (
+            "cardinality",
+            f"{c.cardinality:.4f}",
+            "SCUMBLE",
+            f"{c.scumble:.4f}  (CV {c.scumble_cv:.2f})",
+        ),
         ("density", f"{c.density:.4f}", "TCS", f"{c.tcs:.3f}"),
         ("MeanIR", f"{c.mean_ir:.3f}", "MaxIR, CVIR", f"{c.max_ir:.3f}, {c.cvir:.3f}{left_out}"),
         ("zeros in X", f"{c.sparsity:.2%}", "missing values", f"{c.missing_values:,}"),
-        ("constant features", f"{len(c.constant_features):,}", "rows of zeros", f"{len(c.zero_rows):,}"),
-        ("equal feature rows", f"{c.duplicate_rows:,}", "  with equal labels", f"{c.duplicate_examples:,}"),
-        ("rows without label", f"{len(c.unlabelled_rows):,}", "empty, full labels", f"{len(c.empty_labels)}, {len(c.full_labels)}"),
+        (
+            "constant features",
+            f"{len(c.constant_features):,}",
+            "rows of zeros",
+            f"{len(c.zero_rows):,}",
+        ),
+        (
+            "equal feature rows",
+            f"{c.duplicate_rows:,}",
+            "  with equal labels",
+            f"{c.duplicate_examples:,}",
+        ),
+        (
+            "rows without label",
+            f"{len(c.unlabelled_rows):,}",
+            "empty, full labels",
+            f"{len(c.empty_labels)}, {len(c.full_labels)}",
+        ),
     ]
     if c.known < 1:
-        pairs.append(("known labels", f"{c.known:.2%}", "  in the least known", f"{c.label_known.min():,} rows"))
-    return [one_line(c.name) or "data set", *(f"  {a:<20}{b:>10}    {x:<21}{y}" for a, b, x, y in pairs)]
+        pairs.append(
+            (
+                "known labels",
+                f"{c.known:.2%}",
+                "  in the least known",
+                f"{c.label_known.min():,} rows",
+            )
+        )
+    return [
+        one_line(c.name) or "data set",
+        *(f"  {a:<20}{b:>10}    {x:<21}{y}" for a, b, x, y in pairs),
+    ]
 
 
 def _label_lines(c: Card) -> list[str]:
     """Table of the commonest and the rarest labels."""
     order = np.argsort(-c.label_counts, kind="stable")
     half = LABELS_SHOWN // 2
-    shown = order.tolist() if c.q <= LABELS_SHOWN else [*order[:half].tolist(), None, *order[-half:].tolist()]
+    shown = (
+        order.tolist()
+        if c.q <= LABELS_SHOWN
+        else [*order[:half].tolist(), None, *order[-half:].tolist()]
+    )
     names = {j: one_line(c.label_names[j]) for j in shown if j is not None}
     width = max(map(len, names.values()), default=5)
     lines = [f"  {'label':<{width}}  {'rows':>8}  {'share':>7}  {'IRLbl':>9}"]
@@ -280,7 +352,9 @@ def _label_lines(c: Card) -> list[str]:
             lines.append(f"  … {c.q - LABELS_SHOWN} more")
         else:
             share = c.label_counts[j] / max(c.label_known[j], 1)
-            lines.append(f"  {names[j]:<{width}}  {c.label_counts[j]:>8,}  {share:>7.2%}  {c.irlbl[j]:>9.2f}")
+            lines.append(
+                f"  {names[j]:<{width}}  {c.label_counts[j]:>8,}  {share:>7.2%}  {c.irlbl[j]:>9.2f}"
+            )
     return lines
 
 
@@ -298,11 +372,17 @@ class FoldQuality:
         short = self.folds_without_positives > 0
         return "\n".join(
             [
-                f"test parts                {len(self.sizes)} of {self.sizes.min()} to {self.sizes.max()} rows",
+                (
+                    f"test parts                {len(self.sizes)} of {self.sizes.min()} to"
+                    f" {self.sizes.max()} rows"
+                ),
                 f"label distribution        {self.label_distribution:.6f}",
                 f"label pair distribution   {self.pair_distribution:.6f}",
                 f"examples distribution     {self.examples_distribution:.6f}",
-                f"labels missing in a part  {int(short.sum())} of {len(short)}, in {int(self.folds_without_positives.sum())} parts in all",
+                (
+                    f"labels missing in a part  {int(short.sum())} of {len(short)}, in"
+                    f" {int(self.folds_without_positives.sum())} parts in all"
+                ),
             ]
         )
 
@@ -322,14 +402,18 @@ def fold_quality(Y: Array, splits: Iterable[tuple[Array, Array]]) -> FoldQuality
 
     Notes
     -----
-    With S_fj rows of label j among the n_f rows of part f, and D_j among all n (Sechidis et al. 2011, section 4):
+    With S_fj rows of label j among the n_f rows of part f, and D_j among all n (Sechidis et al.
+    2011, section 4):
 
     - label distribution: LD = mean over j and f of \|S_fj / (n_f - S_fj) - D_j / (n - D_j)\|;
-    - label pair distribution: LPD, the same for the pairs of labels that occur (Szymański and Kajdanowicz 2017);
+    - label pair distribution: LPD, the same for the pairs of labels that occur (Szymański and
+      Kajdanowicz 2017);
     - examples distribution: ED = mean over f of \|n_f - mean size\|.
 
-    Labels without a positive or without a negative are left out of LD; a part without a negative counts as if it had half of
-    one, which keeps its odds finite. Rows in which a label is unknown (NaN) count neither in n nor in n_f for that label; a pair
+    Labels without a positive or without a negative are left out of LD; a part without a negative
+    counts as if it had half of
+    one, which keeps its odds finite. Rows in which a label is unknown (NaN) count neither in n nor
+    in n_f for that label; a pair
     counts in all rows, and is there only where both labels are known to be.
 
     Examples
@@ -347,13 +431,24 @@ def fold_quality(Y: Array, splits: Iterable[tuple[Array, Array]]) -> FoldQuality
     items = with_pairs(labels)
     tests = [np.asarray(test) for _, test in splits]
     if not tests:
-        raise ValueError("splits is empty; give the (train, test) pairs of splitter.split(X, Y), which can be read only once.")
-    sizes = np.array([len(np.flatnonzero(test)) if test.dtype == bool else len(test) for test in tests])
+        raise ValueError(
+            "splits is empty; give the (train, test) pairs of splitter.split(X, Y), which can be"
+            " read only once."
+        )
+    sizes = np.array(
+        [len(np.flatnonzero(test)) if test.dtype == bool else len(test) for test in tests]
+    )
     counts = np.array([label_counts(items[test]) for test in tests])  # (n_splits, q + pairs)
     total = label_counts(items)
-    of_parts, of_all = np.repeat(sizes[:, None], q, axis=1), np.full(q, n)  # rows that know each label
+    of_parts, of_all = (
+        np.repeat(sizes[:, None], q, axis=1),
+        np.full(q, n),
+    )  # rows that know each label
     if unknown is not None:
-        of_parts, of_all = of_parts - [label_counts(unknown[test]) for test in tests], of_all - label_counts(unknown)
+        of_parts, of_all = (
+            of_parts - [label_counts(unknown[test]) for test in tests],
+            of_all - label_counts(unknown),
+        )
     return FoldQuality(
         _distribution(counts[:, :q], of_parts, total[:q], of_all),
         _distribution(counts[:, q:], sizes[:, None], total[q:], np.full(len(total) - q, n)),

@@ -23,16 +23,24 @@ from skcamel.data import DataError, Path_
 from skcamel.files import whole_file
 
 BLOCK_BYTES = 2**17  # text parsed at once: temporaries stay within about 10 MB and in cache
-PEAK_OF_NUMBERS, PEAK_OF_CELLS = 24, 80  # bytes at the peak for each byte of text that is parsed: all at once, or cell by cell
+PEAK_OF_NUMBERS, PEAK_OF_CELLS = (
+    24,
+    80,
+)  # bytes at the peak for each byte of text that is parsed: all at once, or cell by cell
 UNPACKED_ALWAYS = 2**26  # bytes that a compressed file may unpack to, however small it is;
 UNPACKED_RATIO = 100  # or this many times its size on disk
 LONGEST_LINE = 2**26  # bytes; a longer line is no data file, or one made to fill the memory
-ALWAYS_PLAUSIBLE = 2**20  # columns; more are believed where the file stores at least one value for 64 of them
-CLAIMED_ALWAYS = 2**29  # bytes that a file may claim for cells that it does not store, however small it is;
+ALWAYS_PLAUSIBLE = (
+    2**20
+)  # columns; more are believed where the file stores at least one value for 64 of them
+CLAIMED_ALWAYS = (
+    2**29
+)  # bytes that a file may claim for cells that it does not store, however small it is;
 CLAIMED_RATIO = 512  # or this many times its size on disk
 LABEL_BYTES = 12  # of one label at the peak: eight that stay, and four while they are checked
 NAME_BYTES = 150  # of a short text in a tuple and in a set, on top of its characters
-VALUE_BYTES = 400  # of a value of a text column, as a key, in a tuple and with its number, on top of its characters
+# of a value of a text column, as a key, in a tuple and with its number, on top of its characters
+VALUE_BYTES = 400
 GROWTH = 1.25  # each step of a growing array; the untouched rest at the end is given back
 FIRST_BYTES = 2**16
 GZIP_MAGIC = b"\x1f\x8b"
@@ -60,7 +68,9 @@ class LineFile:
         line = self.stream.readline(LONGEST_LINE)
         self.line += 1
         if len(line) == LONGEST_LINE:
-            raise self.error(f"the line is longer than {LONGEST_LINE >> 20} MiB; is this a text file?")
+            raise self.error(
+                f"the line is longer than {LONGEST_LINE >> 20} MiB; is this a text file?"
+            )
         return line.removeprefix(BYTE_ORDER_MARK) if self.line == 1 else line
 
     def blocks(self, comment: bytes | None = None) -> Iterator[Block]:
@@ -77,7 +87,11 @@ class LineFile:
                 text = text.replace(b"\r\n", b"\n")
             if not text.endswith(b"\n"):
                 text += b"\n"
-            if (comment is not None and comment in text) or b"\n\n" in text or text.startswith(b"\n"):
+            if (
+                (comment is not None and comment in text)
+                or b"\n\n" in text
+                or text.startswith(b"\n")
+            ):
                 block = _without_comments(text, first, comment)
             else:
                 block = Block(text, range(first, self.line + 1))
@@ -91,7 +105,11 @@ class LineFile:
 
 def _without_comments(text: bytes, first: int, comment: bytes | None) -> Block:
     numbered = enumerate(text.split(b"\n")[:-1], first)
-    kept = [(number, line) for number, line in numbered if line.strip() and not (comment and line.lstrip().startswith(comment))]
+    kept = [
+        (number, line)
+        for number, line in numbered
+        if line.strip() and not (comment and line.lstrip().startswith(comment))
+    ]
     return Block(b"".join(line + b"\n" for _, line in kept), [number for number, _ in kept])
 
 
@@ -109,7 +127,8 @@ class _Unpacked(gzip.GzipFile):
         self.done += len(content)
         if self.done > self.most:
             raise DataError(
-                f"unpacks to more than {memory.gib(self.most)}, out of proportion to its size; if that is meant, unpack it first.",
+                f"unpacks to more than {memory.gib(self.most)}, out of proportion to its size; if"
+                " that is meant, unpack it first.",
                 path=self.path,
             )
         return content
@@ -125,14 +144,18 @@ def open_lines(path: Path_) -> Iterator[LineFile]:
         try:
             yield lines
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise lines.error(f"the compressed file is damaged or cut short ({error}); download or copy it again.") from error
+            raise lines.error(
+                f"the compressed file is damaged or cut short ({error}); download or copy it again."
+            ) from error
 
 
 def write_lines(path: Path_, lines: Iterable[str]) -> None:
     """Write text as UTF-8, compressed where the name ends in ``.gz``; the file appears whole or not at all."""
     with whole_file(path) as file:
         if Path(path).suffix == ".gz":
-            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:  # the same bytes on every day
+            with gzip.GzipFile(
+                filename="", fileobj=file, mode="wb", mtime=0
+            ) as packed:  # the same bytes on every day
                 packed.writelines(line.encode() for line in lines)
         else:
             file.writelines(line.encode() for line in lines)
@@ -159,7 +182,16 @@ def xml_beside(arff: Path_) -> Path:
 def label_files(arff: Path_) -> list[Path]:
     """Where it is looked for: there, and under the name without a trailing ``-train`` or ``-test``."""
     beside = xml_beside(arff)
-    return list(dict.fromkeys([beside, beside.with_name(re.sub(r"[-_](train|test)(?=\.xml$)", "", beside.name, flags=re.IGNORECASE))]))
+    return list(
+        dict.fromkeys(
+            [
+                beside,
+                beside.with_name(
+                    re.sub(r"[-_](train|test)(?=\.xml$)", "", beside.name, flags=re.IGNORECASE)
+                ),
+            ]
+        )
+    )
 
 
 def shortened(words: Iterable[object], most: int = 4) -> str:
@@ -192,28 +224,38 @@ def check_different_labels(names: Iterable[str], path: Path_) -> None:
 
 def numerals(values: np.ndarray, missing: str) -> list[str]:
     """Shortest text that gives the same double for each of `values`, without a trailing ``.0``; `missing` for NaN."""
-    return [repr(value).removesuffix(".0") if value == value else missing for value in values.tolist()]
+    return [
+        repr(value).removesuffix(".0") if value == value else missing for value in values.tolist()
+    ]
 
 
 def stored_cells(X: Any, separator: str, first: int, missing: str) -> Iterator[list[str]]:
     """The text ``column separator value`` of each cell that a CSR matrix stores, row by row; columns are counted from `first`."""
     for start, stop in pairwise(X.indptr.tolist()):
-        columns, values = (X.indices[start:stop] + first).tolist(), numerals(X.data[start:stop], missing)
+        columns, values = (
+            (X.indices[start:stop] + first).tolist(),
+            numerals(X.data[start:stop], missing),
+        )
         yield [f"{column}{separator}{value}" for column, value in zip(columns, values)]
 
 
 def check_memory(needed: float, what: str, path: Path_) -> None:
     """Refuse work on a file that needs more bytes than this process may still use; see :func:`skcamel.memory.require`."""
     try:
-        memory.require(needed, what, "Keep a part of its rows or columns, or give this process more memory.")
+        memory.require(
+            needed, what, "Keep a part of its rows or columns, or give this process more memory."
+        )
     except MemoryError as error:
         raise DataError(str(error), path=path) from None
 
 
-def check_claimed_size(needed: float, what: str, path: Path_, *, held: float = 0, size: int | None = None) -> None:
+def check_claimed_size(
+    needed: float, what: str, path: Path_, *, held: float = 0, size: int | None = None
+) -> None:
     """Refuse what a file claims, before it is allocated: where it is out of proportion to the size of the file, or does not fit.
 
-    `needed` are the bytes at the peak, `held` those of them that are taken already; `what` is in plural. `size` is that of the file,
+    `needed` are the bytes at the peak, `held` those of them that are taken already; `what` is in
+    plural. `size` is that of the file,
     where it has no name to look it up.
     """
     check_proportion(needed, what, path, size)
@@ -222,8 +264,14 @@ def check_claimed_size(needed: float, what: str, path: Path_, *, held: float = 0
 
 def check_proportion(needed: float, what: str, path: Path_, size: int | None = None) -> None:
     """Refuse what a file claims where it is out of proportion to its size; `what` is in plural."""
-    if needed > max(CLAIMED_ALWAYS, CLAIMED_RATIO * (os.path.getsize(path) if size is None else size)):
-        raise DataError(f"{what} need {memory.gib(needed)}, out of proportion to a file of its size; keep a part of them.", path=path)
+    if needed > max(
+        CLAIMED_ALWAYS, CLAIMED_RATIO * (os.path.getsize(path) if size is None else size)
+    ):
+        raise DataError(
+            f"{what} need {memory.gib(needed)}, out of proportion to a file of its size; keep a"
+            " part of them.",
+            path=path,
+        )
 
 
 def check_room_for_labels(n: int, q: int, path: Path_) -> None:
@@ -237,7 +285,9 @@ def check_peak(text: bytes, per_byte: int, path: Path_) -> None:
         check_claimed_size(per_byte * len(text), f"lines of {memory.gib(len(text))}", path)
 
 
-def check_plausible_width(width: int, stored: int, what: str, path: Path_, cure: str = "is the file damaged?") -> None:
+def check_plausible_width(
+    width: int, stored: int, what: str, path: Path_, cure: str = "is the file damaged?"
+) -> None:
     """Refuse numbers of columns that no real file of so few values has: each column needs a name."""
     if width > max(ALWAYS_PLAUSIBLE, 64 * stored):
         raise DataError(f"{width} {what}, but only {stored} stored in the file; {cure}", path=path)
@@ -246,7 +296,8 @@ def check_plausible_width(width: int, stored: int, what: str, path: Path_, cure:
 class Growing:
     """An array to which rows are added while a file is read; nothing is copied at the end.
 
-    Without a `width` it has one dimension. `later` are bytes for each value that the work after reading takes on top.
+    Without a `width` it has one dimension. `later` are bytes for each value that the work after
+    reading takes on top.
     """
 
     def __init__(self, dtype: Any, width: int | None = None, *, later: int = 0) -> None:
@@ -263,8 +314,12 @@ class Growing:
         if size > held:
             capacity = max(size, int(GROWTH * held), FIRST_BYTES // max(self.row_bytes, 1))
             needed = (capacity - held) * self.row_bytes + capacity * self.later_bytes
-            check_memory(needed, f"Reading on after {self.size} {'rows' if self.rest else 'values'}", path)
-            self.values.resize((capacity, *self.rest), refcheck=False)  # no view of it leaves before the end
+            check_memory(
+                needed, f"Reading on after {self.size} {'rows' if self.rest else 'values'}", path
+            )
+            self.values.resize(
+                (capacity, *self.rest), refcheck=False
+            )  # no view of it leaves before the end
         self.values[self.size : size] = rows
         self.size = size
 

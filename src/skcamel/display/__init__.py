@@ -6,8 +6,16 @@ from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel.display.collaboration import CollaborationDisplay, plot_collaboration
-    from skcamel.display.critical_difference import CriticalDifferenceDisplay, plot_critical_difference
-    from skcamel.display.explanation import ColumnsDisplay, ExplanationDisplay, plot_columns, plot_explanation
+    from skcamel.display.critical_difference import (
+        CriticalDifferenceDisplay,
+        plot_critical_difference,
+    )
+    from skcamel.display.explanation import (
+        ColumnsDisplay,
+        ExplanationDisplay,
+        plot_columns,
+        plot_explanation,
+    )
 
 # name ► module of this package
 _HOME = {

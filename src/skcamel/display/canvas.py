@@ -11,7 +11,9 @@ import numpy as np
 BLUE, GREY = "#0072B2", "#595959"
 UP, DOWN = "#2166ac", "#b35806"  # pushes: blue and orange, told apart by everyone, also in grey
 NEEDED = "Plots need matplotlib: pip install 'skcamel[report]'"
-MOST_FOR_OPTIMAL = 400  # labels; beyond, the best order of the leaves would take longer than the fit
+MOST_FOR_OPTIMAL = (
+    400  # labels; beyond, the best order of the leaves would take longer than the fit
+)
 # what XML 1.0 does not allow: an SVG with one of these is no SVG
 _NOT_IN_XML = re.compile("[^\\t\\n\\r\\u0020-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 

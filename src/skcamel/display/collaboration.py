@@ -17,14 +17,16 @@ FEW = 40  # labels whose names are written horizontally
 def plot_collaboration(model: Any, *, n_pushes: int | None = None, ax: Any = None) -> Any:
     """Draw who pushes whom: labels on a circle, an arrow for each push, blue up and orange down, width by strength.
 
-    The title says what the correlation was learned from. Pushes whose sign contradicts what the training rows show are drawn
+    The title says what the correlation was learned from. Pushes whose sign contradicts what the
+    training rows show are drawn
     only if there is room for them after all others, and are hollow.
 
     Parameters
     ----------
     model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
     n_pushes : int, default=None
-        How many pushes, strongest first, those against the data last; None: about two for each label.
+        How many pushes, strongest first, those against the data last; None: about two for each
+        label.
     ax : matplotlib axes, default=None
         Drawn into; None makes a new figure.
 
@@ -59,7 +61,9 @@ class CollaborationDisplay:
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`
     """
 
-    def __init__(self, S: np.ndarray, *, label_names: Any, evidence: Evidence, title: str = "") -> None:
+    def __init__(
+        self, S: np.ndarray, *, label_names: Any, evidence: Evidence, title: str = ""
+    ) -> None:
         self.S = np.asarray(S)
         self.evidence, self.title = evidence, title
         self.label_names = [str(name) for name in label_names]
@@ -71,10 +75,18 @@ class CollaborationDisplay:
 
         model = final(model)
         if not hasattr(model, "explain"):
-            raise TypeError(f"A {type(model).__name__} has no collaboration to draw; give a CamelClassifier or CamelClassifierCV.")
+            raise TypeError(
+                f"A {type(model).__name__} has no collaboration to draw; give a CamelClassifier or"
+                " CamelClassifierCV."
+            )
         check_is_fitted(model, "label_correlation_")
         title = f"Label correlation learned {LEARNED[model.correlation]}"
-        display = cls(model.label_correlation_, label_names=model.label_names_, evidence=evidence(model), title=title)
+        display = cls(
+            model.label_correlation_,
+            label_names=model.label_names_,
+            evidence=evidence(model),
+            title=title,
+        )
         return display.plot(n_pushes=n_pushes, ax=ax)
 
     def plot(self, *, n_pushes: int | None = None, ax: Any = None) -> Self:
@@ -87,7 +99,9 @@ class CollaborationDisplay:
         positions[similar_order(self.S)] = np.column_stack([np.cos(angles), np.sin(angles)])
         self._draw_pushes(positions, 2 * q + 6 if n_pushes is None else n_pushes)
         self._draw_labels(positions)
-        self.ax_.set(xlim=(-1.7, 1.7), ylim=(-1.35, 1.35) if q <= FEW else (-1.7, 1.7), aspect="equal")
+        self.ax_.set(
+            xlim=(-1.7, 1.7), ylim=(-1.35, 1.35) if q <= FEW else (-1.7, 1.7), aspect="equal"
+        )
         self.ax_.axis("off")
         self.ax_.set_title(literal(self.title), fontsize="small")
         return self
@@ -100,8 +114,15 @@ class CollaborationDisplay:
         strongest = max((abs(push.amount) for push in pushes), default=1.0)
         for push in reversed(pushes):  # the first on top
             width = thin * (THINNEST + (WIDEST - THINNEST) * abs(push.amount) / strongest)
-            style = f"simple,tail_width={width},head_width={width + 4 * thin},head_length={6 * thin}"
-            bow = {"arrowstyle": style, "connectionstyle": "arc3,rad=0.15", "shrinkA": 6, "shrinkB": 6}
+            style = (
+                f"simple,tail_width={width},head_width={width + 4 * thin},head_length={6 * thin}"
+            )
+            bow = {
+                "arrowstyle": style,
+                "connectionstyle": "arc3,rad=0.15",
+                "shrinkA": 6,
+                "shrinkB": 6,
+            }
             arrow = FancyArrowPatch(positions[push.source], positions[push.target], **bow)
             colour = UP if push.amount > 0 else DOWN
             if push.contradicts:
@@ -114,7 +135,11 @@ class CollaborationDisplay:
         size = float(np.clip(400 / len(positions), 4, 10))
         self.ax_.scatter(*positions.T, s=size**2 / 4, color="#1b2430", zorder=3)
         for name, (x, y) in zip(self.label_names, positions, strict=True):
-            angle = 0.0 if len(positions) <= FEW else np.degrees(np.arctan2(y, x)) + (180 if x < 0 else 0)
+            angle = (
+                0.0
+                if len(positions) <= FEW
+                else np.degrees(np.arctan2(y, x)) + (180 if x < 0 else 0)
+            )
             side = "center" if abs(x) < 0.2 and not angle else "left" if x >= 0 else "right"
             place = {"ha": side, "va": "center", "rotation": angle, "rotation_mode": "anchor"}
             self.ax_.text(1.07 * x, 1.07 * y, literal(name), fontsize=size, **place)

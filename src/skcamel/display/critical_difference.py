@@ -19,7 +19,8 @@ INCHES_PER_LETTER = 0.085  # of the default font, generously
 class CriticalDifferenceDisplay:
     """Methods at their average ranks, best on the right, and which of them differ significantly.
 
-    Without a control, a bar joins methods that do not differ (Nemenyi); with one, its interval is drawn on the scale, and
+    Without a control, a bar joins methods that do not differ (Nemenyi); with one, its interval is
+    drawn on the scale, and
     methods outside differ from it (Bonferroni–Dunn).
 
     Parameters
@@ -51,12 +52,24 @@ class CriticalDifferenceDisplay:
     ('CAMEL', 'LLSF', 'JFSC')
     """
 
-    def __init__(self, ranks: Mapping[str, float], difference: float, *, control: str | None = None, title: str = "") -> None:
+    def __init__(
+        self,
+        ranks: Mapping[str, float],
+        difference: float,
+        *,
+        control: str | None = None,
+        title: str = "",
+    ) -> None:
         if len(ranks) < 2:
             raise ValueError(f"Got ranks of {len(ranks)} method(s); a diagram compares at least 2.")
         if control is not None:
             choice(control, tuple(ranks), "control")
-        self.ranks, self.difference, self.control, self.title = dict(ranks), difference, control, title
+        self.ranks, self.difference, self.control, self.title = (
+            dict(ranks),
+            difference,
+            control,
+            title,
+        )
         self.groups_ = groups_of(ranks, difference) if control is None else []
 
     @classmethod
@@ -74,19 +87,23 @@ class CriticalDifferenceDisplay:
         Parameters
         ----------
         figures : mapping
-            (data set, metric, method) ► something with a mean, as ``summarise(records).figures`` or ``paper_figures()``.
+            (data set, metric, method) ► something with a mean, as ``summarise(records).figures`` or
+            ``paper_figures()``.
         metric : str
         methods : sequence of str, default=None
             None: all.
         control : str, default=None
-            None: all pairs are compared, by Nemenyi's test; else this method with the others, by Bonferroni and Dunn's.
+            None: all pairs are compared, by Nemenyi's test; else this method with the others, by
+            Bonferroni and Dunn's.
         alpha : float, default=0.05
         """
         found = compare_methods(figures, metric, methods=methods, control=control, alpha=alpha)
         difference = found.nemenyi if control is None else found.bonferroni_dunn
         ranks = {title_of(method): rank for method, rank in found.ranks.items()}
         title = f"{metric_title(metric)} on {len(found.datasets)} data sets"
-        return cls(ranks, difference, control=None if control is None else title_of(control), title=title)
+        return cls(
+            ranks, difference, control=None if control is None else title_of(control), title=title
+        )
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on `ax`, or on new axes."""
@@ -125,7 +142,10 @@ class CriticalDifferenceDisplay:
         return (len(self.ranks) - 1) * share / (1 - 2 * share)
 
     def _labels(self) -> dict[str, str]:
-        return {name: f"{name if len(name) <= LETTERS else name[: LETTERS - 1] + '…'} {rank:.2f}" for name, rank in self.ranks.items()}
+        return {
+            name: f"{name if len(name) <= LETTERS else name[: LETTERS - 1] + '…'} {rank:.2f}"
+            for name, rank in self.ranks.items()
+        }
 
     def _draw_scale(self, k: int) -> None:
         line = {"color": "black", "linewidth": 1}
@@ -135,19 +155,33 @@ class CriticalDifferenceDisplay:
             self.ax_.text(rank, 0.16, str(rank), ha="center", va="bottom")
         ends = [k, k - self.difference]
         self.ax_.plot(ends, [0.85, 0.85], color=BLUE, linewidth=2, marker="|", markersize=8)
-        self.ax_.text(sum(ends) / 2, 0.93, f"critical difference {self.difference:.2f}", ha="center", va="bottom", color=BLUE)
+        self.ax_.text(
+            sum(ends) / 2,
+            0.93,
+            f"critical difference {self.difference:.2f}",
+            ha="center",
+            va="bottom",
+            color=BLUE,
+        )
 
     def _draw_names(self, rows: int, depth: float, margin: float) -> None:
         """Better half on the right, best on top; worse half on the left, worst on top; so lines never cross."""
         ordered = sorted(self.ranks, key=lambda name: self.ranks[name])
-        sides = ((ordered[:rows], 1 - 0.1 * margin, "left"), (ordered[rows:][::-1], len(ordered) + 0.1 * margin, "right"))
+        sides = (
+            (ordered[:rows], 1 - 0.1 * margin, "left"),
+            (ordered[rows:][::-1], len(ordered) + 0.1 * margin, "right"),
+        )
         labels = self._labels()
         for names, edge, alignment in sides:
             for row, name in enumerate(names):
                 y = -depth - ROW * row
-                self.ax_.plot([self.ranks[name], self.ranks[name], edge], [0, y, y], color=GREY, linewidth=1)
+                self.ax_.plot(
+                    [self.ranks[name], self.ranks[name], edge], [0, y, y], color=GREY, linewidth=1
+                )
                 beyond = edge - 0.04 * margin * (1 if alignment == "left" else -1)
-                self.ax_.text(beyond, y, legible(labels[name]), ha=alignment, va="center", parse_math=False)
+                self.ax_.text(
+                    beyond, y, legible(labels[name]), ha=alignment, va="center", parse_math=False
+                )
 
 
 def plot_critical_difference(
@@ -168,4 +202,10 @@ def plot_critical_difference(
     ax : matplotlib axes, default=None
         None: new ones.
     """
-    return CriticalDifferenceDisplay.from_figures(figures, metric, methods=methods, control=control, alpha=alpha).plot(ax).ax_
+    return (
+        CriticalDifferenceDisplay.from_figures(
+            figures, metric, methods=methods, control=control, alpha=alpha
+        )
+        .plot(ax)
+        .ax_
+    )

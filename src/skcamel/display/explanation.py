@@ -58,19 +58,32 @@ class ExplanationDisplay:
     """
 
     def __init__(
-        self, base: np.ndarray, own: np.ndarray, pushed: np.ndarray, *, thresholds: np.ndarray, label_names: Any, title: str = ""
+        self,
+        base: np.ndarray,
+        own: np.ndarray,
+        pushed: np.ndarray,
+        *,
+        thresholds: np.ndarray,
+        label_names: Any,
+        title: str = "",
     ) -> None:
         self.base, self.own, self.pushed, self.thresholds = base, own, pushed, thresholds
         self.label_names = [str(name) for name in label_names]
         self.title = title
 
     @classmethod
-    def from_explanation(cls, explanation: Any, row: int = 0, *, k: int = 12, ax: Any = None) -> Self:
+    def from_explanation(
+        cls, explanation: Any, row: int = 0, *, k: int = 12, ax: Any = None
+    ) -> Self:
         """Draw one row of an explanation; parameters as in :func:`plot_explanation`."""
         _check_row(explanation, row)
         parts = explanation.parts[row]
         own = np.diag(parts)
-        named = {"thresholds": explanation.thresholds, "label_names": explanation.label_names, "title": f"row {row}"}
+        named = {
+            "thresholds": explanation.thresholds,
+            "label_names": explanation.label_names,
+            "title": f"row {row}",
+        }
         return cls(explanation.base, own, parts.sum(axis=0) - own, **named).plot(k=k, ax=ax)
 
     def plot(self, *, k: int = 12, ax: Any = None) -> Self:
@@ -80,22 +93,46 @@ class ExplanationDisplay:
         self.ax_ = axes_or_new(ax, (6.5, 1.2 + 0.3 * len(shown)))
         self.figure_ = self.ax_.figure
         y = np.arange(len(shown))
-        base, own, pushed, cuts = (array[shown] for array in (self.base, self.own, self.pushed, self.thresholds))
+        base, own, pushed, cuts = (
+            array[shown] for array in (self.base, self.own, self.pushed, self.thresholds)
+        )
         self.ax_.barh(y, own, left=base, height=0.5, color=OWN, label="own evidence")
-        for colour, side, label in ((UP, pushed >= 0, "others push up"), (DOWN, pushed < 0, "others push down")):
-            self.ax_.barh(y[side], pushed[side], left=(base + own)[side], height=0.25, color=colour, label=label)
+        for colour, side, label in (
+            (UP, pushed >= 0, "others push up"),
+            (DOWN, pushed < 0, "others push down"),
+        ):
+            self.ax_.barh(
+                y[side],
+                pushed[side],
+                left=(base + own)[side],
+                height=0.25,
+                color=colour,
+                label=label,
+            )
         self.ax_.plot(base, y, "|", color="#556070", label="average row")
-        self.ax_.plot(cuts, y, "|", color="black", markersize=14, markeredgewidth=2, label="threshold")
+        self.ax_.plot(
+            cuts, y, "|", color="black", markersize=14, markeredgewidth=2, label="threshold"
+        )
         self.ax_.plot(scores[shown], y, "o", color="black", markersize=5, label="score")
         self.ax_.set_yticks(y, [literal(self.label_names[j]) for j in shown])
         self.ax_.set(xlabel="score", title=literal(self.title))
         self.ax_.invert_yaxis()
         below = (0.5, -0.12 - 0.6 / max(1, len(shown)))
-        self.ax_.legend(fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=below, frameon=False)
+        self.ax_.legend(
+            fontsize="small", ncols=3, loc="upper center", bbox_to_anchor=below, frameon=False
+        )
         return self
 
 
-def plot_columns(explained: Any, X: Any = None, *, row: int | None = None, k: int = 20, sources: Any = None, ax: Any = None) -> Any:
+def plot_columns(
+    explained: Any,
+    X: Any = None,
+    *,
+    row: int | None = None,
+    k: int = 20,
+    sources: Any = None,
+    ax: Any = None,
+) -> Any:
     """Draw which columns matter to which labels: the mean absolute value of each column over the rows, or the values of one row.
 
     Parameters
@@ -105,9 +142,11 @@ def plot_columns(explained: Any, X: Any = None, *, row: int | None = None, k: in
     X : array or CSR matrix of shape (m, d), default=None
         Rows to explain where a model is given.
     row : int, default=None
-        Draw the values of this row, blue where they raise a score and orange where they lower it; None: the mean over all rows.
+        Draw the values of this row, blue where they raise a score and orange where they lower it;
+        None: the mean over all rows.
     k : int, default=20
-        How many columns: the strongest ones. Of more than 30 labels those with the strongest columns are drawn.
+        How many columns: the strongest ones. Of more than 30 labels those with the strongest
+        columns are drawn.
     sources : sequence of d names, default=None
         Which source each column of `X` comes from, as in ``explain``.
     ax : matplotlib axes, default=None
@@ -128,7 +167,9 @@ def plot_columns(explained: Any, X: Any = None, *, row: int | None = None, k: in
     """
     if hasattr(explained, "explain"):
         if X is None:
-            raise ValueError("A model alone has no rows to explain; give some as X, or an explanation of some.")
+            raise ValueError(
+                "A model alone has no rows to explain; give some as X, or an explanation of some."
+            )
         explained = explained.explain(X, features=True, sources=sources)
     return ColumnsDisplay.from_explanation(explained, row, k=k, ax=ax).ax_
 
@@ -149,19 +190,36 @@ class ColumnsDisplay:
     ax_, figure_ : matplotlib axes and figure, after :meth:`plot`
     """
 
-    def __init__(self, values: np.ndarray, *, column_names: Any, label_names: Any, signed: bool = False, title: str = "") -> None:
+    def __init__(
+        self,
+        values: np.ndarray,
+        *,
+        column_names: Any,
+        label_names: Any,
+        signed: bool = False,
+        title: str = "",
+    ) -> None:
         self.values, self.signed, self.title = np.asarray(values), signed, title
-        self.column_names, self.label_names = [str(name) for name in column_names], [str(name) for name in label_names]
+        self.column_names, self.label_names = (
+            [str(name) for name in column_names],
+            [str(name) for name in label_names],
+        )
 
     @classmethod
-    def from_explanation(cls, explanation: Any, row: int | None = None, *, k: int = 20, ax: Any = None) -> Self:
+    def from_explanation(
+        cls, explanation: Any, row: int | None = None, *, k: int = 20, ax: Any = None
+    ) -> Self:
         """Draw all rows of an explanation or one of them; parameters as in :func:`plot_columns`."""
         importance = explanation.importance()
         named = {"column_names": explanation.feature_names, "label_names": explanation.label_names}
         if row is None:
-            return cls(importance, **named, title=f"mean over {count(len(explanation), 'row')}").plot(k=k, ax=ax)
+            return cls(
+                importance, **named, title=f"mean over {count(len(explanation), 'row')}"
+            ).plot(k=k, ax=ax)
         _check_row(explanation, row)
-        return cls(explanation.features[row], **named, signed=True, title=f"row {row}").plot(k=k, ax=ax)
+        return cls(explanation.features[row], **named, signed=True, title=f"row {row}").plot(
+            k=k, ax=ax
+        )
 
     def plot(self, *, k: int = 20, ax: Any = None) -> Self:
         """Draw; parameters as in :func:`plot_columns`."""
@@ -174,10 +232,18 @@ class ColumnsDisplay:
         self.ax_ = axes_or_new(ax, (4.0 + 0.3 * len(labels), 1.6 + 0.25 * len(columns)))
         self.figure_ = self.ax_.figure
         largest = float(abs(shown).max(initial=0)) or 1.0
-        colours = LinearSegmentedColormap.from_list("columns", [DOWN, "white", UP] if self.signed else ["white", UP])
-        image = self.ax_.imshow(shown, cmap=colours, vmin=-largest if self.signed else 0, vmax=largest, aspect="auto")
-        self.ax_.set_xticks(np.arange(len(labels)), [literal(self.label_names[j]) for j in labels], rotation=90)
-        self.ax_.set_yticks(np.arange(len(columns)), [literal(self.column_names[g]) for g in columns])
+        colours = LinearSegmentedColormap.from_list(
+            "columns", [DOWN, "white", UP] if self.signed else ["white", UP]
+        )
+        image = self.ax_.imshow(
+            shown, cmap=colours, vmin=-largest if self.signed else 0, vmax=largest, aspect="auto"
+        )
+        self.ax_.set_xticks(
+            np.arange(len(labels)), [literal(self.label_names[j]) for j in labels], rotation=90
+        )
+        self.ax_.set_yticks(
+            np.arange(len(columns)), [literal(self.column_names[g]) for g in columns]
+        )
         what = "added to the score" if self.signed else "mean absolute part of the score"
         self.figure_.colorbar(image, ax=self.ax_, label=what)
         self.ax_.set_title(literal(self.title))
@@ -187,4 +253,7 @@ class ColumnsDisplay:
 def _check_row(explanation: Any, row: int) -> None:
     """Refuse a row that an explanation does not have."""
     if not -len(explanation) <= row < len(explanation):
-        raise ValueError(f"row={row} is not in the explanation, which has {len(explanation)} rows; they are counted from 0.")
+        raise ValueError(
+            f"row={row} is not in the explanation, which has {len(explanation)} rows; they are"
+            " counted from 0."
+        )

@@ -8,7 +8,14 @@ if TYPE_CHECKING:
     from skcamel.experiment.comparison import compare_with_paper, recount_claims
     from skcamel.experiment.forms import write_tables
     from skcamel.experiment.measures import Measure, get_measure
-    from skcamel.experiment.methods import METHOD_TITLES, EstimatorMethod, Fitted, Method, Outcome, get_method
+    from skcamel.experiment.methods import (
+        METHOD_TITLES,
+        EstimatorMethod,
+        Fitted,
+        Method,
+        Outcome,
+        get_method,
+    )
     from skcamel.experiment.paper import paper_cell
     from skcamel.experiment.published import read_published
     from skcamel.experiment.records import Records
@@ -55,4 +62,6 @@ __all__ = [
     "write_tables",
 ]
 
-__getattr__, __dir__ = lazily(__name__, {name: module for module, names in _NAMES.items() for name in names})
+__getattr__, __dir__ = lazily(
+    __name__, {name: module for module, names in _NAMES.items() for name in names}
+)

@@ -46,7 +46,8 @@ class CellComparison:
     printed: PaperFigure | None  # of the same method
     best: PaperFigure  # best mean of any method; the smallest std where several share it
     best_methods: tuple[str, ...]
-    difference: float  # from the same method's, in std, positive is better; NaN without such a figure or any std
+    # from the same method's, in std, positive is better; NaN without such a figure or any std
+    difference: float
     ahead_of_best: float  # of the best figure, at three decimals; negative where ours is worse
     no_worse: bool | None  # None where the same method has no figure
     as_good_as_best: bool
@@ -67,7 +68,9 @@ class Comparison:
 
     def counts(self) -> dict[str, int]:
         """Number of cells, and of cells that meet each of `CRITERIA`."""
-        return {"cells": len(self.cells)} | {name: sum(getattr(cell, name) is True for cell in self.cells) for name in CRITERIA}
+        return {"cells": len(self.cells)} | {
+            name: sum(getattr(cell, name) is True for cell in self.cells) for name in CRITERIA
+        }
 
     def cases(self, criterion: str) -> int:
         """Number of cells that can meet one of `CRITERIA`."""
@@ -109,7 +112,8 @@ def compare_with_paper(
 
     Notes
     -----
-    Our means and standard deviations are first rounded to three decimals, like the printed ones. Where a table prints no std, ours counts.
+    Our means and standard deviations are first rounded to three decimals, like the printed ones.
+    Where a table prints no std, ours counts.
 
     Examples
     --------
@@ -127,7 +131,13 @@ def compare_with_paper(
     return compare_summary(summary, method, std=std, published=published)
 
 
-def compare_summary(summary: Summary, method: str = "camel", *, std: str = "paper", published: Published | None = None) -> Comparison:
+def compare_summary(
+    summary: Summary,
+    method: str = "camel",
+    *,
+    std: str = "paper",
+    published: Published | None = None,
+) -> Comparison:
     """Like :func:`compare_with_paper`, for figures that are summarised already; `method` may name a preset, "camel[best]"."""
     choice(std, STDS, "std")
     published = published or paper_table()
@@ -137,7 +147,17 @@ def compare_summary(summary: Summary, method: str = "camel", *, std: str = "pape
         for metric, measure in summary.measures.items():
             ours = summary.figures.get((dataset, metric, method))
             if ours is not None and not math.isnan(ours.mean):
-                cells.append(compare_cell(dataset, metric, ours, base_of(method), std, published=published, measure=measure))
+                cells.append(
+                    compare_cell(
+                        dataset,
+                        metric,
+                        ours,
+                        base_of(method),
+                        std,
+                        published=published,
+                        measure=measure,
+                    )
+                )
     found = tuple(cell for cell in cells if cell is not None)
     return Comparison(found, summary.notes(tuple(dict.fromkeys(cell.dataset for cell in found))))
 
@@ -155,19 +175,32 @@ def under_its_ties(summary: Summary, published: Published) -> Summary:
         keys = [(dataset, metric, method) for dataset in published.datasets for metric in RANKING]
         ours = {key: summary.figures[key] for key in keys if key in summary.figures}
         by_index = {key: summary.figures.get((key[0], key[1] + BY_INDEX, method)) for key in ours}
-        found = {key: other for key, other in by_index.items() if other is not None and other.folds == ours[key].folds}
+        found = {
+            key: other
+            for key, other in by_index.items()
+            if other is not None and other.folds == ours[key].folds
+        }
         replaced |= found
-        remarks += _tie_remarks(title_of(method), {key[0] for key in found}, {key[0] for key in ours if key not in found})
+        remarks += _tie_remarks(
+            title_of(method),
+            {key[0] for key in found},
+            {key[0] for key in ours if key not in found},
+        )
     return replace(summary, figures={**summary.figures, **replaced}, remarks=tuple(remarks))
 
 
 def _tie_remarks(title: str, by_index: set[str], others: set[str]) -> list[str]:
     """Say which rule for ties the ranking figures of a method follow."""
-    where = [f" on {listed(sorted(sets))}" if by_index and others else "" for sets in (by_index, others)]
-    first = f"{title}: ranking figures{where[0]} break ties by label order, as the software does that the paper used."
+    where = [
+        f" on {listed(sorted(sets))}" if by_index and others else "" for sets in (by_index, others)
+    ]
+    first = (
+        f"{title}: ranking figures{where[0]} break ties by label order, as the software does that"
+        " the paper used."
+    )
     second = (
-        f"{title}: ranking figures{where[1]} count ties as errors; the software that the paper used breaks them by label order, "
-        "and these records do not hold such figures."
+        f"{title}: ranking figures{where[1]} count ties as errors; the software that the paper used"
+        " breaks them by label order, and these records do not hold such figures."
     )
     return [text for text, sets in ((first, by_index), (second, others)) if sets]
 
@@ -201,7 +234,20 @@ def compare_cell(
         own = ours.std if math.isnan(printed.std) else printed.std
         difference = _in_std(gain / 1000, own if std == "paper" else _larger_std(ours, printed))
         no_worse = -gain <= 2 * thousandths(_or_zero(own))
-    return CellComparison(dataset, metric, measure, ours, printed, best, leaders, difference, ahead / 1000, no_worse, ahead >= 0, near)
+    return CellComparison(
+        dataset,
+        metric,
+        measure,
+        ours,
+        printed,
+        best,
+        leaders,
+        difference,
+        ahead / 1000,
+        no_worse,
+        ahead >= 0,
+        near,
+    )
 
 
 def _larger_std(ours: Figure, theirs: PaperFigure) -> float:
@@ -229,14 +275,20 @@ class PaperCounts(NamedTuple):
 class Claim(NamedTuple):
     """A count that the paper states, beside the same count from a table."""
 
-    kind: str  # "first": no method is better; "superior": strictly better, one case for each cell and method
+    # "first": no method is better; "superior": strictly better, one case for each cell and method
+    kind: str
     datasets: str  # "regular", "large" or "all"
     against: tuple[str, ...]
     printed: tuple[int, int]  # count and cases
     counted: tuple[int, int]
 
 
-def win_tie_loss(figures: Mapping[Key, HasMean], method: str, against: Sequence[str], datasets: Sequence[str] | None = None) -> PaperCounts:
+def win_tie_loss(
+    figures: Mapping[Key, HasMean],
+    method: str,
+    against: Sequence[str],
+    datasets: Sequence[str] | None = None,
+) -> PaperCounts:
     """Count the pairs (cell, other method) in which `method` wins, ties and loses; a pair with a missing cell does not count.
 
     >>> from skcamel.experiment.paper import paper_figures
@@ -248,7 +300,10 @@ def win_tie_loss(figures: Mapping[Key, HasMean], method: str, against: Sequence[
 
 
 def ranks_first(
-    figures: Mapping[Key, HasMean], method: str, against: Sequence[str], datasets: Sequence[str] | None = None
+    figures: Mapping[Key, HasMean],
+    method: str,
+    against: Sequence[str],
+    datasets: Sequence[str] | None = None,
 ) -> tuple[int, int]:
     """Number of cells in which no other method is better, and of cells that hold all methods; equal firsts both count.
 
@@ -266,7 +321,8 @@ def recount_claims(figures: Mapping[Key, HasMean], method: str = "camel") -> lis
     Parameters
     ----------
     figures : mapping
-        (data set, metric, method) ► something with a mean; the paper's own or ours. Incomplete ones give fewer cases.
+        (data set, metric, method) ► something with a mean; the paper's own or ours. Incomplete ones
+        give fewer cases.
     method : str, default="camel"
         The method in CAMEL's place.
 
@@ -284,15 +340,28 @@ def recount_claims(figures: Mapping[Key, HasMean], method: str = "camel") -> lis
         else:
             pairs = win_tie_loss(figures, method, against, datasets)
             counted = pairs.wins, sum(pairs)
-        claims.append(Claim(stated["claim"], stated["datasets"], against, (stated["count"], stated["cases"]), counted))
+        claims.append(
+            Claim(
+                stated["claim"],
+                stated["datasets"],
+                against,
+                (stated["count"], stated["cases"]),
+                counted,
+            )
+        )
     return claims
 
 
 def _results(
-    figures: Mapping[Key, HasMean], method: str, against: Sequence[str], datasets: Sequence[str] | None
+    figures: Mapping[Key, HasMean],
+    method: str,
+    against: Sequence[str],
+    datasets: Sequence[str] | None,
 ) -> Iterator[list[int | None]]:
     """Of each cell, for each other method: 1 where `method` is better, 0 where equal, -1 where worse; None where one is missing."""
-    for dataset, metric in dict.fromkeys((dataset, metric) for dataset, metric, _ in figures if metric in SEVEN):
+    for dataset, metric in dict.fromkeys(
+        (dataset, metric) for dataset, metric, _ in figures if metric in SEVEN
+    ):
         if datasets is None or dataset in datasets:
             ours, *theirs = (figures.get((dataset, metric, name)) for name in (method, *against))
             yield [_sign(metric, ours, other) for other in theirs]

@@ -72,7 +72,8 @@ class Result:
 def compute(task: Task, source: Source) -> Result:
     """Run a unit; an error becomes a failure, with its traceback as text, which any process can send.
 
-    SystemExit and other kinds of BaseException end the unit only, except KeyboardInterrupt in the main thread, where Ctrl-C
+    SystemExit and other kinds of BaseException end the unit only, except KeyboardInterrupt in the
+    main thread, where Ctrl-C
     raises it.
     """
     process = os.getpid()
@@ -80,7 +81,9 @@ def compute(task: Task, source: Source) -> Result:
         with _put_back(), memory.allowance(task.allowance):
             return _done(task, source)
     except BaseException as error:
-        if os.getpid() != process:  # a child that the method forked: it must not go on with the study
+        if (
+            os.getpid() != process
+        ):  # a child that the method forked: it must not go on with the study
             os._exit(1)
         if isinstance(error, KeyboardInterrupt) and _is_main_thread():
             raise
@@ -124,10 +127,19 @@ def _done(task: Task, source: Source) -> Result:
     record = (
         unit.as_dict()
         | found
-        | {"n_train": len(train), "n_test": len(test), "n_features": rows.shape[1], "n_labels": data.q}
+        | {
+            "n_train": len(train),
+            "n_test": len(test),
+            "n_features": rows.shape[1],
+            "n_labels": data.q,
+        }
         | ({"known": known} if (known := known_share(data.Y)) < 1 else {})
         | {"device": str(getattr(method, "device", None) or "cpu")}
-        | {"warnings": sorted({f"{warning.category.__name__}: {warning.message}" for warning in caught})}
+        | {
+            "warnings": sorted(
+                {f"{warning.category.__name__}: {warning.message}" for warning in caught}
+            )
+        }
         | {f"version_{name}": number for name, number in _versions().items()}
         | {"fit_seconds": after_fit - before_fit, "predict_seconds": after_predict - after_fit}
         | {"unit_seconds": time.perf_counter() - start}
@@ -136,7 +148,9 @@ def _done(task: Task, source: Source) -> Result:
     return Result(task.unit, record)
 
 
-def _rows(data: Dataset, train: np.ndarray, test: np.ndarray, preparer: TablePreparer | None) -> tuple[Any, Any]:
+def _rows(
+    data: Dataset, train: np.ndarray, test: np.ndarray, preparer: TablePreparer | None
+) -> tuple[Any, Any]:
     """Training and test rows as a method takes them; a table is prepared by what its training rows alone say."""
     if preparer is None:
         return data.X[train], data.X[test]
@@ -144,29 +158,42 @@ def _rows(data: Dataset, train: np.ndarray, test: np.ndarray, preparer: TablePre
     return own.transform(data.table.take(train)), own.transform(data.table.take(test))
 
 
-def measured(Y: np.ndarray, outcomes: Mapping[str, Outcome], measures: tuple[Measure, ...] = ()) -> dict[str, Any]:
+def measured(
+    Y: np.ndarray, outcomes: Mapping[str, Outcome], measures: tuple[Measure, ...] = ()
+) -> dict[str, Any]:
     """The seven metrics against the truth Y (m, q), and others, with parameters and edge cases.
 
-    With several criteria, each metric is that of the model selected for it; all other figures are kept, too.
+    With several criteria, each metric is that of the model selected for it; all other figures are
+    kept, too.
 
     >>> Y = np.array([[1, 0], [0, 1]])
     >>> found = measured(Y, {"": Outcome(Y - 0.5, Y, {"alpha": 1})})
     >>> found["criterion"], found["params"], found["average_precision"], found["edge_labels_absent"]
     ('', {'alpha': 1}, 1.0, 0)
     """
-    values = {criterion: evaluate(Y, outcome.scores, outcome.decisions) for criterion, outcome in outcomes.items()}
+    values = {
+        criterion: evaluate(Y, outcome.scores, outcome.decisions)
+        for criterion, outcome in outcomes.items()
+    }
     shown = next(iter(outcomes)) if len(outcomes) == 1 else EACH
-    record: dict[str, Any] = {"criterion": shown, "params": {} if shown == EACH else jsonable(outcomes[shown].params)}
+    record: dict[str, Any] = {
+        "criterion": shown,
+        "params": {} if shown == EACH else jsonable(outcomes[shown].params),
+    }
     record |= {name: float(values[name if shown == EACH else shown][name]) for name in NAMES}
     if len(outcomes) > 1:
         for criterion, outcome in outcomes.items():
-            record |= {f"{name}_by_{criterion}": float(value) for name, value in values[criterion].items()}
+            record |= {
+                f"{name}_by_{criterion}": float(value) for name, value in values[criterion].items()
+            }
             record[f"params_by_{criterion}"] = jsonable(outcome.params)
     if measures:
         record["more"] = measures_of(Y, outcomes, measures)
     # absent labels matter to macro-F1 most
     decisions = outcomes["macro_f1" if shown == EACH else shown].decisions
-    return record | {f"edge_{name}": count for name, count in asdict(edge_cases(Y, decisions)).items()}
+    return record | {
+        f"edge_{name}": count for name, count in asdict(edge_cases(Y, decisions)).items()
+    }
 
 
 @cache
@@ -195,12 +222,17 @@ def _put_back() -> Iterator[None]:
         if _is_main_thread():
             with suppress(FileNotFoundError):  # it was deleted before; there is no way back
                 after.callback(_change_directory, os.getcwd())
-            after.callback(_restore_handlers, {number: signal.getsignal(number) for number in signal.valid_signals()})
+            after.callback(
+                _restore_handlers,
+                {number: signal.getsignal(number) for number in signal.valid_signals()},
+            )
             for descriptor in (1, 2):
                 with suppress(OSError):  # closed before
                     after.callback(_restore_output, os.dup(descriptor), descriptor)
             for redirect, stream in ((redirect_stdout, sys.stdout), (redirect_stderr, sys.stderr)):
-                after.enter_context(redirect(None if stream is None else cast(TextIO, _Unclosable(stream))))
+                after.enter_context(
+                    redirect(None if stream is None else cast(TextIO, _Unclosable(stream)))
+                )
         yield
 
 

@@ -1,6 +1,7 @@
 """Units ► results: in this process, in worker processes of loky, or by the backend of joblib that the caller has set.
 
-A worker process does one unit at a time. So whatever a method does to its process, the unit at fault is known, and no other is lost.
+A worker process does one unit at a time. So whatever a method does to its process, the unit at
+fault is known, and no other is lost.
 """
 
 from __future__ import annotations
@@ -32,20 +33,33 @@ from skcamel.experiment.compute import Result, Source, Task, compute, failure
 
 Job = tuple[Task, Source]
 Results = Generator[Result, None, None]
-FIRST_TO_GO = "500"  # when memory runs out, Linux kills the worker rather than the process that holds the study
+# when memory runs out, Linux kills the worker rather than the process that holds the study
+FIRST_TO_GO = "500"
 START = 300.0  # seconds to start, import the method and take the data, if there is a time limit
-THREADS = (  # variables that tell libraries how many threads to use; the last is what n_jobs=-1 means to joblib
-    *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"),
+# variables that tell libraries how many threads to use; the last is what n_jobs=-1 means to joblib
+THREADS = (
+    *(
+        "OMP_NUM_THREADS",
+        "OPENBLAS_NUM_THREADS",
+        "MKL_NUM_THREADS",
+        "BLIS_NUM_THREADS",
+        "VECLIB_MAXIMUM_THREADS",
+    ),
     *("NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS", "LOKY_MAX_CPU_COUNT"),
 )
 
 
-def executor(n_jobs: int | None, time_limit: float | None, units: int) -> Callable[[Sequence[Job]], Results]:
+def executor(
+    n_jobs: int | None, time_limit: float | None, units: int
+) -> Callable[[Sequence[Job]], Results]:
     """Choose how units are run; :func:`skcamel.experiment.run_study` explains the parameters."""
     backend = get_active_backend()[0]
     if not isinstance(backend, (LokyBackend, SequentialBackend)):
         if time_limit is not None:
-            told = f"time_limit={time_limit:g} needs worker processes of the study, and joblib.parallel_config names another backend"
+            told = (
+                f"time_limit={time_limit:g} needs worker processes of the study, and"
+                " joblib.parallel_config names another backend"
+            )
             raise ValueError(f"{told} ({type(backend).__name__}); leave out one of them.")
         return partial(by_joblib, n_jobs=n_jobs)
     workers = min(joblib.effective_n_jobs(n_jobs), max(1, units))
@@ -64,7 +78,9 @@ def in_this_process(jobs: Sequence[Job]) -> Results:
 
 def by_joblib(jobs: Sequence[Job], n_jobs: int | None) -> Results:
     """By the backend that the caller has set: threads, or a cluster, to which data sets travel with their units."""
-    results = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(joblib.delayed(compute)(*job) for job in jobs)
+    results = joblib.Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(
+        joblib.delayed(compute)(*job) for job in jobs
+    )
     try:
         yield from results
     finally:
@@ -74,8 +90,10 @@ def by_joblib(jobs: Sequence[Job], n_jobs: int | None) -> Results:
 def by_processes(jobs: Sequence[Job], n_jobs: int, time_limit: float | None) -> Results:
     """In worker processes on this machine, each with its share of cores and memory.
 
-    A unit whose process ended runs once more after all others, alone and in a fresh process: an earlier unit may have left a thread
-    behind, and when memory runs out, the system may kill another process than the one that used it up.
+    A unit whose process ended runs once more after all others, alone and in a fresh process: an
+    earlier unit may have left a thread
+    behind, and when memory runs out, the system may kill another process than the one that used it
+    up.
     """
     free = memory.available()
     share = None if free is None else free // n_jobs
@@ -93,10 +111,16 @@ def by_processes(jobs: Sequence[Job], n_jobs: int, time_limit: float | None) -> 
 
     with TemporaryDirectory() as folder:
         sources = dict.fromkeys(source for _, source in jobs)
-        paths = {source.name: _written(source, Path(folder, str(number))) for number, source in enumerate(sources)}
+        paths = {
+            source.name: _written(source, Path(folder, str(number)))
+            for number, source in enumerate(sources)
+        }
         drivers = ThreadPoolExecutor(n_jobs)
         try:
-            running = {drivers.submit(run, task, paths[source.name]): (task, source) for task, source in jobs}
+            running = {
+                drivers.submit(run, task, paths[source.name]): (task, source)
+                for task, source in jobs
+            }
             ended = []
             for future in as_completed(running):
                 if future.result().ended:
@@ -126,7 +150,10 @@ def environment(threads: int) -> dict[str, str]:
     '1'
     """
     given = {name: os.environ.get(name, "") for name in THREADS}
-    return {name: str(min(threads, int(text)) if text.isdecimal() else threads) for name, text in given.items()}
+    return {
+        name: str(min(threads, int(text)) if text.isdecimal() else threads)
+        for name, text in given.items()
+    }
 
 
 class ProcessEndedError(ChildProcessError):
@@ -134,7 +161,9 @@ class ProcessEndedError(ChildProcessError):
 
     def __init__(self, told: str) -> None:
         codes = re.search(r"exit codes? of the workers are \{(.*)\}", told)
-        super().__init__(f"its process ended ({codes[1]})" if codes else f"its process ended: {told}")
+        super().__init__(
+            f"its process ended ({codes[1]})" if codes else f"its process ended: {told}"
+        )
 
 
 class Worker:
@@ -157,11 +186,16 @@ class Worker:
             packed = dumps(task)
         except Exception as error:
             cure = "give it a form that pickle takes, or run it with n_jobs=1 and no time limit"
-            told = f"The method {task.method.name!r} cannot be sent to a worker process ({error}); {cure}."
+            told = (
+                f"The method {task.method.name!r} cannot be sent to a worker process ({error});"
+                f" {cure}."
+            )
             return failure(task.unit, TypeError(told))
         try:
             pool = self._started()
-            pool.submit(_unpacked, packed, path).result(None if limit is None else max(limit, START))
+            pool.submit(_unpacked, packed, path).result(
+                None if limit is None else max(limit, START)
+            )
             return pool.submit(_done, packed, path).result(limit)
         except TimeoutError:
             self.end()
@@ -187,7 +221,9 @@ class Worker:
             if self._closed:
                 raise RuntimeError("The study has ended.")
             if self._pool is None:
-                self._pool = ProcessPoolExecutor(1, initializer=_begin, initargs=(os.getpid(),), env=environment(self.threads))
+                self._pool = ProcessPoolExecutor(
+                    1, initializer=_begin, initargs=(os.getpid(),), env=environment(self.threads)
+                )
             return self._pool
 
 

@@ -16,14 +16,40 @@ from skcamel.text import one_line
 FORMS = ("markdown", "latex", "csv")
 # What means something to LaTeX, also at the start of a row, and letters that its usual fonts lack
 LATEX = {character: f"\\{character}" for character in "&%$#_{}"}
-LATEX |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "±": r"$\pm$"}
-LATEX |= {"↓": r"$\downarrow$", "↑": r"$\uparrow$", "χ": r"$\chi$", "²": "$^2$", "Δ": r"$\Delta$", "α": r"$\alpha$"}
-LATEX |= {"λ": r"$\lambda$", "·": r"$\cdot$", "–": "--", "−": "$-$", "[": "{[}", "*": "{*}", "|": r"$|$"}
+LATEX |= {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": "$<$",
+    ">": "$>$",
+    "±": r"$\pm$",
+}
+LATEX |= {
+    "↓": r"$\downarrow$",
+    "↑": r"$\uparrow$",
+    "χ": r"$\chi$",
+    "²": "$^2$",
+    "Δ": r"$\Delta$",
+    "α": r"$\alpha$",
+}
+LATEX |= {
+    "λ": r"$\lambda$",
+    "·": r"$\cdot$",
+    "–": "--",
+    "−": "$-$",
+    "[": "{[}",
+    "*": "{*}",
+    "|": r"$|$",
+}
 TEXT_WIDTH = 345  # points, of an article in 10 points, the narrowest page in use
 NARROWEST = 100  # points, of a first column that is broken into lines
 GAPS = (6, 4, 3, 2)  # points at both sides of a column, the first that fits
 MOST_ROWS = 42  # of a printed page
-POINTS = {letter: width for letters, width in (("0123456789", 4.25), (".,:;'| ", 2.6), ("−<>+", 6.7)) for letter in letters}
+POINTS = {
+    letter: width
+    for letters, width in (("0123456789", 4.25), (".,:;'| ", 2.6), ("−<>+", 6.7))
+    for letter in letters
+}
 
 
 def write_tables(tables: Sequence[Table], form: str) -> str:
@@ -33,7 +59,8 @@ def write_tables(tables: Sequence[Table], form: str) -> str:
     ----------
     tables : sequence of Table
     form : "markdown", "latex" (booktabs) or "csv"
-        CSV holds the unrounded figures, one in a row, with a header for each table and an empty line between tables; see also
+        CSV holds the unrounded figures, one in a row, with a header for each table and an empty
+        line between tables; see also
         :func:`csv_files`.
 
     Examples
@@ -52,7 +79,10 @@ def write_tables(tables: Sequence[Table], form: str) -> str:
     if form == "markdown":
         return "\n\n".join(map(to_markdown, tables))
     tables = [page for table in tables for page in pages(table)]
-    packages = ["booktabs", *(["graphicx"] if any(fitted(table).shrink for table in tables) else [])]
+    packages = [
+        "booktabs",
+        *(["graphicx"] if any(fitted(table).shrink for table in tables) else []),
+    ]
     labels = (re.sub(r"^table-\d+-", "", name) for name in _names(tables))
     return f"% \\usepackage{{{','.join(packages)}}}\n" + "\n\n".join(map(to_latex, tables, labels))
 
@@ -87,9 +117,19 @@ def _shown(table: Table) -> Table:
     def row(name: str, cells: Sequence[Cell]) -> Row:
         return one_line(name), [Cell(one_line(cell.text), cell.bold) for cell in cells]
 
-    sections = [TableSection(one_line(title), [row(*each) for each in rows]) for title, rows in table.sections]
+    sections = [
+        TableSection(one_line(title), [row(*each) for each in rows])
+        for title, rows in table.sections
+    ]
     head, notes = ([one_line(text) for text in texts] for texts in (table.head, table.notes))
-    return replace(table, title=one_line(table.title), corner=one_line(table.corner), head=head, sections=sections, notes=notes)
+    return replace(
+        table,
+        title=one_line(table.title),
+        corner=one_line(table.corner),
+        head=head,
+        sections=sections,
+        notes=notes,
+    )
 
 
 def to_markdown(table: Table) -> str:
@@ -99,14 +139,35 @@ def to_markdown(table: Table) -> str:
         if section.title:
             rows.append([f"*{_markdown(section.title)}*", *[""] * len(table.head)])
         for name, cells in section.rows:
-            rows.append([_markdown(name), *(f"**{_markdown(cell.text)}**" if cell.bold else _markdown(cell.text) for cell in cells)])
+            rows.append(
+                [
+                    _markdown(name),
+                    *(
+                        f"**{_markdown(cell.text)}**" if cell.bold else _markdown(cell.text)
+                        for cell in cells
+                    ),
+                ]
+            )
     first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
     lines = [
         f"| {' | '.join([f'{name:<{first}}', *(f'{text:>{width}}' for text, width in zip(texts, others, strict=True))])} |"
         for name, *texts in rows
     ]
-    rule = "|" + "|".join([":" + "-" * (first + 1), *("-" * (width + 1) + ":" for width in others)]) + "|"
-    return "\n".join([f"**{_markdown(table.title)}**", "", lines[0], rule, *lines[1:], *(f"\n{_markdown(note)}" for note in table.notes)])
+    rule = (
+        "|"
+        + "|".join([":" + "-" * (first + 1), *("-" * (width + 1) + ":" for width in others)])
+        + "|"
+    )
+    return "\n".join(
+        [
+            f"**{_markdown(table.title)}**",
+            "",
+            lines[0],
+            rule,
+            *lines[1:],
+            *(f"\n{_markdown(note)}" for note in table.notes),
+        ]
+    )
 
 
 def _markdown(text: str) -> str:
@@ -119,18 +180,34 @@ def to_latex(table: Table, label: str = "") -> str:
     columns, gap, shrink = fitted(table)
     width = len(table.head) + 1
     title = re.sub(r"^Table \d+: ", "", table.title)  # LaTeX numbers its tables itself
-    lines = [r"\begin{table}[tbp]", r"\centering", f"\\caption{{{_latex(title[:1].upper() + title[1:])}}}"]
-    lines += [f"\\label{{tab:{label or table.slug}}}", r"\footnotesize", f"\\setlength{{\\tabcolsep}}{{{gap}pt}}"]
-    lines += [r"\resizebox{\textwidth}{!}{%"] * shrink + [f"\\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    lines = [
+        r"\begin{table}[tbp]",
+        r"\centering",
+        f"\\caption{{{_latex(title[:1].upper() + title[1:])}}}",
+    ]
+    lines += [
+        f"\\label{{tab:{label or table.slug}}}",
+        r"\footnotesize",
+        f"\\setlength{{\\tabcolsep}}{{{gap}pt}}",
+    ]
+    lines += [r"\resizebox{\textwidth}{!}{%"] * shrink + [
+        f"\\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+    ]
     lines.append(_ampersands(table.corner, [Cell(name) for name in table.head]))
     for section in table.sections:
         lines.append(r"\midrule")
         if section.title:
-            lines.append(f"\\multicolumn{{{width}}}{{@{{}}l}}{{\\emph{{{_latex(section.title)}}}}} \\\\")
+            lines.append(
+                f"\\multicolumn{{{width}}}{{@{{}}l}}{{\\emph{{{_latex(section.title)}}}}} \\\\"
+            )
         lines += [_ampersands(name, cells) for name, cells in section.rows]
     lines += [r"\bottomrule", r"\end{tabular}" + "}" * shrink]
     if table.notes:
-        lines.append(f"\\par\\smallskip\\parbox{{\\textwidth}}{{\\scriptsize {' '.join(map(_latex, table.notes))}}}")
+        lines.append(
+            "\\par\\smallskip\\parbox{\\textwidth}{\\scriptsize"
+            f" {' '.join(map(_latex, table.notes))}}}"
+        )
     return "\n".join([*lines, r"\end{table}"])
 
 
@@ -153,12 +230,18 @@ def pages(table: Table) -> list[Table]:
                 blocks.append([row])
         parts[-1].append(TableSection(section.title, []))
         for block in blocks:
-            if sum(len(rows) for _, rows in parts[-1]) + len(block) > MOST_ROWS and parts[-1][-1].rows:
+            if (
+                sum(len(rows) for _, rows in parts[-1]) + len(block) > MOST_ROWS
+                and parts[-1][-1].rows
+            ):
                 parts.append([TableSection(section.title, [])])
             parts[-1][-1].rows.extend(block)
     if len(parts) == 1:
         return [table]
-    return [replace(table, title=f"{table.title}, part {number}", sections=part) for number, part in enumerate(parts, 1)]
+    return [
+        replace(table, title=f"{table.title}, part {number}", sections=part)
+        for number, part in enumerate(parts, 1)
+    ]
 
 
 class Fitted(NamedTuple):
@@ -172,7 +255,8 @@ class Fitted(NamedTuple):
 def fitted(table: Table) -> Fitted:
     r"""Fit a table into the width of an article.
 
-    Widths are estimated for ``\footnotesize`` in Computer Modern. Columns move together, then a first column of long text is broken
+    Widths are estimated for ``\footnotesize`` in Computer Modern. Columns move together, then a
+    first column of long text is broken
     into lines where that helps; only what is still too wide is shrunk.
 
     >>> fitted(Table("", "metric", ["a", "b"], [TableSection("", [("F1", [Cell("0.5"), Cell("0.7", True)])])]))
@@ -180,8 +264,13 @@ def fitted(table: Table) -> Fitted:
     """
     rows = [(table.corner, [Cell(name) for name in table.head]), *table.rows]
     first = max(_points(name) for name, _ in rows)
-    others = sum(max(_points(cells[i].text, cells[i].bold) for _, cells in rows) for i in range(len(table.head)))
-    rooms = {gap: TEXT_WIDTH - others - 2 * gap * len(table.head) for gap in GAPS}  # for the first column
+    others = sum(
+        max(_points(cells[i].text, cells[i].bold) for _, cells in rows)
+        for i in range(len(table.head))
+    )
+    rooms = {
+        gap: TEXT_WIDTH - others - 2 * gap * len(table.head) for gap in GAPS
+    }  # for the first column
     right = "r" * len(table.head)
     for gap, room in rooms.items():
         if first <= room:
@@ -195,7 +284,13 @@ def fitted(table: Table) -> Fitted:
 def _points(text: str, bold: bool = False) -> float:
     """Width in points, rather too much than too little; see :func:`_latex_cell`."""
     mean, _, std = text.partition("±")
-    widths = [sum(POINTS.get(letter, 6.5 if letter.isupper() or ord(letter) > 255 else 4.5) for letter in part) for part in (mean, std)]
+    widths = [
+        sum(
+            POINTS.get(letter, 6.5 if letter.isupper() or ord(letter) > 255 else 4.5)
+            for letter in part
+        )
+        for part in (mean, std)
+    ]
     return widths[0] * (1.15 if bold else 1) + (6 + 0.94 * widths[1] if std else 0)
 
 

@@ -18,7 +18,8 @@ ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # in the repr of objects: another o
 def described(value: Any) -> Any:
     """All that decides about the results of an estimator, or about a mapping of settings; equal for equal ones in every run.
 
-    For an estimator: its class and all its parameters. Functions and classes are told by their names, not by their code.
+    For an estimator: its class and all its parameters. Functions and classes are told by their
+    names, not by their code.
 
     >>> from sklearn.preprocessing import Binarizer
     >>> described(Binarizer())
@@ -30,7 +31,10 @@ def described(value: Any) -> Any:
 def settings_of(method: Any) -> dict[str, Any]:
     """The settings of a method as its units have them."""
     if not isinstance(method.settings, Mapping):
-        raise TypeError(f"The settings of the method {method.name!r} must be a mapping, got {method.settings!r}.")
+        raise TypeError(
+            f"The settings of the method {method.name!r} must be a mapping, got"
+            f" {method.settings!r}."
+        )
     return described(dict(method.settings))
 
 
@@ -58,14 +62,23 @@ def _described(value: Any, outer: frozenset[int]) -> Any:
     if isinstance(value, dict):
         if all(isinstance(key, str) for key in value):
             return {str(key): _described(item, inner) for key, item in value.items()}
-        return sorted(([_described(key, inner), _described(item, inner)] for key, item in value.items()), key=canonical)
+        return sorted(
+            ([_described(key, inner), _described(item, inner)] for key, item in value.items()),
+            key=canonical,
+        )
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        return {"array": f"{value.dtype.str} {value.shape}", "sha256": short_digest(np.ascontiguousarray(value).tobytes())}
+        return {
+            "array": f"{value.dtype.str} {value.shape}",
+            "sha256": short_digest(np.ascontiguousarray(value).tobytes()),
+        }
     if isinstance(value, bytes | bytearray):
         return {"bytes": len(value), "sha256": short_digest(bytes(value))}
     if hasattr(value, "get_params"):
         params = value.get_params(deep=False)
-        return {"class": _name(type(value)), "params": {name: _described(params[name], inner) for name in sorted(params)}}
+        return {
+            "class": _name(type(value)),
+            "params": {name: _described(params[name], inner) for name in sorted(params)},
+        }
     return {"object": _name(type(value)), "sha256": short_digest(canonical(_state(value, inner)))}
 
 
@@ -74,7 +87,11 @@ def _state(value: Any, outer: frozenset[int]) -> Any:
     try:
         made = value.__reduce_ex__(2)
     except Exception:
-        return _described(vars(value), outer) if hasattr(value, "__dict__") else ADDRESS.sub("", repr(value))
+        return (
+            _described(vars(value), outer)
+            if hasattr(value, "__dict__")
+            else ADDRESS.sub("", repr(value))
+        )
     if isinstance(made, str):
         return made
     maker, arguments, state, items, pairs = (*made, None, None, None)[:5]
@@ -88,7 +105,8 @@ def _name(thing: Any) -> str:
 def jsonable(value: Any, infinite: Callable[[float], Any] = str) -> Any:
     """What strict JSON can hold: numbers, text, lists and mappings as they are, anything else as the text that describes it.
 
-    Integers of more than 17 digits become text too. Numbers that are not finite become what `infinite` makes of them.
+    Integers of more than 17 digits become text too. Numbers that are not finite become what
+    `infinite` makes of them.
 
     >>> jsonable({"alpha": np.float64(0.5), "kernels": ("rbf",), "limit": np.inf, "by": len})
     {'alpha': 0.5, 'kernels': ['rbf'], 'limit': 'inf', 'by': '<built-in function len>'}
@@ -115,4 +133,6 @@ def canonical(value: Any) -> str:
 
 def short_digest(content: str | bytes) -> str:
     """Twenty hexadecimal digits, the same on every machine."""
-    return hashlib.sha256(content.encode(errors="surrogatepass") if isinstance(content, str) else content).hexdigest()[:20]
+    return hashlib.sha256(
+        content.encode(errors="surrogatepass") if isinstance(content, str) else content
+    ).hexdigest()[:20]

@@ -18,8 +18,17 @@ from skcamel.gone import hint
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, TITLES
 
 # names of parameters ► what is handed over; scikit-learn's names among them
-PARAMETERS = {"Y": "Y", "y_true": "Y", "scores": "scores", "y_score": "scores", "decisions": "decisions", "P": "decisions"}
-PARAMETERS |= {"y_pred": "decisions"} | dict.fromkeys(("probabilities", "y_prob", "y_proba"), "probabilities")
+PARAMETERS = {
+    "Y": "Y",
+    "y_true": "Y",
+    "scores": "scores",
+    "y_score": "scores",
+    "decisions": "decisions",
+    "P": "decisions",
+}
+PARAMETERS |= {"y_pred": "decisions"} | dict.fromkeys(
+    ("probabilities", "y_prob", "y_proba"), "probabilities"
+)
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,8 @@ class Measure:
         In records, and in tables.
     best : {"largest", "smallest"}
     compute : callable
-        One number of any of `Y` (m, q), `scores` (m, q), `decisions` (m, q) and `probabilities` (m, q), by the names of its
+        One number of any of `Y` (m, q), `scores` (m, q), `decisions` (m, q) and `probabilities` (m,
+        q), by the names of its
         parameters; those of scikit-learn (`y_true`, `y_score`, `y_pred`, `y_prob`) are understood.
     function : str, default=None
         Where one's own lies, as ``package.module:function``.
@@ -65,7 +75,9 @@ class Measure:
         try:
             number = float(found)
         except (TypeError, ValueError) as error:
-            raise TypeError(f"The metric {self.name} gave {found!r}; it must give one number.") from error
+            raise TypeError(
+                f"The metric {self.name} gave {found!r}; it must give one number."
+            ) from error
         return number if abs(number) <= LARGEST else math.nan
 
     def parameters(self) -> dict[str, str]:
@@ -104,14 +116,19 @@ def get_measures(specs: Iterable[Any]) -> tuple[Measure, ...]:
     ValueError: mine=math:dist:smallest has the parameter 'p'; a metric is handed Y, scores, decisions and probabilities by these names.
     """
     if isinstance(specs, str):
-        raise TypeError(f"metrics={specs!r} is one text; give a list of names, as in metrics=[{specs!r}].")
+        raise TypeError(
+            f"metrics={specs!r} is one text; give a list of names, as in metrics=[{specs!r}]."
+        )
     found: dict[str, Measure] = {}
     for spec in specs:
         if isinstance(spec, str) and spec in NAMES:
             continue  # every record has it
         for measure in _ALL if isinstance(spec, str) and spec == "all" else (get_measure(spec),):
             if found.setdefault(measure.name, measure) != measure:
-                raise ValueError(f"metrics has {measure.name!r} twice; records are read by name, give each another one.")
+                raise ValueError(
+                    f"metrics has {measure.name!r} twice; records are read by name, give each"
+                    " another one."
+                )
     return tuple(found.values())
 
 
@@ -121,7 +138,8 @@ def get_measure(spec: Any) -> Measure:
     Parameters
     ----------
     spec : str, (name, function, best) or Measure
-        A name of `BUILT_IN`; ``name=package.module:function:largest``, in which the name may be left out, and ":largest" or ":smallest"
+        A name of `BUILT_IN`; ``name=package.module:function:largest``, in which the name may be
+        left out, and ":largest" or ":smallest"
         where the function has an attribute `best` that says so.
 
     Examples
@@ -137,8 +155,13 @@ def get_measure(spec: Any) -> Measure:
         return _named(spec)
     if isinstance(spec, tuple) and len(spec) == 3 and callable(spec[1]):
         name, function, best = spec
-        return _own(name, function, best, f"{function.__module__}:{function.__qualname__}", str(name))
-    raise TypeError(f"A metric is a name, package.module:function:largest or (name, function, 'largest'), got {spec!r}.")
+        return _own(
+            name, function, best, f"{function.__module__}:{function.__qualname__}", str(name)
+        )
+    raise TypeError(
+        "A metric is a name, package.module:function:largest or (name, function, 'largest'), got"
+        f" {spec!r}."
+    )
 
 
 def _named(spec: str) -> Measure:
@@ -147,36 +170,66 @@ def _named(spec: str) -> Measure:
         raise ValueError(why)
     if ":" not in path:
         known = ", ".join(BUILT_IN)
-        raise ValueError(f"metric={spec!r} is not known; choose of {known}, or give name=package.module:function:largest.")
+        raise ValueError(
+            f"metric={spec!r} is not known; choose of {known}, or give"
+            " name=package.module:function:largest."
+        )
     place, _, best = path.rpartition(":")
     if ":" not in place:
         place, best = path, ""
     function = imported(place, "package.module:function:largest")
-    return _own(name or place.rpartition(":")[2], function, best or getattr(function, "best", ""), place, spec)
+    return _own(
+        name or place.rpartition(":")[2],
+        function,
+        best or getattr(function, "best", ""),
+        place,
+        spec,
+    )
 
 
 def _own(name: Any, function: Any, best: Any, place: str, spec: str) -> Measure:
     """A function of one's own, refused before any work where it could not be called."""
-    if not METRIC_NAME.fits(name) or name in (*NAMES, *BUILT_IN, *(part.removesuffix("?") for part in RECORD)):
-        raise ValueError(f"A metric cannot be named {name!r}; give it letters, digits and _ , and a name that records do not use yet.")
+    if not METRIC_NAME.fits(name) or name in (
+        *NAMES,
+        *BUILT_IN,
+        *(part.removesuffix("?") for part in RECORD),
+    ):
+        raise ValueError(
+            f"A metric cannot be named {name!r}; give it letters, digits and _ , and a name that"
+            " records do not use yet."
+        )
     if best not in BEST:
-        cure = f"write {name}={place}:largest or {name}={place}:smallest, or give the function an attribute best"
-        raise ValueError(f"{spec} does not say which values are best{f' ({best!r} is no direction)' if best else ''}; {cure}.")
+        cure = (
+            f"write {name}={place}:largest or {name}={place}:smallest, or give the function an"
+            " attribute best"
+        )
+        raise ValueError(
+            f"{spec} does not say which values are"
+            f" best{f' ({best!r} is no direction)' if best else ''}; {cure}."
+        )
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{spec}: {place} is no function that tells its parameters ({error}).") from error
+        raise TypeError(
+            f"{spec}: {place} is no function that tells its parameters ({error})."
+        ) from error
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     for one in parameters:
         by_name = one.kind is not inspect.Parameter.POSITIONAL_ONLY and one.name in PARAMETERS
         if not by_name and one.default is inspect.Parameter.empty and one.kind not in kinds:
             raise ValueError(
-                f"{spec} has the parameter {one.name!r}; a metric is handed Y, scores, decisions and probabilities by these names."
+                f"{spec} has the parameter {one.name!r}; a metric is handed Y, scores, decisions"
+                " and probabilities by these names."
             )
     return Measure(name, name.replace("_", " "), best, function, place)
 
 
-def measures_of(Y: np.ndarray, outcomes: Mapping[str, Outcome], measures: Iterable[Measure]) -> dict[str, float]:
+def measures_of(
+    Y: np.ndarray, outcomes: Mapping[str, Outcome], measures: Iterable[Measure]
+) -> dict[str, float]:
     """Each metric of the only outcome, or of that selected by its criterion."""
     only = next(iter(outcomes)) if len(outcomes) == 1 else None
-    return {one.name: one.value(Y, outcomes[one.criterion if only is None else only]) for one in measures}
+    return {
+        one.name: one.value(Y, outcomes[one.criterion if only is None else only])
+        for one in measures
+    }

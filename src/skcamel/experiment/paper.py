@@ -13,13 +13,40 @@ from skcamel import presets
 from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
 
 PRESETS = tuple(presets.PRESETS)
-METHOD_TITLES = {"camel": "CAMEL", "br": "BR", "ecc": "ECC", "rakel": "RAkEL", "llsf": "LLSF", "jfsc": "JFSC"}
+METHOD_TITLES = {
+    "camel": "CAMEL",
+    "br": "BR",
+    "ecc": "ECC",
+    "rakel": "RAkEL",
+    "llsf": "LLSF",
+    "jfsc": "JFSC",
+}
 PAPER_METHODS = tuple(METHOD_TITLES)
 METHOD_TITLES |= {name: name for name in ("extra-trees", "random-forest", "logistic", "svc")}
 # The order of methods in tables; one of them is that of a study in this repository
-TITLES_IN_ORDER = {name: METHOD_TITLES[name] for name in PAPER_METHODS} | {"imcc": "IMCC"} | METHOD_TITLES
-REGULAR = ("cal500", "emotions", "genbase", "medical", "enron", "image", "scene", "yeast")  # Table 2
-LARGE = ("science", "arts", "rcv1-s1", "rcv1-s2", "rcv1-s3", "rcv1-s4", "rcv1-s5", "business")  # Table 3, in its order
+TITLES_IN_ORDER = (
+    {name: METHOD_TITLES[name] for name in PAPER_METHODS} | {"imcc": "IMCC"} | METHOD_TITLES
+)
+REGULAR = (
+    "cal500",
+    "emotions",
+    "genbase",
+    "medical",
+    "enron",
+    "image",
+    "scene",
+    "yeast",
+)  # Table 2
+LARGE = (
+    "science",
+    "arts",
+    "rcv1-s1",
+    "rcv1-s2",
+    "rcv1-s3",
+    "rcv1-s4",
+    "rcv1-s5",
+    "business",
+)  # Table 3, in its order
 
 Key = tuple[str, str, str]  # data set, metric, method
 
@@ -61,7 +88,10 @@ class Metric(NamedTuple):
         return reference - value if self.best == "smallest" else value - reference
 
 
-SEVEN = {name: Metric(title, "smallest" if name in LOSSES else "largest") for name, title in TITLES.items()}
+SEVEN = {
+    name: Metric(title, "smallest" if name in LOSSES else "largest")
+    for name, title in TITLES.items()
+}
 
 
 class Size(NamedTuple):
@@ -77,7 +107,11 @@ class Size(NamedTuple):
 @cache
 def printed() -> dict[str, Any]:
     """All that ``paper_tables.json`` holds: "table1", the cells of "regular" and "large", and "claims", the counts of the discussion."""
-    return json.loads(resources.files("skcamel.experiment").joinpath("paper_tables.json").read_text(encoding="utf-8"))
+    return json.loads(
+        resources.files("skcamel.experiment")
+        .joinpath("paper_tables.json")
+        .read_text(encoding="utf-8")
+    )
 
 
 @cache

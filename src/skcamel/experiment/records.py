@@ -37,7 +37,9 @@ else:
     import fcntl
 
 RECORDS, FAILURES, LOCK = "records.jsonl", "failures", "lock"
-FOLD = itemgetter("dataset", "method", "preset", "seed", "fold", "folds", "n_folds")  # of a record: what may be tried several times
+FOLD = itemgetter(
+    "dataset", "method", "preset", "seed", "fold", "folds", "n_folds"
+)  # of a record: what may be tried several times
 Record = dict[str, Any]
 
 
@@ -55,11 +57,13 @@ class Records(Sequence[Record]):
         Units that failed: their fields, and the `error` and `traceback` of the last try.
     folder : Path
     asked : frozenset of str
-        Keys of the units that the run asked for which returned this object; empty where the folder was only read.
+        Keys of the units that the run asked for which returned this object; empty where the folder
+        was only read.
 
     Notes
     -----
-    Records come sorted by data set, method, preset, seed and fold. A metric that is undefined is NaN.
+    Records come sorted by data set, method, preset, seed and fold. A metric that is undefined is
+    NaN.
 
     Examples
     --------
@@ -75,7 +79,9 @@ class Records(Sequence[Record]):
         self.folder = Path(folder)
         self.asked: frozenset[str] = frozenset()
         if not self.folder.is_dir():
-            raise FileNotFoundError(f"{self.folder} is not a folder; give the one that skcamel study -o wrote.")
+            raise FileNotFoundError(
+                f"{self.folder} is not a folder; give the one that skcamel study -o wrote."
+            )
         finished: dict[str, Record] = {}
         last: dict[tuple[Any, ...], Record] = {}  # word on each fold, under whatever settings
         for record in sorted(_read(self.folder), key=_time):
@@ -102,7 +108,9 @@ class Records(Sequence[Record]):
         """A table of pandas with one row for each unit; metrics beside the seven have columns of their own."""
         import pandas as pd
 
-        return pd.DataFrame([{**record, **record.get("more", {})} for record in self]).drop(columns="more", errors="ignore")
+        return pd.DataFrame([{**record, **record.get("more", {})} for record in self]).drop(
+            columns="more", errors="ignore"
+        )
 
 
 def encoded(record: Mapping[str, Any]) -> bytes:
@@ -114,7 +122,13 @@ def finite(row: Mapping[str, Any]) -> Record:
     """With None for NaN and infinity, which JSON lacks."""
 
     def plain(value: Any) -> Any:
-        return finite(value) if isinstance(value, dict) else None if isinstance(value, float) and not math.isfinite(value) else value
+        return (
+            finite(value)
+            if isinstance(value, dict)
+            else None
+            if isinstance(value, float) and not math.isfinite(value)
+            else value
+        )
 
     return {name: plain(value) for name, value in row.items()}
 
@@ -144,7 +158,10 @@ def _read_failures(folder: Path) -> list[Record]:
         try:
             found.append(_decoded(path.read_bytes()))
         except (ValueError, IsADirectoryError) as error:
-            raise RecordsError(f"{path} is damaged ({error}); delete it, and the next run computes this unit again.") from error
+            raise RecordsError(
+                f"{path} is damaged ({error}); delete it, and the next run computes this unit"
+                " again."
+            ) from error
     return found
 
 
@@ -155,7 +172,9 @@ def _read_lines(path: Path) -> list[Record]:
     except FileNotFoundError:
         return []
     except IsADirectoryError as error:
-        raise RecordsError(f"{path} is a folder, not a file of records; move it elsewhere.") from error
+        raise RecordsError(
+            f"{path} is a folder, not a file of records; move it elsewhere."
+        ) from error
     found = []
     for number, line in enumerate(lines, 1):
         try:
@@ -182,8 +201,13 @@ def _decoded(text: bytes) -> Record:
         Unit.of(record).key  # noqa: B018 (every unit has one)
     except RecursionError as error:
         raise ValueError("its settings are nested too deeply") from error
-    values = {name: math.nan if value is None and name.partition("_by_")[0] in NAMES else value for name, value in record.items()}
-    more = {name: math.nan if value is None else value for name, value in record.get("more", {}).items()}
+    values = {
+        name: math.nan if value is None and name.partition("_by_")[0] in NAMES else value
+        for name, value in record.items()
+    }
+    more = {
+        name: math.nan if value is None else value for name, value in record.get("more", {}).items()
+    }
     return values | ({"more": more} if "more" in record else {})
 
 
@@ -234,24 +258,33 @@ class StudyFolder:
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write a record or a failure, whole or not at all."""
-        line = encoded({**record, "finished_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")})
+        line = encoded(
+            {**record, "finished_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
+        )
         end = self._file.seek(0, os.SEEK_END)
         if self._file.write(line) != len(line):
             self._file.truncate(end)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path / RECORDS))
         os.fsync(self._file.fileno())
 
-    def add_requests(self, requests: Sequence[Mapping[str, Any]], metrics: Mapping[str, Any]) -> None:
+    def add_requests(
+        self, requests: Sequence[Mapping[str, Any]], metrics: Mapping[str, Any]
+    ) -> None:
         """Note in ``study.json`` what was asked for, and what metrics beside the seven are, if it is new."""
         runs, known = read_requests(self.path), read_metrics(self.path)
         for name, entry in metrics.items():
             if known.get(name, entry) != entry:
                 cure = "give it another name, or choose another folder"
-                raise RecordsError(f"{self.path} holds a metric {name} that is another one; {cure}.")
+                raise RecordsError(
+                    f"{self.path} holds a metric {name} that is another one; {cure}."
+                )
         new = [request for request in requests if request not in runs]
         if new or not metrics.keys() <= known.keys():
             every = {**known, **metrics}
-            _write_json(self.path / "study.json", {"runs": [*runs, *new]} | ({"metrics": every} if every else {}))
+            _write_json(
+                self.path / "study.json",
+                {"runs": [*runs, *new]} | ({"metrics": every} if every else {}),
+            )
 
     def add_card(self, name: str, card: Mapping[str, Any]) -> None:
         """Note the card of a data set in ``cards.json``."""
@@ -282,7 +315,10 @@ def _locked(folder: Path) -> BinaryIO:
     except OSError as error:
         file.close()
         if isinstance(error, (BlockingIOError, PermissionError)):
-            raise RecordsError(f"Another study writes into {folder}; wait until it has ended, or choose another folder.") from error
+            raise RecordsError(
+                f"Another study writes into {folder}; wait until it has ended, or choose another"
+                " folder."
+            ) from error
         cure = "this file system gives no locks; put the folder on another disk"
         raise OSError(error.errno, cure, str(folder / LOCK)) from error
     return file

@@ -1,7 +1,9 @@
 """Scores of several methods on several data sets ► average ranks, Friedman, critical differences, Wilcoxon with Holm, effect sizes.
 
-After Demšar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 7 (2006) 1-30. Scores and ranks have a row for
-each of N data sets and a column for each of k methods. Metrics are tested one at a time: metrics of one model are not
+After Demšar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 7 (2006) 1-30.
+Scores and ranks have a row for
+each of N data sets and a column for each of k methods. Metrics are tested one at a time: metrics of
+one model are not
 independent. No test sees the folds.
 """
 
@@ -96,7 +98,10 @@ def compare_methods(
     scores, datasets, methods = score_matrix(figures, metric, methods, measure=measure)
     k, n = len(methods), len(datasets)
     if n < 2 or k < 2:
-        raise ValueError(f"{metric}: {k} method(s) share {n} data set(s) with results; tests need at least 2 of each.")
+        raise ValueError(
+            f"{metric}: {k} method(s) share {n} data set(s) with results; tests need at least 2 of"
+            " each."
+        )
     ranks = ranks_of(scores)
     return Significance(
         metric=metric,
@@ -111,7 +116,11 @@ def compare_methods(
 
 
 def compare_by_metric(
-    figures: Mapping[Key, HasMean], measures: Mapping[str, Metric], methods: Sequence[str], *, alpha: float = LEVEL
+    figures: Mapping[Key, HasMean],
+    measures: Mapping[str, Metric],
+    methods: Sequence[str],
+    *,
+    alpha: float = LEVEL,
 ) -> dict[str, Significance]:
     """Tests of every metric for which the methods share at least two data sets, with the first method as control.
 
@@ -120,22 +129,39 @@ def compare_by_metric(
     (7, {})
     """
     return {
-        metric: compare_methods(figures, metric, methods=methods, control=methods[0], alpha=alpha, measure=measure)
+        metric: compare_methods(
+            figures, metric, methods=methods, control=methods[0], alpha=alpha, measure=measure
+        )
         for metric, measure in measures.items()
         if len(methods) > 1 and len(score_matrix(figures, metric, methods, measure=measure)[1]) > 1
     }
 
 
 def score_matrix(
-    figures: Mapping[Key, HasMean], metric: str, methods: Sequence[str] | None = None, *, measure: Metric | None = None
+    figures: Mapping[Key, HasMean],
+    metric: str,
+    methods: Sequence[str] | None = None,
+    *,
+    measure: Metric | None = None,
 ) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
     """Means of one metric as (scores of shape (N, k), data sets, methods); losses negated, incomplete data sets left out."""
     measure = measure or SEVEN[choice(metric, tuple(SEVEN), "metric")]
-    means = {(dataset, method): measure.gain(cell.mean, 0.0) for (dataset, of, method), cell in figures.items() if of == metric}
+    means = {
+        (dataset, method): measure.gain(cell.mean, 0.0)
+        for (dataset, of, method), cell in figures.items()
+        if of == metric
+    }
     chosen = tuple(dict.fromkeys(method for _, method in means) if methods is None else methods)
-    rows = {name: [means.get((name, method), math.nan) for method in chosen] for name in dict.fromkeys(name for name, _ in means)}
+    rows = {
+        name: [means.get((name, method), math.nan) for method in chosen]
+        for name in dict.fromkeys(name for name, _ in means)
+    }
     complete = {dataset: row for dataset, row in rows.items() if not np.isnan(row).any()}
-    return np.array([*complete.values()], dtype=np.float64).reshape(len(complete), len(chosen)), tuple(complete), chosen
+    return (
+        np.array([*complete.values()], dtype=np.float64).reshape(len(complete), len(chosen)),
+        tuple(complete),
+        chosen,
+    )
 
 
 def ranks_of(scores: Array) -> np.ndarray:
@@ -147,18 +173,27 @@ def ranks_of(scores: Array) -> np.ndarray:
     """
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[0] < 1 or scores.shape[1] < 2:
-        raise ValueError(f"Scores have shape {scores.shape}; ranks need a row per data set and at least 2 columns, one per method.")
+        raise ValueError(
+            f"Scores have shape {scores.shape}; ranks need a row per data set and at least 2"
+            " columns, one per method."
+        )
     if np.isnan(scores).any():
-        raise ValueError("Scores hold NaN, which has no rank; leave out the data sets that a method has no score for.")
+        raise ValueError(
+            "Scores hold NaN, which has no rank; leave out the data sets that a method has no score"
+            " for."
+        )
     return stats.rankdata(-scores, axis=1)
 
 
 def friedman_test(ranks: Array) -> Friedman:
     """Test whether all methods are equal, from ranks (N, k).
 
-    With average ranks R_j and m = (k + 1)/2, χ² = N² (k - 1) Σ_j (R_j - m)² / Σ_ij (r_ij - m)², which is Friedman's statistic
-    corrected for ties, and F = (N - 1) χ² / (N (k - 1) - χ²), Iman and Davenport's form. If all rows are equal, F is infinite
-    even for two data sets; its p-value is then the chance that N random rows are equal, (k!)^(1 - N) without ties.
+    With average ranks R_j and m = (k + 1)/2, χ² = N² (k - 1) Σ_j (R_j - m)² / Σ_ij (r_ij - m)²,
+    which is Friedman's statistic
+    corrected for ties, and F = (N - 1) χ² / (N (k - 1) - χ²), Iman and Davenport's form. If all
+    rows are equal, F is infinite
+    even for two data sets; its p-value is then the chance that N random rows are equal, (k!)^(1 -
+    N) without ties.
 
     >>> result = friedman_test([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
     >>> round(result.chi2, 6), round(result.f, 6)
@@ -177,23 +212,32 @@ def friedman_test(ranks: Array) -> Friedman:
     room = n * (k - 1) - chi2
     if room <= 1e-9 * chi2:  # all rows alike: F has no room, but the chance of that can be counted
         _, equal = np.unique(ranks[0], return_counts=True)
-        orders = math.factorial(k) / math.prod(map(math.factorial, equal.tolist()))  # equal ranks are not told apart
+        orders = math.factorial(k) / math.prod(
+            map(math.factorial, equal.tolist())
+        )  # equal ranks are not told apart
         return Friedman(chi2, chi2_p, math.inf, orders ** float(1 - n))
     f = (n - 1) * chi2 / room
     return Friedman(chi2, chi2_p, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))))
 
 
-def critical_difference(n_methods: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi") -> float:
+def critical_difference(
+    n_methods: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi"
+) -> float:
     """The least difference of average ranks that is significant.
 
-    It is q √(k (k + 1) / 6N). For every pair of methods ("nemenyi") q is the quantile of the studentised range for k groups over √2;
-    for one method against all others ("bonferroni-dunn") that of the normal distribution at α / (k - 1), two-sided.
+    It is q √(k (k + 1) / 6N). For every pair of methods ("nemenyi") q is the quantile of the
+    studentised range for k groups over √2;
+    for one method against all others ("bonferroni-dunn") that of the normal distribution at α / (k
+    - 1), two-sided.
 
     >>> round(critical_difference(6, 16), 3), round(critical_difference(6, 16, test="bonferroni-dunn"), 3)
     (1.885, 1.704)
     """
     if n_methods < 2 or n_datasets < 1:
-        raise ValueError(f"Got {n_methods} method(s) and {n_datasets} data set(s); a difference needs at least 2 and 1.")
+        raise ValueError(
+            f"Got {n_methods} method(s) and {n_datasets} data set(s); a difference needs at least 2"
+            " and 1."
+        )
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must lie between 0 and 1, got {alpha}.")
     if choice(test, TESTS, "test") == "nemenyi":
@@ -210,7 +254,10 @@ def groups_of(ranks: Mapping[str, float], difference: float) -> list[tuple[str, 
     [('a', 'b'), ('b', 'c')]
     """
     ordered = sorted(ranks, key=lambda name: ranks[name])
-    reach = [sum(ranks[other] - ranks[name] < difference for other in ordered[i:]) + i for i, name in enumerate(ordered)]
+    reach = [
+        sum(ranks[other] - ranks[name] < difference for other in ordered[i:]) + i
+        for i, name in enumerate(ordered)
+    ]
     return [
         tuple(ordered[i:end])
         for i, end in enumerate(reach)
@@ -221,8 +268,10 @@ def groups_of(ranks: Mapping[str, float], difference: float) -> list[tuple[str, 
 def wilcoxon_test(first: Array, second: Array) -> float:
     """Two-sided p-value of Wilcoxon's signed-rank test of N pairs; equal pairs are left out, and if all are equal it is 1.
 
-    Up to 50 pairs it is the share of all 2^N signs of the differences that are at least as one-sided, ties of their sizes included;
-    the normal approximation of more is too bold for few: it would give four equal differences .046, where signs give .125.
+    Up to 50 pairs it is the share of all 2^N signs of the differences that are at least as
+    one-sided, ties of their sizes included;
+    the normal approximation of more is too bold for few: it would give four equal differences .046,
+    where signs give .125.
 
     >>> wilcoxon_test([0.9, 0.8, 0.7, 0.95, 0.6], [0.5, 0.6, 0.65, 0.2, 0.3])
     0.0625
@@ -233,11 +282,18 @@ def wilcoxon_test(first: Array, second: Array) -> float:
         return 1.0
     if len(differences) > EXACT_UP_TO:
         return float(stats.wilcoxon(differences, method="approx").pvalue)
-    doubled = np.rint(2 * stats.rankdata(abs(differences))).astype(int).tolist()  # whole numbers, ties too
+    doubled = (
+        np.rint(2 * stats.rankdata(abs(differences))).astype(int).tolist()
+    )  # whole numbers, ties too
     ways = [1]  # of reaching each sum by the ranks so far
     for rank in doubled:
-        ways = [(ways[s] if s < len(ways) else 0) + (ways[s - rank] if s >= rank else 0) for s in range(len(ways) + rank)]
-    upper = sum(rank for rank, difference in zip(doubled, differences, strict=True) if difference > 0)
+        ways = [
+            (ways[s] if s < len(ways) else 0) + (ways[s - rank] if s >= rank else 0)
+            for s in range(len(ways) + rank)
+        ]
+    upper = sum(
+        rank for rank, difference in zip(doubled, differences, strict=True) if difference > 0
+    )
     least = min(upper, sum(doubled) - upper)
     return min(2 * sum(ways[: least + 1]) / 2 ** len(doubled), 1.0)
 
@@ -250,8 +306,10 @@ def differences_of(first: Array, second: Array) -> np.ndarray:
 def rank_biserial(first: Array, second: Array) -> float:
     """Matched-pairs rank-biserial correlation of N pairs, from -1 to 1: 1 where the first is better in all of them.
 
-    It is (R₊ - R₋) / (R₊ + R₋), with the sums of Wilcoxon's ranks of positive and negative differences; equal pairs are left out,
-    and if all are equal it is 0. After Kerby, The simple difference formula, Comprehensive Psychology 3 (2014).
+    It is (R₊ - R₋) / (R₊ + R₋), with the sums of Wilcoxon's ranks of positive and negative
+    differences; equal pairs are left out,
+    and if all are equal it is 0. After Kerby, The simple difference formula, Comprehensive
+    Psychology 3 (2014).
 
     >>> rank_biserial([0.9, 0.8, 0.1], [0.5, 0.6, 0.2])
     0.6666666666666666
@@ -292,14 +350,16 @@ def what_tests_can_tell(n_methods: int, n_datasets: int, alpha: float = LEVEL) -
     sentences: list[str] = []
     if (least := smallest_p(n_datasets, others)) >= alpha:
         sentences.append(
-            f"With {n_datasets} data sets and {others} comparison{'s' * (others > 1)} no p-value of Wilcoxon's test with Holm's correction "
-            f"can be below {least:.3g}: it cannot show a difference at level {alpha:g}, however large. It can from "
-            f"{datasets_needed(others, alpha)} data sets on."
+            f"With {n_datasets} data sets and {others} comparison{'s' * (others > 1)} no p-value of"
+            f" Wilcoxon's test with Holm's correction can be below {least:.3g}: it cannot show a"
+            f" difference at level {alpha:g}, however large. It can from"
+            f" {datasets_needed(others, alpha)} data sets on."
         )
     if (difference := critical_difference(n_methods, n_datasets, alpha=alpha)) >= n_methods - 1:
         sentences.append(
-            f"Average ranks of {n_methods} methods differ by at most {n_methods - 1}, and Nemenyi's critical difference on {n_datasets} "
-            f"data sets is {difference:.2f}: the diagram cannot tell any two methods apart."
+            f"Average ranks of {n_methods} methods differ by at most {n_methods - 1}, and Nemenyi's"
+            f" critical difference on {n_datasets} data sets is {difference:.2f}: the diagram"
+            " cannot tell any two methods apart."
         )
     return sentences
 
@@ -317,7 +377,9 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
     return corrected
 
 
-def wilcoxon_holm(scores: Array, methods: Sequence[str], *, control: str | None = None) -> tuple[Pair, ...]:
+def wilcoxon_holm(
+    scores: Array, methods: Sequence[str], *, control: str | None = None
+) -> tuple[Pair, ...]:
     """Wilcoxon's test of `control` against every other method, or of all pairs, from scores (N, k), corrected by Holm.
 
     >>> scores = [[0.9, 0.5, 0.7], [0.8, 0.3, 0.1], [0.7, 0.1, 0.2]]
@@ -327,11 +389,19 @@ def wilcoxon_holm(scores: Array, methods: Sequence[str], *, control: str | None 
     columns = dict(zip(methods, np.asarray(scores, dtype=np.float64).T, strict=True))
     if control is not None:
         choice(control, tuple(methods), "control")
-    pairs = list(combinations(methods, 2)) if control is None else [(control, other) for other in methods if other != control]
+    pairs = (
+        list(combinations(methods, 2))
+        if control is None
+        else [(control, other) for other in methods if other != control]
+    )
     p_values = [wilcoxon_test(columns[first], columns[second]) for first, second in pairs]
     found = []
     for (first, second), p, corrected in zip(pairs, p_values, holm(p_values).tolist(), strict=True):
         signs = np.sign(differences_of(columns[first], columns[second])).tolist()
         counts = (signs.count(1), signs.count(0), signs.count(-1))
-        found.append(Pair(first, second, p, corrected, rank_biserial(columns[first], columns[second]), *counts))
+        found.append(
+            Pair(
+                first, second, p, corrected, rank_biserial(columns[first], columns[second]), *counts
+            )
+        )
     return tuple(found)

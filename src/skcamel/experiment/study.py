@@ -35,7 +35,11 @@ from skcamel.experiment.units import NAME, SEED, RecordsError, Unit, read_cards
 from skcamel.gone import without
 
 KINDS = ("plain", "stratified", "given")
-CARD_FIGURES_TOO_LONG = ("scumble_rows", "cooccurrence", "phi")  # one value per row or per pair of labels
+CARD_FIGURES_TOO_LONG = (
+    "scumble_rows",
+    "cooccurrence",
+    "phi",
+)  # one value per row or per pair of labels
 
 
 class Event(NamedTuple):
@@ -79,12 +83,14 @@ def run_study(
 ) -> Records:
     """Run methods on data sets in outer folds, and keep a record of each unit: method, set and fold.
 
-    Call it again with the same folder to run what is missing and to repeat what failed. One run at a time works in a folder.
+    Call it again with the same folder to run what is missing and to repeat what failed. One run at
+    a time works in a folder.
 
     Parameters
     ----------
     datasets : sequence of str, path, Dataset or (name, any of these)
-        Catalogue names, files of any known format, or data from Python, which need a name; ``("mine", any of these)`` and
+        Catalogue names, files of any known format, or data from Python, which need a name;
+        ``("mine", any of these)`` and
         ``"mine=file.arff"`` give another one.
     methods : sequence of str, estimator, (name, estimator) or Method
     preset : {"quick", "paper", "best"}, default="paper"
@@ -97,31 +103,40 @@ def run_study(
     n_folds : int, default=None
         Outer folds; None: 3 for "quick", else 10.
     folds : {"plain", "stratified", "given"}, default="plain"
-        Shuffled folds, or those that spread each label evenly. "given": the training and test part that a data set brings, as a
+        Shuffled folds, or those that spread each label evenly. "given": the training and test part
+        that a data set brings, as a
         file ``mine-train.arff`` does that has a ``mine-test.arff`` beside it.
     groups : str, array of shape (n,) or mapping of these by data set, default=None
-        Rows of one group stay in one fold: the groups, or the column that holds them, which then is no feature.
+        Rows of one group stay in one fold: the groups, or the column that holds them, which then is
+        no feature.
     split : path, sequence of (train, test) or mapping of these by data set, default=None
-        Folds that are given: row numbers from 0 on, masks, or a file with one word for each row ("train" or "test", or the number of
+        Folds that are given: row numbers from 0 on, masks, or a file with one word for each row
+        ("train" or "test", or the number of
         its fold) or JSON ``{"train": [...], "test": [...]}``, alone or in a list.
     n_jobs : int, default=None
-        Units at the same time, each in a worker process; -1: one on each core. None: 1, or what ``joblib.parallel_config`` says.
-        Another backend that ``joblib.parallel_config`` names, such as "dask" or "threading", runs the units in its own way.
+        Units at the same time, each in a worker process; -1: one on each core. None: 1, or what
+        ``joblib.parallel_config`` says.
+        Another backend that ``joblib.parallel_config`` names, such as "dask" or "threading", runs
+        the units in its own way.
     device : str, default=None
         "cuda": CAMEL computes on a GPU, and LLSF and JFSC search there.
     time_limit : float, default=None
-        Seconds that a unit may take. One that takes longer fails, and its process is killed; so units run in worker
+        Seconds that a unit may take. One that takes longer fails, and its process is killed; so
+        units run in worker
         processes, even one at a time.
     metrics : sequence of str, (name, function, best) or Measure, default=()
-        Metrics to record beside the seven, under `more`; see :func:`skcamel.experiment.get_measure`. "all": those with a name.
+        Metrics to record beside the seven, under `more`; see
+        :func:`skcamel.experiment.get_measure`. "all": those with a name.
     progress : callable, default=None
         Called with an `Event` after each unit.
 
     Returns
     -------
     Records
-        All records of the folder, also those of earlier runs. Units that fail raise nothing: a warning counts them, and
-        `Records.failures` says why. A method that crashes or is killed in a worker process fails like one that raises.
+        All records of the folder, also those of earlier runs. Units that fail raise nothing: a
+        warning counts them, and
+        `Records.failures` says why. A method that crashes or is killed in a worker process fails
+        like one that raises.
 
     Examples
     --------
@@ -133,11 +148,19 @@ def run_study(
     [('br', 0, 0.35), ('camel', 0, 0.32)]
     """
     if time_limit is not None and not 0 < as_number(time_limit) < math.inf:
-        raise ValueError(f"time_limit must be a number of seconds > 0, or None for no limit, got {time_limit!r}.")
+        raise ValueError(
+            f"time_limit must be a number of seconds > 0, or None for no limit, got {time_limit!r}."
+        )
     if progress is not None and not callable(progress):
-        raise TypeError(f"progress must be a function of an Event, got {progress!r}; the command skcamel study shows a bar.")
+        raise TypeError(
+            f"progress must be a function of an Event, got {progress!r}; the command skcamel study"
+            " shows a bar."
+        )
     protocol = Protocol(seed, n_folds, folds, groups, split)
-    chosen = [get_method(spec, preset, per_metric=per_metric, device=device) for spec in _listed(methods, "methods")]
+    chosen = [
+        get_method(spec, preset, per_metric=per_metric, device=device)
+        for spec in _listed(methods, "methods")
+    ]
     _refuse_twice("methods", [method.name for method in chosen])
     measures = get_measures(metrics)
     sources = protocol.sources(_listed(datasets, "datasets"), preset)
@@ -145,7 +168,12 @@ def run_study(
         _refuse_gaps(source, chosen)
     for name in {device, *(getattr(method, "device", None) for method in chosen)} - {None}:
         check_device(name)
-    jobs = [job for source in sources for method in chosen for job in _jobs(source, method, protocol, preset, measures)]
+    jobs = [
+        job
+        for source in sources
+        for method in chosen
+        for job in _jobs(source, method, protocol, preset, measures)
+    ]
     execute = executor(n_jobs, time_limit, len(jobs))
     requests = _requests(sources, chosen, measures, protocol, preset)
     with tempfile.TemporaryDirectory() as temporary:
@@ -163,7 +191,15 @@ def run_study(
                     folder.append(result.record)
                     if progress is not None:
                         state = "failed" if "error" in result.record else "done"
-                        progress(Event(result.unit, state, result.record.get("unit_seconds", 0.0), finished, len(jobs)))
+                        progress(
+                            Event(
+                                result.unit,
+                                state,
+                                result.record.get("unit_seconds", 0.0),
+                                finished,
+                                len(jobs),
+                            )
+                        )
             folder.sweep()
         records = Records(path)
     records.asked = frozenset(task.unit.key for task, _ in jobs)
@@ -183,13 +219,24 @@ class Protocol:
 
     def __post_init__(self) -> None:
         choice(self.folds, KINDS, "folds")
-        if not isinstance(self.seed, Integral) or not SEED.fits(int(self.seed)) or isinstance(self.seed, bool):
-            raise ValueError(f"seed must be {SEED.words}, got {self.seed!r}; records are found again by it.")
+        if (
+            not isinstance(self.seed, Integral)
+            or not SEED.fits(int(self.seed))
+            or isinstance(self.seed, bool)
+        ):
+            raise ValueError(
+                f"seed must be {SEED.words}, got {self.seed!r}; records are found again by it."
+            )
         if self.split is not None and self.folds == "stratified":
-            raise ValueError("folds='stratified' are made, and split= gives them; leave one of them out.")
+            raise ValueError(
+                "folds='stratified' are made, and split= gives them; leave one of them out."
+            )
         for name in ("n_folds", "groups") if self.given else ():
             if (value := getattr(self, name)) is not None:
-                raise ValueError(f"{name}={value!r} decides about folds that are made; these are given. Leave it out.")
+                raise ValueError(
+                    f"{name}={value!r} decides about folds that are made; these are given. Leave it"
+                    " out."
+                )
 
     @property
     def given(self) -> bool:
@@ -203,20 +250,41 @@ class Protocol:
 
     def sources(self, datasets: Sequence[Any], preset: str) -> list[Source]:
         """The data sets with their folds."""
-        for name, value, alone in (("groups", self.groups, isinstance(self.groups, str)), ("split", self.split, False)):
-            if value is not None and not isinstance(value, Mapping) and not alone and len(datasets) > 1:
-                raise ValueError(f"{name} is for one data set, and there are {len(datasets)}; give {{name of a data set: its {name}}}.")
-        found = [opened(origin, groups=self.groups, given=self.given, split=self.split) for origin in datasets]
+        for name, value, alone in (
+            ("groups", self.groups, isinstance(self.groups, str)),
+            ("split", self.split, False),
+        ):
+            if (
+                value is not None
+                and not isinstance(value, Mapping)
+                and not alone
+                and len(datasets) > 1
+            ):
+                raise ValueError(
+                    f"{name} is for one data set, and there are {len(datasets)}; give {{name of a"
+                    f" data set: its {name}}}."
+                )
+        found = [
+            opened(origin, groups=self.groups, given=self.given, split=self.split)
+            for origin in datasets
+        ]
         names = [dataset.name for dataset, _ in found]
         _refuse_twice("datasets", names)
         for what, value in (("groups", self.groups), ("split", self.split)):
-            unknown = [name for name in value if name not in names] if isinstance(value, Mapping) else []
+            unknown = (
+                [name for name in value if name not in names] if isinstance(value, Mapping) else []
+            )
             if unknown:
-                raise ValueError(f"{what} has {unknown[0]!r}, which is no data set of this study; these are {', '.join(names)}.")
+                raise ValueError(
+                    f"{what} has {unknown[0]!r}, which is no data set of this study; these are"
+                    f" {', '.join(names)}."
+                )
         return [self._source(dataset, division, preset) for dataset, division in found]
 
     def _source(self, dataset: Dataset, division: Division, preset: str) -> Source:
-        folds = splits(dataset.Y, self.kind, self._count(dataset, division, preset), int(self.seed), division)
+        folds = splits(
+            dataset.Y, self.kind, self._count(dataset, division, preset), int(self.seed), division
+        )
         return Source(dataset, tuple(folds), division.sha256, _preparer(dataset))
 
     def _count(self, dataset: Dataset, division: Division, preset: str) -> int:
@@ -245,9 +313,15 @@ def _preparer(dataset: Dataset) -> TablePreparer | None:
     return TablePreparer(id=found.id_columns_, scaling=found.scaling)
 
 
-def _jobs(source: Source, method: Method, protocol: Protocol, preset: str, measures: tuple[Measure, ...]) -> list[Job]:
+def _jobs(
+    source: Source, method: Method, protocol: Protocol, preset: str, measures: tuple[Measure, ...]
+) -> list[Job]:
     """A unit for each fold of a data set."""
-    if isinstance(method, CamelMethod) and source.preparer is not None and source.preparer.scaling == "rank":
+    if (
+        isinstance(method, CamelMethod)
+        and source.preparer is not None
+        and source.preparer.scaling == "rank"
+    ):
         method = method.on_words()
     settings = settings_of(method)
     if source.division:
@@ -255,15 +329,26 @@ def _jobs(source: Source, method: Method, protocol: Protocol, preset: str, measu
     if source.preparer is not None:
         settings["prepared"] = described(source.preparer)
     digest, n_folds, seed = source.dataset.sha256, len(source.folds), int(protocol.seed)
-    units = [Unit(source.name, method.name, preset, fold, n_folds, protocol.kind, seed, settings, digest) for fold in range(n_folds)]
+    units = [
+        Unit(source.name, method.name, preset, fold, n_folds, protocol.kind, seed, settings, digest)
+        for fold in range(n_folds)
+    ]
     return [(Task(unit, method, measures), source) for unit in units]
 
 
 def _requests(
-    sources: Sequence[Source], methods: Sequence[Method], measures: Sequence[Measure], protocol: Protocol, preset: str
+    sources: Sequence[Source],
+    methods: Sequence[Method],
+    measures: Sequence[Measure],
+    protocol: Protocol,
+    preset: str,
 ) -> list[dict[str, Any]]:
     """What ``study.json`` says of a run: one entry for each number of folds."""
-    told: dict[str, Any] = {"methods": [{"name": one.name, "settings": settings_of(one)} | _spec(one) for one in methods]}
+    told: dict[str, Any] = {
+        "methods": [
+            {"name": one.name, "settings": settings_of(one)} | _spec(one) for one in methods
+        ]
+    }
     told |= {"preset": preset, "folds": protocol.kind, "version_skcamel": skcamel.__version__}
     for name in ("groups", "split"):
         if isinstance(value := getattr(protocol, name), (str, os.PathLike)):
@@ -273,7 +358,10 @@ def _requests(
     by_count: dict[int, list[str]] = {}
     for source in sources:
         by_count.setdefault(len(source.folds), []).append(source.name)
-    return [{"datasets": names, "seed": int(protocol.seed), "n_folds": count} | told for count, names in by_count.items()]
+    return [
+        {"datasets": names, "seed": int(protocol.seed), "n_folds": count} | told
+        for count, names in by_count.items()
+    ]
 
 
 def _spec(method: Method) -> dict[str, str]:
@@ -283,22 +371,37 @@ def _spec(method: Method) -> dict[str, str]:
 
 def _refuse_gaps(source: Source, methods: Sequence[Method]) -> None:
     """Our methods refuse gaps, so all units would fail; others may take them."""
-    refusing = [method.name for method in methods if isinstance(getattr(method, "estimator", None), MultiLabelClassifier)]
+    refusing = [
+        method.name
+        for method in methods
+        if isinstance(getattr(method, "estimator", None), MultiLabelClassifier)
+    ]
     X = source.dataset.X
-    gaps = 0 if source.preparer is not None else int(np.isnan(X.data if sparse.issparse(X) else X).sum())
+    gaps = (
+        0
+        if source.preparer is not None
+        else int(np.isnan(X.data if sparse.issparse(X) else X).sum())
+    )
     if gaps and refusing:
         raise ValueError(
-            f"{source.name} has {gaps} gaps (NaN) among its features, which {refusing[0]} does not take; fill them in, or make a CSV file "
-            "of it (skcamel.data.write_dataset) and name its --labels: each fold then prepares the table by its training rows."
+            f"{source.name} has {gaps} gaps (NaN) among its features, which {refusing[0]} does not"
+            " take; fill them in, or make a CSV file of it (skcamel.data.write_dataset) and name"
+            " its --labels: each fold then prepares the table by its training rows."
         )
 
 
 def _refuse_twice(what: str, names: Sequence[str]) -> None:
     for name, count in Counter(names).items():
         if not NAME.fits(name):
-            raise ValueError(f"{what} has the name {name!r}; records are told apart by name, give one of whole characters.")
+            raise ValueError(
+                f"{what} has the name {name!r}; records are told apart by name, give one of whole"
+                " characters."
+            )
         if count > 1:
-            raise ValueError(f"{what} has {name!r} {count} times; records are told apart by name, give each another one.")
+            raise ValueError(
+                f"{what} has {name!r} {count} times; records are told apart by name, give each"
+                " another one."
+            )
 
 
 def _listed(given: Any, what: str) -> list[Any]:
@@ -316,8 +419,8 @@ def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
         known = record.get("data_sha256")
         if known is not None and now.get(record["dataset"], known) != known:
             raise RecordsError(
-                f"{records.folder} holds records of {record['dataset']} with other values than those given now; "
-                "choose another folder, or give the data set another name."
+                f"{records.folder} holds records of {record['dataset']} with other values than"
+                " those given now; choose another folder, or give the data set another name."
             )
 
 
@@ -327,10 +430,17 @@ def _refuse_other_metrics(records: Records, jobs: Sequence[Job]) -> None:
     lost: Counter[str] = Counter()
     for task, _ in jobs:
         if task.unit.key in known:
-            lost.update(measure.name for measure in task.measures if measure.name not in known[task.unit.key])
+            lost.update(
+                measure.name
+                for measure in task.measures
+                if measure.name not in known[task.unit.key]
+            )
     if lost:
         number = max(lost.values())
-        raise RecordsError(f"{records.folder} holds {number} of the {len(jobs)} units without {', '.join(lost)}; choose another folder.")
+        raise RecordsError(
+            f"{records.folder} holds {number} of the {len(jobs)} units without {', '.join(lost)};"
+            " choose another folder."
+        )
 
 
 def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:
@@ -338,12 +448,21 @@ def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:
     for source in sources:
         if source.name not in known:
             card = source.dataset.card().as_dict()
-            figures = {key: value for key, value in card.items() if key not in CARD_FIGURES_TOO_LONG}
+            figures = {
+                key: value for key, value in card.items() if key not in CARD_FIGURES_TOO_LONG
+            }
             folder.add_card(source.name, jsonable(figures, infinite=lambda _: None))
 
 
 def _warn_of_failures(records: Records) -> None:
     failed = [failure for failure in records.failures if Unit.of(failure).key in records.asked]
     if failed:
-        counted = f"{len(failed)} of {len(records.asked)} units failed, the first with {failed[0]['error']}"
-        warnings.warn(f"{counted}; see Records.failures. The same call tries them again.", UnitsFailed, stacklevel=4)
+        counted = (
+            f"{len(failed)} of {len(records.asked)} units failed, the first with"
+            f" {failed[0]['error']}"
+        )
+        warnings.warn(
+            f"{counted}; see Records.failures. The same call tries them again.",
+            UnitsFailed,
+            stacklevel=4,
+        )

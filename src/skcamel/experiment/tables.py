@@ -51,8 +51,12 @@ class Table:
     corner: str  # heading of the first column
     head: list[str]  # headings of the others
     sections: list[TableSection]
-    notes: list[str] = field(default_factory=list)  # what a reader must know: folds, seeds, selection criterion
-    data: list[dict[str, Any]] = field(default_factory=list)  # the same figures unrounded, one mapping for each, for CSV
+    notes: list[str] = field(
+        default_factory=list
+    )  # what a reader must know: folds, seeds, selection criterion
+    data: list[dict[str, Any]] = field(
+        default_factory=list
+    )  # the same figures unrounded, one mapping for each, for CSV
     name: str = ""  # of its file and of its label; default: from the title
 
     @property
@@ -88,12 +92,19 @@ def sizes_table(cards: Mapping[str, Mapping[str, Any]]) -> Table:
         "Table 1: data sets",
         "data set",
         ["rows", "features", "labels", "cardinality", "density"],
-        [TableSection(title, [_size_row(name, cards[name]) for name in group]) for title, group in groups.items() if group],
+        [
+            TableSection(title, [_size_row(name, cards[name]) for name in group])
+            for title, group in groups.items()
+            if group
+        ],
         [note for name in printed if name in cards for note in _size_notes(name, cards[name])],
         [
             {"dataset": name}
             | {key: cards[name][key] for key in keys}
-            | {f"paper_{key}": getattr(printed[name], key) if name in printed else None for key in keys[:4]}
+            | {
+                f"paper_{key}": getattr(printed[name], key) if name in printed else None
+                for key in keys[:4]
+            }
             for group in groups.values()
             for name in group
         ],
@@ -101,19 +112,31 @@ def sizes_table(cards: Mapping[str, Mapping[str, Any]]) -> Table:
 
 
 def _size_row(name: str, card: Mapping[str, Any]) -> Row:
-    return name, [*(Cell(str(card[key])) for key in ("n", "d", "q")), Cell(rounded(card["cardinality"], 2)), Cell(rounded(card["density"]))]
+    return name, [
+        *(Cell(str(card[key])) for key in ("n", "d", "q")),
+        Cell(rounded(card["cardinality"], 2)),
+        Cell(rounded(card["density"])),
+    ]
 
 
 def _size_notes(name: str, card: Mapping[str, Any]) -> list[str]:
     printed = paper_table1()[name]
     words = {"n": "rows", "d": "features", "q": "labels"}
-    differ = [f"{getattr(printed, key)} {word}" for key, word in words.items() if getattr(printed, key) != card[key]]
-    if abs(printed.cardinality - card["cardinality"]) > 0.0051:  # more than rounding to two decimals
+    differ = [
+        f"{getattr(printed, key)} {word}"
+        for key, word in words.items()
+        if getattr(printed, key) != card[key]
+    ]
+    if (
+        abs(printed.cardinality - card["cardinality"]) > 0.0051
+    ):  # more than rounding to two decimals
         differ.append(f"a cardinality of {printed.cardinality:.2f}")
     return [f"{name}: the paper prints {figure}." for figure in differ]
 
 
-def result_tables(summary: Summary, *, against: Published | None = None, std: str = "paper") -> dict[str, Table]:
+def result_tables(
+    summary: Summary, *, against: Published | None = None, std: str = "paper"
+) -> dict[str, Table]:
     """Tables 2 and 3 and, where there are sets that the paper lacks, a table of those: "2", "3", "other".
 
     Tables without any result are left out.
@@ -122,7 +145,8 @@ def result_tables(summary: Summary, *, against: Published | None = None, std: st
     ----------
     summary : Summary
     against : Published, default=None
-        Under each method the printed figures and the difference in std, positive where ours are better.
+        Under each method the printed figures and the difference in std, positive where ours are
+        better.
     std : "paper" or "larger", default="paper"
         Unit of the difference: the printed std, or the larger of both.
     """
@@ -144,10 +168,18 @@ def others_of(summary: Summary) -> tuple[str, ...]:
     return tuple(name for name in summary.datasets if name not in REGULAR + LARGE)
 
 
-def results_table(summary: Summary, datasets: Sequence[str], title: str, *, against: Published | None = None, std: str = "paper") -> Table:
+def results_table(
+    summary: Summary,
+    datasets: Sequence[str],
+    title: str,
+    *,
+    against: Published | None = None,
+    std: str = "paper",
+) -> Table:
     """Results in the form of Tables 2 and 3: for each metric methods by data sets, mean ± std, best in bold.
 
-    Columns are the data sets that have results, in the order given; for the rest see :func:`result_tables`.
+    Columns are the data sets that have results, in the order given; for the rest see
+    :func:`result_tables`.
     """
     results = _Results(summary, against, std)
     columns = [name for name in datasets if name in summary.datasets]
@@ -157,33 +189,71 @@ def results_table(summary: Summary, datasets: Sequence[str], title: str, *, agai
             [
                 row
                 for method in summary.methods
-                for row in results.rows(title_of(method), [(dataset, metric, method) for dataset in columns])
+                for row in results.rows(
+                    title_of(method), [(dataset, metric, method) for dataset in columns]
+                )
             ],
         )
         for metric, measure in summary.measures.items()
     ]
-    return Table(title, "method", columns, sections, results.notes(columns), results.data(columns, summary.measures))
+    return Table(
+        title,
+        "method",
+        columns,
+        sections,
+        results.notes(columns),
+        results.data(columns, summary.measures),
+    )
 
 
-def metric_tables(summary: Summary, datasets: Sequence[str], *, against: Published | None = None, std: str = "paper") -> list[Table]:
+def metric_tables(
+    summary: Summary,
+    datasets: Sequence[str],
+    *,
+    against: Published | None = None,
+    std: str = "paper",
+) -> list[Table]:
     """The same results with a table for each metric, data sets by methods: narrow enough for a printed page."""
     results = _Results(summary, against, std)
     groups = {"Regular size": REGULAR, "Large size": LARGE, "Not in the paper": others_of(summary)}
-    groups = {title: [name for name in names if name in datasets and name in summary.datasets] for title, names in groups.items()}
+    groups = {
+        title: [name for name in names if name in datasets and name in summary.datasets]
+        for title, names in groups.items()
+    }
     filled = {title: names for title, names in groups.items() if names}
     shown = [name for names in filled.values() for name in names]
-    methods = [method for method in summary.methods if any((dataset, method) in summary.criteria for dataset in shown)]
+    methods = [
+        method
+        for method in summary.methods
+        if any((dataset, method) in summary.criteria for dataset in shown)
+    ]
     tables = []
     for metric, measure in summary.measures.items():
         sections = [
             TableSection(
                 title if len(filled) > 1 else "",
-                [row for dataset in names for row in results.rows(dataset, [(dataset, metric, method) for method in methods])],
+                [
+                    row
+                    for dataset in names
+                    for row in results.rows(
+                        dataset, [(dataset, metric, method) for method in methods]
+                    )
+                ],
             )
             for title, names in filled.items()
         ]
         titles = [*map(title_of, methods)]
-        tables.append(Table(measure.heading, "data set", titles, sections, results.notes(shown), results.data(shown, [metric]), metric))
+        tables.append(
+            Table(
+                measure.heading,
+                "data set",
+                titles,
+                sections,
+                results.notes(shown),
+                results.data(shown, [metric]),
+                metric,
+            )
+        )
     return tables
 
 
@@ -193,7 +263,11 @@ class _Results:
     def __init__(self, summary: Summary, against: Published | None, std: str) -> None:
         self.summary = summary if against is None else under_its_ties(summary, against)
         self.against, self.std = against, std
-        keys = dict.fromkeys((dataset, metric) for dataset, metric, _ in summary.figures if metric in summary.measures)
+        keys = dict.fromkeys(
+            (dataset, metric)
+            for dataset, metric, _ in summary.figures
+            if metric in summary.measures
+        )
         self.best = {key: best_methods(self.summary, *key) for key in keys}
 
     def rows(self, name: str, keys: list[tuple[str, str, str]]) -> list[Row]:
@@ -202,17 +276,36 @@ class _Results:
         if all(figure is None for figure in ours):
             return []
         best = (method in self.best.get((dataset, metric), ()) for dataset, metric, method in keys)
-        rows: list[Row] = [(name, [figure_cell(figure, bold) for figure, bold in zip(ours, best, strict=True)])]
+        rows: list[Row] = [
+            (name, [figure_cell(figure, bold) for figure, bold in zip(ours, best, strict=True)])
+        ]
         printed = [self.printed(*key) for key in keys]
         if self.against is not None and any(printed):
             differences = (self.difference(*key) for key in keys)
-            rows.append((f"· {self.against.short}", [figure_cell(cell, cell is not None and cell.bold) for cell in printed]))
-            rows.append(("· Δ / std", [Cell(MISSING if math.isnan(difference) else signed(difference)) for difference in differences]))
+            rows.append(
+                (
+                    f"· {self.against.short}",
+                    [figure_cell(cell, cell is not None and cell.bold) for cell in printed],
+                )
+            )
+            rows.append(
+                (
+                    "· Δ / std",
+                    [
+                        Cell(MISSING if math.isnan(difference) else signed(difference))
+                        for difference in differences
+                    ],
+                )
+            )
         return rows
 
     def printed(self, dataset: str, metric: str, method: str) -> PaperFigure | None:
         """The figure that the table prints for the method."""
-        return None if self.against is None else self.against.figures.get((dataset, metric, base_of(method)))
+        return (
+            None
+            if self.against is None
+            else self.against.figures.get((dataset, metric, base_of(method)))
+        )
 
     def difference(self, dataset: str, metric: str, method: str) -> float:
         """Ours less the printed figure, in std; NaN where one is missing."""
@@ -220,15 +313,30 @@ class _Results:
         if ours is None or math.isnan(ours.mean) or self.printed(dataset, metric, method) is None:
             return math.nan
         measure = self.summary.measures[metric]
-        cell = compare_cell(dataset, metric, ours, base_of(method), self.std, published=self.against, measure=measure)
+        cell = compare_cell(
+            dataset,
+            metric,
+            ours,
+            base_of(method),
+            self.std,
+            published=self.against,
+            measure=measure,
+        )
         return math.nan if cell is None else cell.difference
 
     def notes(self, datasets: Sequence[str]) -> list[str]:
         notes = [*self.summary.notes(datasets), "Bold: best mean at three decimals."]
         if self.against is not None:
-            bold = "what it prints in bold" if self.against.name == "paper" else "its best mean at three decimals"
+            bold = (
+                "what it prints in bold"
+                if self.against.name == "paper"
+                else "its best mean at three decimals"
+            )
             notes.append(f"In the rows of the {self.against.name}, bold is {bold}.")
-            notes.append(f"Δ: ours less the printed figure in std ({UNIT[self.std]}), signed so that + is better.")
+            notes.append(
+                f"Δ: ours less the printed figure in std ({UNIT[self.std]}), signed so that + is"
+                " better."
+            )
         return notes
 
     def data(self, datasets: Sequence[str], metrics: Iterable[str]) -> list[dict[str, Any]]:
@@ -239,11 +347,17 @@ class _Results:
             dataset, metric, method = key
             if dataset in datasets and metric in metrics:
                 row = {"dataset": dataset, "metric": metric, "method": method} | figure._asdict()
-                row |= {"selected_by": self.summary.criteria[dataset, method], "best": method in self.best[dataset, metric]}
+                row |= {
+                    "selected_by": self.summary.criteria[dataset, method],
+                    "best": method in self.best[dataset, metric],
+                }
                 row["chosen_afterwards"] = (dataset, method) in self.summary.afterwards
                 if self.against is not None:
                     printed = self.printed(*key)
-                    row |= {f"printed_{name}": getattr(printed, name, None) for name in PaperFigure._fields}
+                    row |= {
+                        f"printed_{name}": getattr(printed, name, None)
+                        for name in PaperFigure._fields
+                    }
                     row["difference_in_std"] = self.difference(*key)
                 found.append(row)
         return found
@@ -260,9 +374,17 @@ def best_methods(summary: Summary, dataset: str, metric: str) -> frozenset[str]:
     """Methods with the best mean at three decimals; none where there is nothing to compare with."""
     measure = summary.measures[metric]
     cells = {method: summary.figures.get((dataset, metric, method)) for method in summary.methods}
-    scores = {method: measure.gain(thousandths(f.mean), 0) for method, f in cells.items() if f is not None and not math.isnan(f.mean)}
+    scores = {
+        method: measure.gain(thousandths(f.mean), 0)
+        for method, f in cells.items()
+        if f is not None and not math.isnan(f.mean)
+    }
     top = max(scores.values(), default=0)
-    return frozenset(method for method, score in scores.items() if score == top) if len(scores) > 1 else frozenset()
+    return (
+        frozenset(method for method, score in scores.items() if score == top)
+        if len(scores) > 1
+        else frozenset()
+    )
 
 
 def signed(difference: float, digits: int = 1) -> str:
@@ -272,4 +394,6 @@ def signed(difference: float, digits: int = 1) -> str:
     ('+0.2', '−1.0', '0.0', '−0.012')
     """
     text = rounded(difference, digits)
-    return text if not text.strip("0.") else text.replace("-", "−") if difference < 0 else f"+{text}"
+    return (
+        text if not text.strip("0.") else text.replace("-", "−") if difference < 0 else f"+{text}"
+    )

@@ -1,6 +1,7 @@
 """What the JSON files of a study folder may hold: units, records, failures, requests and cards; and how they are read.
 
-Every reader checks the values first. A shape is a :class:`Kind`, a list of one shape for all items, or a mapping of names to
+Every reader checks the values first. A shape is a :class:`Kind`, a list of one shape for all items,
+or a mapping of names to
 shapes, in which a name with a question mark may be missing; further names are allowed.
 """
 
@@ -20,7 +21,9 @@ from skcamel.experiment.identity import canonical, short_digest
 from skcamel.experiment.paper import METHOD_TITLES, PRESETS
 from skcamel.metrics.conventions import NAMES
 
-PLACE = itemgetter("dataset", "method", "preset", "seed", "fold")  # of a record, by which records are sorted
+PLACE = itemgetter(
+    "dataset", "method", "preset", "seed", "fold"
+)  # of a record, by which records are sorted
 FOLD_KINDS = ("plain", "stratified", "grouped", "grouped-stratified", "given")
 BEST = ("largest", "smallest")  # values of a metric
 LARGEST = 2**53  # of all numbers: what JSON keeps exactly everywhere
@@ -48,7 +51,8 @@ class Unit:
     folds : {"plain", "stratified", "grouped", "grouped-stratified", "given"}
     seed : int
     settings : dict
-        What the method was told, ready for JSON; under `split`, where folds have groups or are given, a digest of these.
+        What the method was told, ready for JSON; under `split`, where folds have groups or are
+        given, a digest of these.
     data_sha256 : str, default=""
         Digest of the values of the data set.
 
@@ -72,7 +76,9 @@ class Unit:
     data_sha256: str = ""
 
     def __str__(self) -> str:
-        return f"{self.dataset}, {self.method}, {self.preset}, fold {self.fold + 1} of {self.n_folds}"
+        return (
+            f"{self.dataset}, {self.method}, {self.preset}, fold {self.fold + 1} of {self.n_folds}"
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """The fields, in their order."""
@@ -86,7 +92,9 @@ class Unit:
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
         """The unit that a record or a failure belongs to; KeyError where a field is missing."""
-        needed = {part.name: record[part.name] for part in fields(cls) if part.name != "data_sha256"}
+        needed = {
+            part.name: record[part.name] for part in fields(cls) if part.name != "data_sha256"
+        }
         return cls(**needed, data_sha256=record.get("data_sha256", ""))
 
 
@@ -111,7 +119,9 @@ class Kind(NamedTuple):
 
 TEXT = Kind("text", (str,))
 METRIC_NAME = Kind("a name of letters, digits and _", (str,), pattern="[A-Za-z][A-Za-z0-9_]*")
-NAME = Kind("a name", (str,), pattern=r"(?s)[^\ud800-\udfff]+")  # half a character cannot be written into files
+NAME = Kind(
+    "a name", (str,), pattern=r"(?s)[^\ud800-\udfff]+"
+)  # half a character cannot be written into files
 MAPPING = Kind("a mapping", (dict,))
 COUNT = Kind("a count", (int,))
 POSITIVE = Kind("a count from 1 on", (int,), low=1)
@@ -119,22 +129,44 @@ NUMBER = Kind("a number", (int, float), low=-LARGEST)
 AMOUNT = Kind("a number from 0 on, or null", (int, float), null=True)
 # a metric lies between 0 and 1, up to rounding; null where it is undefined
 METRIC = Kind("a number from 0 to 1, or null", (int, float), low=-1e-9, high=1 + 1e-9, null=True)
-VALUE = Kind("a number, or null", (int, float), low=-LARGEST, null=True)  # of a metric beside the seven
+VALUE = Kind(
+    "a number, or null", (int, float), low=-LARGEST, null=True
+)  # of a metric beside the seven
 SHARE = Kind("a number from 0 to 1", (int, float), high=1)
 ODDITY = Kind("a count or a list", (int, list))
 TIME = Kind("a time", (str,), pattern=r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
-SEED, N_FOLDS = Kind("an integer from 0 to 4294967295", (int,), high=2**32 - 1), Kind("an integer from 1 on", (int,), low=1)
-PRESET, FOLDS = (Kind(f"one of {', '.join(names)}", (str,), pattern="|".join(names)) for names in (PRESETS, FOLD_KINDS))
+SEED, N_FOLDS = (
+    Kind("an integer from 0 to 4294967295", (int,), high=2**32 - 1),
+    Kind("an integer from 1 on", (int,), low=1),
+)
+PRESET, FOLDS = (
+    Kind(f"one of {', '.join(names)}", (str,), pattern="|".join(names))
+    for names in (PRESETS, FOLD_KINDS)
+)
 PROTOCOL = {"preset": PRESET, "n_folds": N_FOLDS, "folds": FOLDS, "seed": SEED}
-UNIT = {"dataset": NAME, "method": NAME, "fold": COUNT, "settings": MAPPING, "data_sha256?": TEXT} | PROTOCOL
+UNIT = {
+    "dataset": NAME,
+    "method": NAME,
+    "fold": COUNT,
+    "settings": MAPPING,
+    "data_sha256?": TEXT,
+} | PROTOCOL
 FAILURE = UNIT | {"error": TEXT, "traceback": TEXT, "finished_at?": TIME}
-COSTS = {"n_train?": COUNT, "n_test?": COUNT, "n_features?": COUNT, "n_labels?": COUNT, "peak_memory_bytes?": AMOUNT}
+COSTS = {
+    "n_train?": COUNT,
+    "n_test?": COUNT,
+    "n_features?": COUNT,
+    "n_labels?": COUNT,
+    "peak_memory_bytes?": AMOUNT,
+}
 COSTS |= dict.fromkeys(("fit_seconds?", "predict_seconds?", "unit_seconds?"), AMOUNT)
 RECORD = UNIT | COSTS | {"criterion": TEXT, "params": MAPPING} | dict.fromkeys(NAMES, METRIC)
 RECORD |= {"more?": MAPPING, "device?": NAME, "warnings?": [TEXT], "finished_at?": TIME}
 # of names that not every record has, by how they begin
-FURTHER = {"params_by_": MAPPING, "version_": TEXT, "edge_": COUNT} | {f"{name}_by_": METRIC for name in NAMES}
+FURTHER = {"params_by_": MAPPING, "version_": TEXT, "edge_": COUNT} | {
+    f"{name}_by_": METRIC for name in NAMES
+}
 
 RUNS = {
     "runs": [
@@ -150,17 +182,37 @@ RUNS = {
     "metrics?": MAPPING,
 }
 DIRECTION = Kind(f"one of {', '.join(BEST)}", (str,), pattern="|".join(BEST))
-METRIC_ENTRY = {"title": NAME, "best": DIRECTION, "function": Kind("text, or null", (str,), null=True)}
-CARD = {"n": POSITIVE, "d": COUNT, "q": COUNT, "cardinality": NUMBER, "density": NUMBER, "label_counts": [COUNT], "label_names?": [TEXT]}
+METRIC_ENTRY = {
+    "title": NAME,
+    "best": DIRECTION,
+    "function": Kind("text, or null", (str,), null=True),
+}
+CARD = {
+    "n": POSITIVE,
+    "d": COUNT,
+    "q": COUNT,
+    "cardinality": NUMBER,
+    "density": NUMBER,
+    "label_counts": [COUNT],
+    "label_names?": [TEXT],
+}
 CARD |= dict.fromkeys(("label_sets?", "mean_ir?", "sparsity?"), AMOUNT)
 CARD |= {f"{name}_rows?": ODDITY for name in ("unlabelled", "zero", "duplicate")}
 CARD |= {"known?": SHARE, "label_known?": [COUNT]}
-CARD |= dict.fromkeys(("constant_features?", "empty_labels?", "full_labels?", "missing_values?"), ODDITY)
+CARD |= dict.fromkeys(
+    ("constant_features?", "empty_labels?", "full_labels?", "missing_values?"), ODDITY
+)
 
 
 def check_shape(value: Any, shape: Any, where: str = "") -> None:
     """Raise ValueError, with the place and what belongs there, unless `value` has the shape."""
-    kind = shape if isinstance(shape, Kind) else Kind("a list", (list,)) if isinstance(shape, list) else MAPPING
+    kind = (
+        shape
+        if isinstance(shape, Kind)
+        else Kind("a list", (list,))
+        if isinstance(shape, list)
+        else MAPPING
+    )
     if not kind.fits(value):
         shown = repr(value)
         shown = shown if len(shown) <= LONGEST else f"{shown[: LONGEST - 1]}…"
@@ -198,7 +250,9 @@ def check_failure(failure: Mapping[str, Any]) -> None:
 
 def _check_fold(unit: Mapping[str, Any]) -> None:
     if unit["fold"] >= unit["n_folds"]:
-        raise ValueError(f"fold is {unit['fold']}, and folds are counted from 0 to {unit['n_folds'] - 1}")
+        raise ValueError(
+            f"fold is {unit['fold']}, and folds are counted from 0 to {unit['n_folds'] - 1}"
+        )
 
 
 def _check_study(study: Any) -> None:
@@ -213,7 +267,10 @@ def _check_cards(cards: Any) -> None:
         check_shape(card, CARD, name)
         for key in ("label_names", "label_known"):
             if len(card.get(key, card["label_counts"])) != len(card["label_counts"]):
-                raise ValueError(f"{name} has {len(card[key])} {key}, but {len(card['label_counts'])} label_counts")
+                raise ValueError(
+                    f"{name} has {len(card[key])} {key}, but {len(card['label_counts'])}"
+                    " label_counts"
+                )
 
 
 def decoded(text: bytes, check: Callable[[Any], None]) -> Any:
@@ -251,7 +308,9 @@ def _read_json(path: Path, default: Any, check: Callable[[Any], None]) -> Any:
     except FileNotFoundError:
         return default
     except (ValueError, IsADirectoryError) as error:
-        raise RecordsError(f"{path} is damaged ({error}); delete it, and the next run writes it again.") from error
+        raise RecordsError(
+            f"{path} is damaged ({error}); delete it, and the next run writes it again."
+        ) from error
 
 
 def read_requests(folder: Path) -> list[Run]:
@@ -278,7 +337,11 @@ def _includes(run: Run, other: Run) -> bool:
     """Whether `run` asks for all that `other` does, and for more."""
     parts = ("datasets", "methods", "metrics")
     same = all(run.get(name) == other.get(name) for name in {*run, *other} - {*parts})
-    return run != other and same and all(item in run.get(part, ()) for part in parts for item in other.get(part, ()))
+    return (
+        run != other
+        and same
+        and all(item in run.get(part, ()) for part in parts for item in other.get(part, ()))
+    )
 
 
 def read_cards(folder: Path) -> dict[str, Mapping[str, Any]]:
@@ -305,7 +368,10 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
     >>> study_command(run)
     "skcamel study --datasets 'yeast,my set' --methods br --preset paper --folds plain --n-folds 10 --seed 0 -o DIR"
     """
-    options = {"datasets": ",".join(run["datasets"]), "methods": ",".join(method.get("spec", method["name"]) for method in run["methods"])}
+    options = {
+        "datasets": ",".join(run["datasets"]),
+        "methods": ",".join(method.get("spec", method["name"]) for method in run["methods"]),
+    }
     kind = run["folds"].removeprefix("grouped-")
     options |= {"preset": run["preset"], "folds": "plain" if kind == "grouped" else kind}
     options |= {} if kind == "given" else {"n-folds": str(run["n_folds"])}
@@ -316,13 +382,24 @@ def study_command(run: Run, *, device: str = "cpu") -> str:
         options["metrics"] = ",".join(run["metrics"])
     if device != "cpu":
         options["device"] = device
-    words = ["skcamel study", *(f"--{name} {shlex.quote(value)}" for name, value in options.items())]
+    words = [
+        "skcamel study",
+        *(f"--{name} {shlex.quote(value)}" for name, value in options.items()),
+    ]
     # CAMEL always selected a model for each metric before settings said so
-    if any(method["settings"].get("per_metric", True) for method in run["methods"] if method["name"] == "camel"):
+    if any(
+        method["settings"].get("per_metric", True)
+        for method in run["methods"]
+        if method["name"] == "camel"
+    ):
         words.append("--per-metric")
     return " ".join([*words, "-o DIR"])
 
 
 def methods_from_python(run: Run) -> list[str]:
     """Names of methods that the command does not know: estimators given in Python."""
-    return [method["name"] for method in run["methods"] if method["name"] not in METHOD_TITLES and "spec" not in method]
+    return [
+        method["name"]
+        for method in run["methods"]
+        if method["name"] not in METHOD_TITLES and "spec" not in method
+    ]

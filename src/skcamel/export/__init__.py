@@ -30,21 +30,27 @@ def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
 
     Parameters
     ----------
-    model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline of a TablePreparer, scalers and one of them
+    model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline of a TablePreparer,
+    scalers and one of them
     dtype : {"float32", "float64"}, default="float32"
-        Of the numbers that come in, and of scores and probabilities. Between them everything is float64.
+        Of the numbers that come in, and of scores and probabilities. Between them everything is
+        float64.
 
     Returns
     -------
     onnx.ModelProto
-        Input ``X`` (rows, d); for a prepared table an input (rows, 1) for each column, under its name. Outputs ``scores``, ``labels``
-        (int64, 0 or 1) and, where the model has them, ``probabilities``, (rows, q) each. Names of labels and features are in its
-        ``metadata_props``, as JSON, with ``bytes_per_row``: about how much memory a call takes for each row.
+        Input ``X`` (rows, d); for a prepared table an input (rows, 1) for each column, under its
+        name. Outputs ``scores``, ``labels``
+        (int64, 0 or 1) and, where the model has them, ``probabilities``, (rows, q) each. Names of
+        labels and features are in its
+        ``metadata_props``, as JSON, with ``bytes_per_row``: about how much memory a call takes for
+        each row.
 
     Raises
     ------
     ValueError
-        For what ONNX has no operators for: a kernel function, columns of dates, text and tags, other steps of scikit-learn; and where
+        For what ONNX has no operators for: a kernel function, columns of dates, text and tags,
+        other steps of scikit-learn; and where
         the file would exceed 2 GiB.
 
     Examples
@@ -61,12 +67,17 @@ def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
     _require_onnx()
     estimator: Any = final(model)
     if not isinstance(estimator, BaseCamel):
-        raise TypeError(f"A {type(estimator).__name__} cannot be exported; fit a CamelClassifier or CamelClassifierCV.")
+        raise TypeError(
+            f"A {type(estimator).__name__} cannot be exported; fit a CamelClassifier or"
+            " CamelClassifierCV."
+        )
     check_is_fitted(estimator)
     kind = np.dtype(choice(dtype, ("float32", "float64"), "dtype"))
     for _, member in estimator.weighted_members():
         if callable(member._kernel.name):
-            raise ValueError("ONNX cannot hold a kernel that is a function of Python; use one with a name.")  # noqa: TRY004
+            raise ValueError(  # noqa: TRY004
+                "ONNX cannot hold a kernel that is a function of Python; use one with a name."
+            )
     _check_size(estimator)
     graph = Graph()
     names = [graph.name(name) for name in OUTPUTS]
@@ -79,15 +90,22 @@ def _require_onnx() -> None:
     try:
         import onnx  # noqa: F401 - whether it is there
     except ImportError as error:
-        raise ImportError("The export of models needs onnx: pip install 'skcamel[export]'") from error
+        raise ImportError(
+            "The export of models needs onnx: pip install 'skcamel[export]'"
+        ) from error
 
 
 def _check_size(estimator: BaseCamel) -> None:
     """Refuse what does not fit into a file of the format, or its making into memory."""
     needed = 8 * sum(_numbers(estimator).values())
-    cure = "Fit a smaller model: solver='landmark' with few landmarks, or 'skcamel fit --landmarks 500'."
+    cure = (
+        "Fit a smaller model: solver='landmark' with few landmarks, or 'skcamel fit --landmarks"
+        " 500'."
+    )
     if needed > LARGEST_FILE:
-        raise ValueError(f"The ONNX file would have about {gib(needed)}, and the format allows 2 GiB. {cure}")
+        raise ValueError(
+            f"The ONNX file would have about {gib(needed)}, and the format allows 2 GiB. {cure}"
+        )
     require(5.0 * needed, "The export", cure)
 
 
@@ -108,7 +126,9 @@ def _width(member: Any) -> int:
     return len(member.dual_coef_) if member._kernel.name in RADIAL else member.n_features_in_
 
 
-def _answer(graph: Graph, total: str, estimator: Any, dtype: np.dtype[Any], names: list[str]) -> None:
+def _answer(
+    graph: Graph, total: str, estimator: Any, dtype: np.dtype[Any], names: list[str]
+) -> None:
     """Scores (m, q), double ► the outputs, as :class:`skcamel.camel.outputs.Outputs` has them."""
     q = len(estimator.label_names_)
     found = _narrowed(graph, total, dtype)
@@ -128,9 +148,22 @@ def _probabilities(graph: Graph, found: str, estimator: Any, dtype: np.dtype[Any
     if estimator.scores == "paper":
         steep = graph("Mul", graph("Cast", found, to=DOUBLE), estimator.link_slopes_)
         found = _narrowed(graph, graph("Add", steep, estimator.link_offsets_), dtype)
-    p = graph("Reciprocal", graph("Add", graph("Exp", graph("Neg", graph("Cast", found, to=DOUBLE))), np.array(1.0)))
-    inside = graph("Clip", _cast(graph, p, dtype), np.array(np.finfo(dtype).tiny, dtype=dtype), np.nextafter(one, zero))
-    return graph("Where", graph("Greater", found, zero), graph("Max", inside, np.nextafter(half, one)), graph("Min", inside, half))
+    p = graph(
+        "Reciprocal",
+        graph("Add", graph("Exp", graph("Neg", graph("Cast", found, to=DOUBLE))), np.array(1.0)),
+    )
+    inside = graph(
+        "Clip",
+        _cast(graph, p, dtype),
+        np.array(np.finfo(dtype).tiny, dtype=dtype),
+        np.nextafter(one, zero),
+    )
+    return graph(
+        "Where",
+        graph("Greater", found, zero),
+        graph("Max", inside, np.nextafter(half, one)),
+        graph("Min", inside, half),
+    )
 
 
 def _narrowed(graph: Graph, value: str, dtype: np.dtype[Any]) -> str:
@@ -148,9 +181,13 @@ def _properties(model: Any, columns: list[dict[str, Any]] | None) -> dict[str, s
     """What a user of the file may want to know, as JSON."""
     estimator: Any = final(model)
     first = (*transformers(model), estimator)[0]
-    widest = max(len(estimator.label_names_), *(_width(own) for _, own in estimator.weighted_members()))
+    widest = max(
+        len(estimator.label_names_), *(_width(own) for _, own in estimator.weighted_members())
+    )
     told: dict[str, Any] = {
-        "bytes_per_row": 16 * widest,  # of memory for each row of a call: two matrices of rows and training rows are alive
+        "bytes_per_row": (
+            16 * widest
+        ),  # of memory for each row of a call: two matrices of rows and training rows are alive
         "label_names": [str(name) for name in estimator.label_names_],
     }
     if columns is not None:

@@ -1,7 +1,9 @@
 """Inputs ► rows of numbers as nodes of a graph: a matrix, or the columns of a prepared table.
 
-A number comes as itself, with NaN for a gap, and yes and no as 1 and 0: how people write them is left to whoever reads the table. A
-category comes as text, without blanks around it. ONNX has no operators for what dates, free text and lists of tags take.
+A number comes as itself, with NaN for a gap, and yes and no as 1 and 0: how people write them is
+left to whoever reads the table. A
+category comes as text, without blanks around it. ONNX has no operators for what dates, free text
+and lists of tags take.
 """
 
 from __future__ import annotations
@@ -25,11 +27,17 @@ KINDS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 DOUBLE = 11  # the number of the type in ONNX
 LARGEST = np.array(np.finfo(np.float64).max)
 UNSEEN, GAP = -1, -2  # codes of categories
-UNREADABLE = {"date": "reads no dates", "text": "cannot weigh its words", "tags": "splits no cells into lists"}
+UNREADABLE = {
+    "date": "reads no dates",
+    "text": "cannot weigh its words",
+    "tags": "splits no cells into lists",
+}
 CURE = "export the estimator alone, to_onnx(model[-1]), and prepare the rows in Python"
 
 
-def write_rows(graph: Graph, model: Any, dtype: np.dtype[Any]) -> tuple[str, list[dict[str, Any]] | None]:
+def write_rows(
+    graph: Graph, model: Any, dtype: np.dtype[Any]
+) -> tuple[str, list[dict[str, Any]] | None]:
     """Rows as the final estimator takes them, double (m, d), and for tables what each input holds.
 
     Parameters
@@ -51,7 +59,11 @@ def write_rows(graph: Graph, model: Any, dtype: np.dtype[Any]) -> tuple[str, lis
     if steps and isinstance(steps[0], TablePreparer):
         X, told = _of_table(graph, steps.pop(0), dtype)
     else:
-        X = _double(graph, graph.input("X", KINDS[dtype], int((*steps, final(model))[0].n_features_in_)), dtype)
+        X = _double(
+            graph,
+            graph.input("X", KINDS[dtype], int((*steps, final(model))[0].n_features_in_)),
+            dtype,
+        )
     for step in steps:
         X = _after(graph, X, step)
     return X, told
@@ -69,21 +81,37 @@ def _after(graph: Graph, X: str, step: Any) -> str:
     if type(step) is MinMaxScaler and not step.clip:
         return graph("Add", by_column(graph, "Mul", X, step.scale_), step.min_)
     raise ValueError(
-        f"The step {type(step).__name__} has no counterpart here; {CURE}, or use the parameter scaling of the estimator in its place."
+        f"The step {type(step).__name__} has no counterpart here; {CURE}, or use the parameter"
+        " scaling of the estimator in its place."
     )
 
 
-def _of_table(graph: Graph, preparer: TablePreparer, dtype: np.dtype[Any]) -> tuple[str, list[dict[str, Any]]]:
+def _of_table(
+    graph: Graph, preparer: TablePreparer, dtype: np.dtype[Any]
+) -> tuple[str, list[dict[str, Any]]]:
     """The same for the columns of a table: an input (m, 1) each."""
-    parts = [part for part in preparer.parts_ if not isinstance(part, LeftOut) and (part.features() or part.gap)]
+    parts = [
+        part
+        for part in preparer.parts_
+        if not isinstance(part, LeftOut) and (part.features() or part.gap)
+    ]
     _check(parts)
-    inputs = {part: graph.input(part.name, "string" if isinstance(part, Category) else KINDS[dtype], 1) for part in parts}
+    inputs = {
+        part: graph.input(part.name, "string" if isinstance(part, Category) else KINDS[dtype], 1)
+        for part in parts
+    }
     blocks: list[str] = []
-    owners: list[tuple[Part, bool]] = []  # for each column of the blocks its part, and whether it tells the gaps
+    owners: list[
+        tuple[Part, bool]
+    ] = []  # for each column of the blocks its part, and whether it tells the gaps
     for kind, read in ((Number, _numbers), (Flag, _flags)):
         own: list[Any] = [part for part in parts if isinstance(part, kind)]
         if own:
-            values, missing = read(graph, _double(graph, graph("Concat", *[inputs[part] for part in own], axis=1), dtype), own)
+            values, missing = read(
+                graph,
+                _double(graph, graph("Concat", *[inputs[part] for part in own], axis=1), dtype),
+                own,
+            )
             blocks += [values, graph("Cast", missing, to=DOUBLE)]
             owners += [(part, gap) for gap in (False, True) for part in own]
     for part in parts:
@@ -93,8 +121,15 @@ def _of_table(graph: Graph, preparer: TablePreparer, dtype: np.dtype[Any]) -> tu
     places: dict[tuple[Part, bool], list[int]] = {}
     for place, owner in enumerate(owners):
         places.setdefault(owner, []).append(place)
-    order = [place for part in parts for gap in (False, *[True] * part.gap) for place in places.get((part, gap), ())]
-    return graph("Gather", graph("Concat", *blocks, axis=1), np.array(order), axis=1), [_told(part, inputs[part]) for part in parts]
+    order = [
+        place
+        for part in parts
+        for gap in (False, *[True] * part.gap)
+        for place in places.get((part, gap), ())
+    ]
+    return graph("Gather", graph("Concat", *blocks, axis=1), np.array(order), axis=1), [
+        _told(part, inputs[part]) for part in parts
+    ]
 
 
 def _told(part: Part, name: str) -> dict[str, Any]:
@@ -111,8 +146,8 @@ def _check(parts: Sequence[Part]) -> None:
     for part in parts:
         if part.kind in UNREADABLE:
             raise ValueError(
-                f"The column {part.name!r:.80} holds {part.kind}, and ONNX {UNREADABLE[part.kind]}. Fit without it (--drop, or "
-                f"TablePreparer(drop=[{part.name!r:.80}])); or {CURE}."
+                f"The column {part.name!r:.80} holds {part.kind}, and ONNX {UNREADABLE[part.kind]}."
+                f" Fit without it (--drop, or TablePreparer(drop=[{part.name!r:.80}])); or {CURE}."
             )
 
 
@@ -124,27 +159,53 @@ def _numbers(graph: Graph, given: str, parts: list[Number]) -> tuple[str, str]:
     if not steps:
         return filled, missing
     ends = np.cumsum([len(own.knots) for own in steps])  # of all columns one after the other
-    return levels(
-        graph, filled, Ranks(np.concatenate([own.knots for own in steps]), np.concatenate([own.levels for own in steps]), ends)
-    ), missing
+    return (
+        levels(
+            graph,
+            filled,
+            Ranks(
+                np.concatenate([own.knots for own in steps]),
+                np.concatenate([own.levels for own in steps]),
+                ends,
+            ),
+        ),
+        missing,
+    )
 
 
 def _flags(graph: Graph, given: str, _: list[Flag]) -> tuple[str, str]:
     """1 and 0, and ½ for all else; and which are neither."""
-    missing = graph("Not", graph("Or", graph("Equal", given, np.array(0.0)), graph("Equal", given, np.array(1.0))))
+    missing = graph(
+        "Not",
+        graph("Or", graph("Equal", given, np.array(0.0)), graph("Equal", given, np.array(1.0))),
+    )
     return graph("Where", missing, np.array(0.5), given), missing
 
 
 def _category(graph: Graph, given: str, part: Category) -> str:
     """A column of 0 and 1 for each value, one for the rare ones, and one for gaps if they have one."""
     width = len(part.features())
-    codes = dict(zip(part.values, range(width), strict=False)) | dict.fromkeys(part.rare, len(part.values))
+    codes = dict(zip(part.values, range(width), strict=False)) | dict.fromkeys(
+        part.rare, len(part.values)
+    )
     codes |= dict.fromkeys(_spellings(), GAP) if part.gap else {}
-    keys = {"keys_strings": list(codes), "values_int64s": list(codes.values()), "default_int64": UNSEEN}
+    keys = {
+        "keys_strings": list(codes),
+        "values_int64s": list(codes.values()),
+        "default_int64": UNSEEN,
+    }
     coded = graph("LabelEncoder", given, domain="ai.onnx.ml", **keys)
-    return graph("Cast", graph("Equal", coded, np.array([*range(width), *[GAP] * part.gap])), to=DOUBLE)
+    return graph(
+        "Cast", graph("Equal", coded, np.array([*range(width), *[GAP] * part.gap])), to=DOUBLE
+    )
 
 
 def _spellings() -> list[str]:
     """Words for a gap in small and capital letters."""
-    return sorted({"".join(letters) for word in EMPTY for letters in product(*zip(word.lower(), word.upper(), strict=True))})
+    return sorted(
+        {
+            "".join(letters)
+            for word in EMPTY
+            for letters in product(*zip(word.lower(), word.upper(), strict=True))
+        }
+    )

@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
-OPSET, OPSET_ML, IR = 18, 3, 8  # of 2022: fixed, so that any runtime of the last years takes the file
+OPSET, OPSET_ML, IR = (
+    18,
+    3,
+    8,
+)  # of 2022: fixed, so that any runtime of the last years takes the file
 Value = str | np.ndarray  # the name of a result or an input, or a constant
 
 
@@ -19,7 +23,8 @@ class Graph:
     Parameters
     ----------
     outer : Graph, default=None
-        The graph whose node this one is the body of: constants are kept there, and its results can be used here.
+        The graph whose node this one is the body of: constants are kept there, and its results can
+        be used here.
 
     Examples
     --------
@@ -72,7 +77,9 @@ class Graph:
     def __call__(self, op: str, *inputs: Value, domain: str = "", **attributes: Any) -> str:
         """The result of an operator; the same result again where it has been computed already."""
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
-        return self.once((op, *names, repr(attributes)), lambda: self._add(op, names, domain, attributes))
+        return self.once(
+            (op, *names, repr(attributes)), lambda: self._add(op, names, domain, attributes)
+        )
 
     def once(self, key: Hashable, build: Callable[[], str]) -> str:
         """What `build` gives, called only where the key is new."""
@@ -84,15 +91,21 @@ class Graph:
         """What `build` makes of a row (d,), of length `width`, for each of the rows (m, d): double (m, width), a row at a time."""
         inner = Graph(self)
         row = inner.name(f"row:{next(self._numbers)}")
-        body = inner._closed("each_row", build(inner, row), [_declared(row, "double", [d])], [width])
+        body = inner._closed(
+            "each_row", build(inner, row), [_declared(row, "double", [d])], [width]
+        )
         return self._add("Scan", [rows], "", {"num_scan_inputs": 1, "body": body})
 
-    def either(self, condition: str, then: Callable[[Graph], str], otherwise: str, width: int) -> str:
+    def either(
+        self, condition: str, then: Callable[[Graph], str], otherwise: str, width: int
+    ) -> str:
         """What `then` builds where the condition holds, else the other result, double (m, width) both."""
         first, second = Graph(self), Graph(self)
         branches = {
             "then_branch": first._closed("then", then(first), [], ["rows", width]),
-            "else_branch": second._closed("else", second("Identity", otherwise), [], ["rows", width]),
+            "else_branch": second._closed(
+                "else", second("Identity", otherwise), [], ["rows", width]
+            ),
         }
         return self._add("If", [condition], "", branches)
 
@@ -116,8 +129,16 @@ class Graph:
         constants = [numpy_helper.from_array(array, name) for name, array in self.constants.items()]
         graph = helper.make_graph(self.nodes, name, self.inputs, self.outputs, constants)
         sets = {node.domain for node in self.nodes}
-        imports = [helper.make_opsetid(domain, OPSET_ML if domain else OPSET) for domain in sorted(sets)]
-        model = helper.make_model(graph, opset_imports=imports, ir_version=IR, producer_name="skcamel", producer_version=version)
+        imports = [
+            helper.make_opsetid(domain, OPSET_ML if domain else OPSET) for domain in sorted(sets)
+        ]
+        model = helper.make_model(
+            graph,
+            opset_imports=imports,
+            ir_version=IR,
+            producer_name="skcamel",
+            producer_version=version,
+        )
         helper.set_model_props(model, properties)
         return model
 

@@ -1,10 +1,14 @@
 """Rows ► scores as nodes of a graph: scaling, kernel, coefficients; all in double precision.
 
-Coefficients of a kernel model are large and of both signs, so that scores are small differences of large sums: in single precision a
-model of 1,000 rows would miss its scores by 3e-5. So single precision is a matter of inputs and outputs alone.
+Coefficients of a kernel model are large and of both signs, so that scores are small differences of
+large sums: in single precision a
+model of 1,000 rows would miss its scores by 3e-5. So single precision is a matter of inputs and
+outputs alone.
 
-Distances come from fast formulas whose rounding is relative to the length of the rows, which are moved around their mean first. Where that
-might show, because a new row is as good as equal to a training row, they come from differences. Whatever is no matrix product takes a new
+Distances come from fast formulas whose rounding is relative to the length of the rows, which are
+moved around their mean first. Where that
+might show, because a new row is as good as equal to a training row, they come from differences.
+Whatever is no matrix product takes a new
 row at a time, so that its memory does not grow with the number of new rows.
 """
 
@@ -23,7 +27,9 @@ from skcamel.export.graph import Graph
 from skcamel.rows import dense
 
 TOLERANCE = 1e-11  # of an entry of the kernel matrix
-BLOCK = 2**18  # numbers of training rows that a new row is compared with at once: their differences stay in the cache
+BLOCK = (
+    2**18
+)  # numbers of training rows that a new row is compared with at once: their differences stay in the cache
 ROUNDING = 8 * np.finfo(np.float64).eps  # of a fast distance, relative to what is subtracted
 
 
@@ -60,11 +66,15 @@ def _features(graph: Graph, X: str, member: Any) -> tuple[str, np.ndarray]:
     if name == "precomputed":
         return X, A
     if name == "linear":
-        return scaled(graph, X, member._scaling), A if member.X_fit_ is None else member.X_fit_.T @ A
+        return scaled(graph, X, member._scaling), (
+            A if member.X_fit_ is None else member.X_fit_.T @ A
+        )
     scaling, Z = _around_mean(member._scaling, dense(member.X_fit_))
     rows = scaled(graph, X, scaling)
     D = _distances(graph, rows, Z, member._kernel)
-    exponent = -0.5 / member._kernel.bandwidth**2 if name == "rbf" else -1 / member._kernel.bandwidth
+    exponent = (
+        -0.5 / member._kernel.bandwidth**2 if name == "rbf" else -1 / member._kernel.bandwidth
+    )
     return graph("Exp", graph("Mul", D, np.array(exponent))), A
 
 
@@ -88,9 +98,12 @@ def scaled(graph: Graph, X: str, scaling: Scaling) -> str:
 def by_column(graph: Graph, op: str, rows: str, numbers: np.ndarray) -> str:
     """Rows (m, d) multiplied or divided by numbers (d,).
 
-    A single number gets a row for each of the rows: onnxruntime would move it into the matrix product that follows, in single precision.
+    A single number gets a row for each of the rows: onnxruntime would move it into the matrix
+    product that follows, in single precision.
     """
-    return graph(op, rows, graph("Expand", numbers, graph("Shape", rows)) if len(numbers) == 1 else numbers)
+    return graph(
+        op, rows, graph("Expand", numbers, graph("Shape", rows)) if len(numbers) == 1 else numbers
+    )
 
 
 def _divided(graph: Graph, rows: str, by: str) -> str:
@@ -107,7 +120,9 @@ def levels(graph: Graph, X: str, ranks: Ranks) -> str:
         ahead = graph("Min", graph("Add", at, np.array(step)), last)
         at = graph("Where", graph("LessOrEqual", graph("Gather", ranks.knots, ahead), X), ahead, at)
     following = graph("Min", graph("Add", at, np.array(1)), last)
-    (knot, next_knot), (level, next_level) = ([graph("Gather", own, k) for k in (at, following)] for own in (ranks.knots, ranks.levels))
+    (knot, next_knot), (level, next_level) = (
+        [graph("Gather", own, k) for k in (at, following)] for own in (ranks.knots, ranks.levels)
+    )
     share = _divided(graph, graph("Sub", X, knot), graph("Sub", next_knot, knot))
     share = graph("Clip", share, np.array(0.0), np.array(1.0))  # beyond the outermost knots
     return graph("Add", level, graph("Mul", graph("Sub", next_level, level), share))
@@ -117,7 +132,9 @@ def _around_mean(scaling: Scaling, Z: np.ndarray) -> tuple[Scaling, np.ndarray]:
     """The same with the training rows Z (n, d) around their mean, but for columns that lie around the origin already."""
     shift = np.zeros(Z.shape[1]) if scaling.shift is None else scaling.shift
     scale = 1.0 if scaling.scale is None else scaling.scale
-    further = np.where(shift == 0, scale * Z.mean(axis=0), 0.0)  # another shift would cost a large one its last digits
+    further = np.where(
+        shift == 0, scale * Z.mean(axis=0), 0.0
+    )  # another shift would cost a large one its last digits
     return Scaling(scaling.name, shift + further, scaling.scale, scaling.ranks), Z - further / scale
 
 
@@ -132,9 +149,13 @@ def _distances(graph: Graph, rows: str, Z: np.ndarray, kernel: Kernel) -> str:
         D, length = _squared(graph, rows, Z, blocks[0]), (Z * Z).sum(axis=1).max()
     near = _near(kernel, ROUNDING * 2 * float(length))
     if near > 0:
-        terms, axis = (_absolute_differences, 0) if kernel.name == "laplacian" else (_squared_differences, 1)
+        terms, axis = (
+            (_absolute_differences, 0) if kernel.name == "laplacian" else (_squared_differences, 1)
+        )
         too_near = graph("Less", graph("ReduceMin", D, keepdims=0), np.array(near))
-        D = graph.either(too_near, lambda inner: _sums(inner, rows, Z, blocks, terms, axis), D, len(Z))
+        D = graph.either(
+            too_near, lambda inner: _sums(inner, rows, Z, blocks, terms, axis), D, len(Z)
+        )
     return graph("Sqrt", graph("Max", D, np.array(0.0))) if kernel.name == "exponential" else D
 
 
@@ -155,17 +176,30 @@ def _squared(graph: Graph, rows: str, Z: np.ndarray, whole: str) -> str:
 
 def _absolute(graph: Graph, rows: str, Z: np.ndarray, blocks: Sequence[str]) -> str:
     """||x - z||₁ = Σ z + Σ x - 2 Σ min(x, z): a pass over the numbers less than by differences."""
-    overlap = graph.once(("overlap", rows, *blocks), lambda: _sums(graph, rows, Z, blocks, lambda inner, *own: inner("Min", *own)))
+    overlap = graph.once(
+        ("overlap", rows, *blocks),
+        lambda: _sums(graph, rows, Z, blocks, lambda inner, *own: inner("Min", *own)),
+    )
     D = graph("Sub", Z.sum(axis=1), graph("Mul", overlap, np.array(2.0)))
     return graph("Add", D, graph("ReduceSum", rows, np.array([1])))
 
 
-def _sums(graph: Graph, rows: str, Z: np.ndarray, blocks: Sequence[str], terms: Callable[[Graph, str, str], str], axis: int = 0) -> str:
+def _sums(
+    graph: Graph,
+    rows: str,
+    Z: np.ndarray,
+    blocks: Sequence[str],
+    terms: Callable[[Graph, str, str], str],
+    axis: int = 0,
+) -> str:
     """Sums over the columns, which are this axis of the blocks, of terms of a block of training rows and a new row: (m, n)."""
 
     def of_row(inner: Graph, row: str) -> str:
         row = inner("Unsqueeze", row, np.array([1 - axis]))
-        sums = [inner("ReduceSum", terms(inner, block, row), np.array([axis]), keepdims=0) for block in blocks]
+        sums = [
+            inner("ReduceSum", terms(inner, block, row), np.array([axis]), keepdims=0)
+            for block in blocks
+        ]
         return inner("Concat", *sums, axis=0)
 
     return graph.each_row(rows, Z.shape[1], of_row, len(Z))

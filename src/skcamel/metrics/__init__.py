@@ -51,7 +51,14 @@ __all__ = [
 ]
 
 __getattr__, _ = lazily(__name__, {})  # of names that went
-COLUMNS = {"known": "7g", "positives": "9g", "predicted": "9g", "precision": "9.3f", "recall": "6.3f", "f1": "5.3f"}  # of a report
+COLUMNS = {
+    "known": "7g",
+    "positives": "9g",
+    "predicted": "9g",
+    "precision": "9.3f",
+    "recall": "6.3f",
+    "f1": "5.3f",
+}  # of a report
 
 
 def evaluate(
@@ -116,7 +123,8 @@ class EdgeCases:
 def edge_cases(Y: Array, P: Array) -> EdgeCases:
     """Count the edge cases of truth Y and decisions P, both (n, q).
 
-    Unknown entries of Y, which are NaN, do not count: neither their truth nor their decisions. Rows and labels of which nothing is
+    Unknown entries of Y, which are NaN, do not count: neither their truth nor their decisions. Rows
+    and labels of which nothing is
     known are no edge case.
 
     Examples
@@ -156,15 +164,30 @@ class LabelReport:
         columns = [column for column in COLUMNS if column in self.rows[0]]
         names = [one_line(row["label"]) for row in self.rows]
         width = max(5, *map(len, names))
-        titles = [f"{'F1' if column == 'f1' else column:>{len(format(0, COLUMNS[column]))}}" for column in columns]
+        titles = [
+            f"{'F1' if column == 'f1' else column:>{len(format(0, COLUMNS[column]))}}"
+            for column in columns
+        ]
         lines = ["  ".join(["label".ljust(width), *titles])]
         for name, row in zip(names, self.rows, strict=True):
-            lines.append("  ".join([name.ljust(width), *(format(row[column], COLUMNS[column]) for column in columns)]))
+            lines.append(
+                "  ".join(
+                    [
+                        name.ljust(width),
+                        *(format(row[column], COLUMNS[column]) for column in columns),
+                    ]
+                )
+            )
         return "\n".join(lines)
 
 
 def report(
-    Y: Array, P: Array, *, label_names: Sequence[str] | np.ndarray | None = None, absent: float = 1.0, sample_weight: Array | None = None
+    Y: Array,
+    P: Array,
+    *,
+    label_names: Sequence[str] | np.ndarray | None = None,
+    absent: float = 1.0,
+    sample_weight: Array | None = None,
 ) -> LabelReport:
     """Counts, precision, recall and F1 of every label.
 
@@ -180,7 +203,8 @@ def report(
     Returns
     -------
     LabelReport
-        If some entries of Y are unknown (NaN), with the number of known ones of each label; all other figures count these alone, and
+        If some entries of Y are unknown (NaN), with the number of known ones of each label; all
+        other figures count these alone, and
         F1 is NaN where there are none.
 
     Examples
@@ -196,9 +220,16 @@ def report(
     """
     counts = counted(Y, P, sample_weight)
     hits, predicted, positives = (to_numpy(part) for part in counts[:3])
-    names = default_names("label", len(hits)) if label_names is None else [str(name) for name in label_names]
+    names = (
+        default_names("label", len(hits))
+        if label_names is None
+        else [str(name) for name in label_names]
+    )
     if len(names) != len(hits):
-        raise ValueError(f"Got {len(names)} label_names for {len(hits)} labels; give one name for each column of Y.")
+        raise ValueError(
+            f"Got {len(names)} label_names for {len(hits)} labels; give one name for each column"
+            " of Y."
+        )
     figures = {"positives": positives, "predicted": predicted}
     with np.errstate(invalid="ignore"):
         figures |= {"precision": hits / predicted, "recall": hits / positives}
@@ -206,7 +237,10 @@ def report(
     if counts.known is not None:
         figures["known"] = to_numpy(counts.known)
         figures["f1"] = np.where(figures["known"] > 0, figures["f1"], np.nan)
-    rows = [{"label": name} | {key: float(values[j]) for key, values in figures.items()} for j, name in enumerate(names)]
+    rows = [
+        {"label": name} | {key: float(values[j]) for key, values in figures.items()}
+        for j, name in enumerate(names)
+    ]
     return LabelReport(tuple(rows))
 
 
@@ -237,7 +271,16 @@ def get_scorer(name: str, **conventions: Any) -> Scorer:
 
 
 _FUNCTIONS = {
-    metric.__name__: metric for metric in (one_error, hamming_loss, coverage, ranking_loss, average_precision, macro_f1, micro_f1)
+    metric.__name__: metric
+    for metric in (
+        one_error,
+        hamming_loss,
+        coverage,
+        ranking_loss,
+        average_precision,
+        macro_f1,
+        micro_f1,
+    )
 }
 
 
@@ -245,18 +288,26 @@ _FUNCTIONS = {
 class Scorer:
     """``scorer(estimator, X, Y)``, for any scikit-learn estimator that predicts label matrices.
 
-    scikit-learn's own scorers take the probabilities of a two-label estimator for those of a binary one; this one reads
-    `decision_function` first, stacks per-label probabilities, and knows labels that were constant in training.
+    scikit-learn's own scorers take the probabilities of a two-label estimator for those of a binary
+    one; this one reads
+    `decision_function` first, stacks per-label probabilities, and knows labels that were constant
+    in training.
     """
 
     name: str
     conventions: dict[str, Any]
 
-    def __call__(self, estimator: Any, X: Array, Y: Array, sample_weight: Array | None = None) -> float:
+    def __call__(
+        self, estimator: Any, X: Array, Y: Array, sample_weight: Array | None = None
+    ) -> float:
         """The metric of the estimator's predictions for X, negated if it is a loss."""
         Y = _as_matrix(Y)
-        prediction = _as_matrix(_scores(estimator, X, Y.shape[1]) if self.name in RANKING else estimator.predict(X))
-        value = _FUNCTIONS[self.name](Y, prediction, sample_weight=sample_weight, **self.conventions)
+        prediction = _as_matrix(
+            _scores(estimator, X, Y.shape[1]) if self.name in RANKING else estimator.predict(X)
+        )
+        value = _FUNCTIONS[self.name](
+            Y, prediction, sample_weight=sample_weight, **self.conventions
+        )
         return -value if self.name in LOSSES else value
 
 
@@ -265,8 +316,12 @@ def _scores(estimator: Any, X: Array, n_labels: int) -> np.ndarray:
     if hasattr(estimator, "decision_function"):
         return estimator.decision_function(X)
     probabilities = estimator.predict_proba(X)
-    if isinstance(probabilities, list):  # one (n, 2) for each label, or (n, 1) where training saw one class alone
-        return np.column_stack([p @ classes for p, classes in zip(probabilities, estimator.classes_, strict=True)])
+    if isinstance(
+        probabilities, list
+    ):  # one (n, 2) for each label, or (n, 1) where training saw one class alone
+        return np.column_stack(
+            [p @ classes for p, classes in zip(probabilities, estimator.classes_, strict=True)]
+        )
     return probabilities[:, -1] if n_labels == 1 else probabilities
 
 

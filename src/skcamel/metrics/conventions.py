@@ -2,16 +2,24 @@
 
 Published figures differ by conventions as much as by methods. Three are arguments of the metrics:
 
-ties    "worst": a tied label gets the worst rank of its group, and ties between relevant and irrelevant labels are
-        errors (Zhang & Zhou, scikit-learn). "index": ranks are unique, the higher label index first (MULAN).
-rows    rows with no or with all labels relevant, where ranking says nothing. "skip": left out. "mulan": one-error 1,
-        coverage 0, ranking loss 0, not counted in average precision. "sklearn": as scikit-learn's functions give
+ties    "worst": a tied label gets the worst rank of its group, and ties between relevant and
+irrelevant labels are
+        errors (Zhang & Zhou, scikit-learn). "index": ranks are unique, the higher label index first
+        (MULAN).
+rows    rows with no or with all labels relevant, where ranking says nothing. "skip": left out.
+"mulan": one-error 1,
+        coverage 0, ranking loss 0, not counted in average precision. "sklearn": as scikit-learn's
+        functions give
         them, coverage -1/q among it, average precision 1.
-absent  F1 of a label with no positive and none predicted, 0/0: 1 (MULAN, and evidently the paper) or 0.
+absent  F1 of a label with no positive and none predicted, 0/0: 1 (MULAN, and evidently the paper)
+or 0.
 
-NaN in the truth marks an unknown label. A row is ranked as if it had its known labels alone: its coverage is a share of these, and
-"no" and "all" labels above mean no and all known ones. Decisions are compared where the truth is known. Rows without a known
-label enter no ranking metric under any convention, and labels without a known entry do not enter macro-F1.
+NaN in the truth marks an unknown label. A row is ranked as if it had its known labels alone: its
+coverage is a share of these, and
+"no" and "all" labels above mean no and all known ones. Decisions are compared where the truth is
+known. Rows without a known
+label enter no ranking metric under any convention, and labels without a known entry do not enter
+macro-F1.
 """
 
 from __future__ import annotations
@@ -37,7 +45,9 @@ TIES = ("worst", "index")
 ROWS = ("skip", "mulan", "sklearn")
 
 
-def as_truth(labels: Array, name: str = "Y", *, may_be_unknown: bool = True) -> tuple[Array, Array | None]:
+def as_truth(
+    labels: Array, name: str = "Y", *, may_be_unknown: bool = True
+) -> tuple[Array, Array | None]:
     """Truth as a boolean matrix (n, q), True where relevant, and which entries are known, None where all are; NaN marks the others.
 
     >>> relevant, known = as_truth(np.array([[1.0, np.nan], [-1.0, 1.0]]))
@@ -46,7 +56,10 @@ def as_truth(labels: Array, name: str = "Y", *, may_be_unknown: bool = True) -> 
     """
     labels = _as_array(labels)
     if labels.ndim != 2:
-        raise ValueError(f"{name} has {labels.ndim} dimension(s); labels are a matrix with one row per instance and one column per label.")
+        raise ValueError(
+            f"{name} has {labels.ndim} dimension(s); labels are a matrix with one row per instance"
+            " and one column per label."
+        )
     if labels.shape[1] == 0:
         raise ValueError(f"{name} has shape {tuple(labels.shape)}: there is no label to evaluate.")
     relevant = labels == 1
@@ -55,7 +68,9 @@ def as_truth(labels: Array, name: str = "Y", *, may_be_unknown: bool = True) -> 
     if not bool((settled | (labels == 0)).all() or (settled | (labels == -1)).all()):
         found = [str(value) for value in np.unique(to_numpy(labels)).tolist()]
         found = [*found[:3], "…", *found[-3:]] if len(found) > 6 else found
-        raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {', '.join(found)}.")
+        raise ValueError(
+            f"{name} must hold only 0 and 1, or only -1 and +1; found {', '.join(found)}."
+        )
     return relevant, None if bool(known.all()) else known
 
 
@@ -64,7 +79,9 @@ def as_scores(scores: Array, Y: Array) -> Array:
     scores = as_floats(_as_array(scores))
     _check_shapes(Y, scores, "scores")
     if bool(namespace(scores).isnan(scores).any()):
-        raise ValueError("scores holds NaN, which has no rank; replace it by a number or by -inf for 'never'.")
+        raise ValueError(
+            "scores holds NaN, which has no rank; replace it by a number or by -inf for 'never'."
+        )
     return scores
 
 
@@ -78,7 +95,10 @@ def as_decisions(Y: Array, P: Array) -> tuple[Array, Array, Array | None]:
 
 def _check_shapes(Y: Array, other: Array, name: str) -> None:
     if tuple(Y.shape) != tuple(other.shape):
-        raise ValueError(f"Y has shape {tuple(Y.shape)} but {name} has shape {tuple(other.shape)}; they must be equal.")
+        raise ValueError(
+            f"Y has shape {tuple(Y.shape)} but {name} has shape {tuple(other.shape)}; they must be"
+            " equal."
+        )
 
 
 def as_weights(sample_weight: Array | None, like: Array) -> Array | None:
@@ -87,7 +107,10 @@ def as_weights(sample_weight: Array | None, like: Array) -> Array | None:
         return None
     weights = as_floats(sample_weight, like)
     if weights.shape != (len(like),):
-        raise ValueError(f"sample_weight has shape {tuple(weights.shape)}; one weight for each of the {len(like)} rows is needed.")
+        raise ValueError(
+            f"sample_weight has shape {tuple(weights.shape)}; one weight for each of the"
+            f" {len(like)} rows is needed."
+        )
     if not bool(((weights >= 0) & (weights < np.inf)).all()):
         raise ValueError("sample_weight must be finite and at least 0.")
     return weights

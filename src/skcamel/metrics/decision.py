@@ -24,7 +24,8 @@ def hamming_loss(Y: Array, P: Array, *, sample_weight: Array | None = None) -> f
     Parameters
     ----------
     Y, P : array of shape (n, q)
-        Truth and decisions in {0, 1} or {-1, +1}. NaN in Y marks unknown entries, which do not count.
+        Truth and decisions in {0, 1} or {-1, +1}. NaN in Y marks unknown entries, which do not
+        count.
     sample_weight : array of shape (n,), default=None
 
     Examples
@@ -35,7 +36,9 @@ def hamming_loss(Y: Array, P: Array, *, sample_weight: Array | None = None) -> f
     return float(decision_metrics(counted(Y, P, sample_weight))["hamming_loss"])
 
 
-def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
+def macro_f1(
+    Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None
+) -> float:
     """Mean over labels of F1 = 2TP / (2TP + FP + FN); larger is better.
 
     Parameters
@@ -43,7 +46,8 @@ def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | 
     Y, P, sample_weight
         As in :func:`hamming_loss`.
     absent : float, default=1.0
-        F1 of a label that neither occurs nor is predicted. 1 rewards a method that never predicts a rare label: report 0 beside it.
+        F1 of a label that neither occurs nor is predicted. 1 rewards a method that never predicts a
+        rare label: report 0 beside it.
         A label without a known entry does not count.
 
     Examples
@@ -54,7 +58,9 @@ def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | 
     return float(decision_metrics(counted(Y, P, sample_weight), absent)["macro_f1"])
 
 
-def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None) -> float:
+def micro_f1(
+    Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None
+) -> float:
     """F1 of the counts summed over labels; larger is better.
 
     Parameters as in :func:`macro_f1`.
@@ -67,16 +73,21 @@ def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | 
     return float(decision_metrics(counted(Y, P, sample_weight), absent)["micro_f1"])
 
 
-def count(relevant: Array, predicted: Array, weights: Array | None = None, known: Array | None = None) -> Counts:
+def count(
+    relevant: Array, predicted: Array, weights: Array | None = None, known: Array | None = None
+) -> Counts:
     """True positives, predictions and positives of each label.
 
-    Truth is a bool array (n, q), False where not `known` (n, q), decisions are (n, q), or (c, n, q) for c candidates at once, weights
+    Truth is a bool array (n, q), False where not `known` (n, q), decisions are (n, q), or (c, n, q)
+    for c candidates at once, weights
     (n,).
     """
     if known is not None:
         predicted = predicted & known
     w = as_floats(relevant[:, 0] | True) if weights is None else weights
-    positives, predictions, both = (w @ as_floats(x) for x in (relevant, predicted, relevant & predicted))
+    positives, predictions, both = (
+        w @ as_floats(x) for x in (relevant, predicted, relevant & predicted)
+    )
     of_known = None if known is None else w @ as_floats(known)
     return Counts(both, predictions, positives, float(w.sum()), of_known)
 

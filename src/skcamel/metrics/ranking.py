@@ -8,18 +8,29 @@ from skcamel.arrays import Array, as_floats, is_tensor, namespace
 from skcamel.checks import choice
 from skcamel.metrics.conventions import RANKING, ROWS, TIES, as_scores, as_truth, as_weights
 
-BLOCK = 2**17  # scores sorted or compared at a time; larger arrays are returned to the system after each use, at twice the cost
+BLOCK = (
+    2**17
+)  # scores sorted or compared at a time; larger arrays are returned to the system after each use, at twice the cost
 
 
-def one_error(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", sample_weight: Array | None = None) -> float:
+def one_error(
+    Y: Array,
+    scores: Array,
+    *,
+    ties: str = "worst",
+    rows: str = "skip",
+    sample_weight: Array | None = None,
+) -> float:
     """Share of rows whose highest score belongs to an irrelevant label; smaller is better.
 
-    Under ties="worst" the lowest index among equal highest scores is the top label, under "index" the highest.
+    Under ties="worst" the lowest index among equal highest scores is the top label, under "index"
+    the highest.
 
     Parameters
     ----------
     Y : array of shape (n, q)
-        Relevance in {0, 1} or {-1, +1}; NaN where unknown, and a row is ranked by its known labels alone.
+        Relevance in {0, 1} or {-1, +1}; NaN where unknown, and a row is ranked by its known labels
+        alone.
     scores : array of shape (n, q)
         Higher means more relevant.
     ties, rows : str
@@ -39,10 +50,18 @@ def one_error(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "skip
     return _mean_of("one_error", Y, scores, ties, rows, sample_weight)
 
 
-def coverage(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", sample_weight: Array | None = None) -> float:
+def coverage(
+    Y: Array,
+    scores: Array,
+    *,
+    ties: str = "worst",
+    rows: str = "skip",
+    sample_weight: Array | None = None,
+) -> float:
     """How far down the ranking the last relevant label stands, (rank - 1) / q; smaller is better.
 
-    Parameters and conventions as in :func:`one_error`. scikit-learn's `coverage_error` counts the rank itself.
+    Parameters and conventions as in :func:`one_error`. scikit-learn's `coverage_error` counts the
+    rank itself.
 
     Examples
     --------
@@ -52,7 +71,14 @@ def coverage(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "skip"
     return _mean_of("coverage", Y, scores, ties, rows, sample_weight)
 
 
-def ranking_loss(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", sample_weight: Array | None = None) -> float:
+def ranking_loss(
+    Y: Array,
+    scores: Array,
+    *,
+    ties: str = "worst",
+    rows: str = "skip",
+    sample_weight: Array | None = None,
+) -> float:
     """Share of (relevant, irrelevant) pairs in the wrong order; smaller is better.
 
     Parameters and conventions as in :func:`one_error`.
@@ -65,10 +91,18 @@ def ranking_loss(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "s
     return _mean_of("ranking_loss", Y, scores, ties, rows, sample_weight)
 
 
-def average_precision(Y: Array, scores: Array, *, ties: str = "worst", rows: str = "skip", sample_weight: Array | None = None) -> float:
+def average_precision(
+    Y: Array,
+    scores: Array,
+    *,
+    ties: str = "worst",
+    rows: str = "skip",
+    sample_weight: Array | None = None,
+) -> float:
     """Mean over relevant labels of the share of relevant ones ranked at least as high; larger is better.
 
-    Parameters and conventions as in :func:`one_error`. It is scikit-learn's label ranking average precision.
+    Parameters and conventions as in :func:`one_error`. It is scikit-learn's label ranking average
+    precision.
 
     Examples
     --------
@@ -98,8 +132,10 @@ def ranking_metrics(
 ) -> dict[str, Array]:
     """All four ranking metrics, arrays of shape () or (c,).
 
-    Relevance is a bool array (n, q), scores are (n, q), or (c, n, q) for c candidates at once, weights (n,). `known` (n, q) says
-    which entries of the relevance are known; None: all. Labels that are not known take no part; their relevance is False.
+    Relevance is a bool array (n, q), scores are (n, q), or (c, n, q) for c candidates at once,
+    weights (n,). `known` (n, q) says
+    which entries of the relevance are known; None: all. Labels that are not known take no part;
+    their relevance is False.
     """
     choice(ties, TIES, "ties")
     choice(rows, ROWS, "rows")
@@ -109,8 +145,13 @@ def ranking_metrics(
     relevant = xp.reshape(xp.broadcast_to(relevant, scores.shape), (-1, q))
     ranked = xp.reshape(scores if known is None else xp.where(known, scores, xp.nan), (-1, q))
     size = max(1, BLOCK // q)
-    blocks = [judge(relevant[i : i + size], ranked[i : i + size], ties) for i in range(0, max(1, len(ranked)), size)]
-    top, last, wrong, precision, total = xp.reshape(xp.concatenate(blocks, axis=1), (5, *scores.shape[:-1]))
+    blocks = [
+        judge(relevant[i : i + size], ranked[i : i + size], ties)
+        for i in range(0, max(1, len(ranked)), size)
+    ]
+    top, last, wrong, precision, total = xp.reshape(
+        xp.concatenate(blocks, axis=1), (5, *scores.shape[:-1])
+    )
     labels = xp.full_like(total, q) if known is None else as_floats(xp.sum(known, axis=1))
     values = {  # with what MULAN gives rows that have no or all labels
         "one_error": 1 - top,
@@ -130,18 +171,23 @@ def ranking_metrics(
     for name in RANKING:
         w = as_floats(counts[name]) if weights is None else counts[name] * weights
         total_weight = xp.sum(w, axis=-1)
-        means[name] = xp.sum(w * values[name], axis=-1) / xp.where(total_weight > 0, total_weight, xp.nan)
+        means[name] = xp.sum(w * values[name], axis=-1) / xp.where(
+            total_weight > 0, total_weight, xp.nan
+        )
     return means
 
 
 def _by_marks(relevant: np.ndarray, scores: np.ndarray, ties: str) -> np.ndarray:
     """What the rankings say, (5, n).
 
-    That is: whether the top label is relevant, the position of the last relevant one, pairs in the wrong order, the sum of the
-    precisions at relevant labels, and the number of these. A relevant label at `position` (1 is the best) with `hits` relevant
+    That is: whether the top label is relevant, the position of the last relevant one, pairs in the
+    wrong order, the sum of the
+    precisions at relevant labels, and the number of these. A relevant label at `position` (1 is the
+    best) with `hits` relevant
     labels down to there has ``position - hits`` irrelevant ones above it.
 
-    Relevance is written into the last bit of each score, so that values are sorted instead of indices, which is four times as fast.
+    Relevance is written into the last bit of each score, so that values are sorted instead of
+    indices, which is four times as fast.
     Rows in which that bit could decide about a relevant label are left to :func:`_by_pairs`.
     """
     n, q = scores.shape
@@ -154,7 +200,9 @@ def _by_marks(relevant: np.ndarray, scores: np.ndarray, ties: str) -> np.ndarray
     ranked = (marked & 1) > 0  # relevance, the worst score first
     marked &= ~1
     tied = values[:, 1:] == values[:, :-1]
-    if tied.any():  # as labels that never occur are; where only irrelevant labels tie, nothing depends on their order
+    # as labels that never occur are; where only irrelevant labels tie, nothing depends on their
+    # order
+    if tied.any():
         tied &= ranked[:, 1:] | ranked[:, :-1]
     total = np.count_nonzero(relevant, axis=1)
     ends = np.cumsum(total)
@@ -188,7 +236,9 @@ def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
         position[i, j] = as_floats(xp.count_nonzero(down_to, 1))
         hits[i, j] = as_floats(xp.count_nonzero(down_to & relevant[i], 1))
     highest = xp.amax(xp.where(xp.isnan(scores), -xp.inf, scores), axis=1)[:, None]
-    first = xp.argmax((scores == highest) * (q - columns if ties == "worst" else columns + 1), axis=1)
+    first = xp.argmax(
+        (scores == highest) * (q - columns if ties == "worst" else columns + 1), axis=1
+    )
     top = relevant[xp.arange(n, device=scores.device), first]
     last = xp.amax(position, axis=1)
     wrong = xp.sum(position - hits, axis=1)
@@ -197,8 +247,12 @@ def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
     return xp.stack([as_floats(part) for part in (top, last, wrong, precision, total)])
 
 
-def _mean_of(name: str, Y: Array, scores: Array, ties: str, rows: str, sample_weight: Array | None) -> float:
+def _mean_of(
+    name: str, Y: Array, scores: Array, ties: str, rows: str, sample_weight: Array | None
+) -> float:
     relevant, known = as_truth(Y)
     scores = as_scores(scores, relevant)
     weights = as_weights(sample_weight, relevant)
-    return float(ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights, known=known)[name])
+    return float(
+        ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights, known=known)[name]
+    )

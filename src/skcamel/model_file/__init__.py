@@ -1,10 +1,14 @@
 """Models ► one file ► models, without pickle.
 
-The file is an npz: a zip of plain numpy arrays, the first of which is a JSON header with the tree of the model (`state`). Loading parses
-numbers and text, and builds only the classes that `state.CLASSES` lists; nothing in the file can name code. Each class says what its
-instances may hold, which is checked before anything is used: what loads is sound, whoever wrote the file.
+The file is an npz: a zip of plain numpy arrays, the first of which is a JSON header with the tree
+of the model (`state`). Loading parses
+numbers and text, and builds only the classes that `state.CLASSES` lists; nothing in the file can
+name code. Each class says what its
+instances may hold, which is checked before anything is used: what loads is sound, whoever wrote the
+file.
 
-Steps of other libraries are written and read by skops, which builds the types that it knows to be harmless, and others only if the caller
+Steps of other libraries are written and read by skops, which builds the types that it knows to be
+harmless, and others only if the caller
 trusts them by name.
 """
 
@@ -35,7 +39,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
         Steps of other libraries need ``pip install skcamel[pipelines]``.
     path : str, path or binary file object
-        A name is used as given, whatever its suffix, and the file appears whole or not at all. A file object is written to from
+        A name is used as given, whatever its suffix, and the file appears whole or not at all. A
+        file object is written to from
         where it stands, and stays open behind the last byte of the model; it need not be seekable.
 
     Examples
@@ -48,25 +53,41 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     ...     bool((load(f"{folder}/model.skcamel").predict(np.eye(4)) == model.predict(np.eye(4))).all())
     True
     """
-    name, estimator = type(model).__name__, final(model) if type(model) in PIPELINES.values() else model
+    name, estimator = (
+        type(model).__name__,
+        final(model) if type(model) in PIPELINES.values() else model,
+    )
     if not (is_ours(type(estimator)) and type(estimator).__name__ in MODELS):
         known = " or ".join(MODELS)
         kind = type(estimator).__name__
-        raise TypeError(f"save takes a fitted {known}, or a Pipeline that ends in one, got {kind}; for others use skops.io.dump.")
+        raise TypeError(
+            f"save takes a fitted {known}, or a Pipeline that ends in one, got {kind}; for others"
+            " use skops.io.dump."
+        )
     if not hasattr(estimator, "classes_"):
         raise ValueError(f"This {name} is not fitted; call fit before save.")
     writer = Writer()
     header = {"format": FORMAT, "model": writer.model(model), "parts": writer.parts}
-    header["written_by"] = f"skcamel {skcamel.__version__}"  # this and what follows is for people; loading depends on none of it
+    header["written_by"] = (  # this and what follows is for people; loading depends on none of it
+        f"skcamel {skcamel.__version__}"
+    )
     libraries = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
-    header["environment"] = {name: library.__version__ for name, library in libraries.items()} | {"python": platform.python_version()}
+    header["environment"] = {name: library.__version__ for name, library in libraries.items()} | {
+        "python": platform.python_version()
+    }
     try:
         text = text_of(header)
         Reader(writer.arrays, None).model(header["model"])
     except ValueError as error:
-        hint = "Features and parameters of ordinary size (scaling='standard') and steps that can be imported can be"
+        hint = (
+            "Features and parameters of ordinary size (scaling='standard') and steps that can be"
+            " imported can be"
+        )
         raise ValueError(f"This {name} cannot be saved: {error}. {hint}.") from error
-    arrays = {name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<")) for name, array in writer.arrays.items()}
+    arrays = {
+        name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        for name, array in writer.arrays.items()
+    }
     with target(path) as file:
         np.savez(file, allow_pickle=False, **{HEADER: text}, **arrays)
 
@@ -74,27 +95,36 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
 def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:
     """Read a model or a Pipeline that :func:`save` wrote; predictions on new rows are identical.
 
-    Every number of a model is checked before it is used: what loads answers with finite numbers, and its memory is bounded by the
-    size of the file. That says nothing of who trained it; load models from people you trust to predict well. Steps of other
-    libraries are read by skops, which builds no type that could do harm unless it is trusted; their numbers are not checked.
+    Every number of a model is checked before it is used: what loads answers with finite numbers,
+    and its memory is bounded by the
+    size of the file. That says nothing of who trained it; load models from people you trust to
+    predict well. Steps of other
+    libraries are read by skops, which builds no type that could do harm unless it is trusted; their
+    numbers are not checked.
 
     Parameters
     ----------
     path : str, path or binary file object
-        A file object is read from where it stands to its end, and stays open; it need not be seekable. After ``save(model, file)`` go back
+        A file object is read from where it stands to its end, and stays open; it need not be
+        seekable. After ``save(model, file)`` go back
         first, by ``file.seek(0)``.
     trusted : sequence of str, default=()
-        Types that steps of other libraries may hold beyond those that skops knows to be harmless, as "package.module.Name". A file
+        Types that steps of other libraries may hold beyond those that skops knows to be harmless,
+        as "package.module.Name". A file
         that holds others is refused with their names; look at each before you trust it.
 
     Raises
     ------
     ModelFileError
-        Where the file is damaged, truncated, foreign, of another format, holds numbers that no fit gives, or types that are not
+        Where the file is damaged, truncated, foreign, of another format, holds numbers that no fit
+        gives, or types that are not
         trusted. A file that cannot be opened gives the error of the operating system.
     """
     if isinstance(trusted, str):
-        raise TypeError(f"trusted={trusted!r} is one text; give a sequence of names, as in trusted=[{trusted!r}].")
+        raise TypeError(
+            f"trusted={trusted!r} is one text; give a sequence of names, as in"
+            f" trusted=[{trusted!r}]."
+        )
     with opened(path) as file:
         header, arrays = read(file)
         return Reader(arrays, tuple(trusted)).model(header["model"])

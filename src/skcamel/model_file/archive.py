@@ -1,6 +1,7 @@
 """A header and arrays ► a zip archive ► the same, to and from files and streams; no byte is believed before it is checked.
 
-``np.savez`` stores members uncompressed, one after the other from the first byte on. What is read here has that form, and its members
+``np.savez`` stores members uncompressed, one after the other from the first byte on. What is read
+here has that form, and its members
 hold no more bytes than the file: what is allocated is bounded by its size.
 """
 
@@ -44,7 +45,9 @@ def opened(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
     with source(path) as file:
         try:
             if hasattr(path, "read") and not file.seek(0, os.SEEK_END):
-                raise ModelFileError("holds nothing from where it stands to its end; go back to the model by seek(0)")
+                raise ModelFileError(
+                    "holds nothing from where it stands to its end; go back to the model by seek(0)"
+                )
             yield file
         except ModelFileError as error:
             raise ModelFileError(f"{name} {error}.") from error
@@ -55,21 +58,29 @@ def opened(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
         except Exception as error:  # whatever may be wrong with a file, in one form
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             detail = f"{kind}{error}"[:500].replace("\n", " ")
-            raise ModelFileError(f"{name} is not a whole skcamel model file ({detail}); copy it again or save the model anew.") from error
+            raise ModelFileError(
+                f"{name} is not a whole skcamel model file ({detail}); copy it again or save the"
+                " model anew."
+            ) from error
 
 
 def text_of(header: dict[str, Any]) -> np.ndarray:
     """The header as the first array of the file."""
     text = json.dumps(header, sort_keys=True).encode()
     if len(text) > HEADER_BYTES:
-        raise ValueError(f"its names and search results take {memory.gib(len(text))}, {memory.gib(HEADER_BYTES)} are the most")
+        raise ValueError(
+            f"its names and search results take {memory.gib(len(text))}, {memory.gib(HEADER_BYTES)}"
+            " are the most"
+        )
     return np.frombuffer(text, dtype=np.uint8)
 
 
 def read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What the file says of itself, if it is of the format that this code reads, and its arrays."""
     with archive(file) as found:
-        sizes = {member.filename.removesuffix(".npy"): member.file_size for member in found.infolist()}
+        sizes = {
+            member.filename.removesuffix(".npy"): member.file_size for member in found.infolist()
+        }
         if sizes[HEADER] > HEADER_BYTES:
             raise ValueError(f"its header has {sizes[HEADER]} bytes, {HEADER_BYTES} are the most")
         needed = HEADER_GROWTH * sizes[HEADER] + sum(sizes.values()) + max(sizes.values())
@@ -80,7 +91,9 @@ def read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         if version != FORMAT:
             is_newer = type(version) is int and version > FORMAT
             hint = "update skcamel" if is_newer else "fit again with this version"
-            raise ModelFileError(f"has the format {version!r:.40}, this skcamel reads {FORMAT}; {hint}")
+            raise ModelFileError(
+                f"has the format {version!r:.40}, this skcamel reads {FORMAT}; {hint}"
+            )
         names = [f"a{k}" for k in range(len(sizes) - 1)]
         if [*sizes] != [HEADER, *names] or len(sizes) < len(found.infolist()):
             raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order")
@@ -96,8 +109,13 @@ def archive(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
         file.seek(max(0, size - 22))
         if not members or members[0].header_offset or file.read(4) != END:
             raise ValueError("it is no zip archive from its first byte to its last")
-        if any(member.compress_type for member in members) or sum(member.file_size for member in members) > size:
-            raise ValueError("it is compressed, which skcamel never does, or its members lie in each other")
+        if (
+            any(member.compress_type for member in members)
+            or sum(member.file_size for member in members) > size
+        ):
+            raise ValueError(
+                "it is compressed, which skcamel never does, or its members lie in each other"
+            )
         yield found
 
 
@@ -154,10 +172,18 @@ def _is_path(path: Any, method: str, mode: str) -> bool:
     if isinstance(path, (str, os.PathLike)):
         return True
     if not hasattr(path, method):
-        raise TypeError(f"A model file is a path or a binary file object, got {type(path).__name__}; give a name such as 'model.skcamel'.")
+        raise TypeError(
+            f"A model file is a path or a binary file object, got {type(path).__name__}; give a"
+            " name such as 'model.skcamel'."
+        )
     if isinstance(path, io.TextIOBase):
-        raise TypeError(f"{name_of(path)} is open for text, a model is bytes; open it with mode {mode!r}.")
+        raise TypeError(
+            f"{name_of(path)} is open for text, a model is bytes; open it with mode {mode!r}."
+        )
     is_able: Any = getattr(path, f"{method[:4]}able", None)
     if getattr(path, "closed", False) or (is_able is not None and not is_able()):
-        raise ValueError(f"{name_of(path)} is closed, or open for the other direction; open it with mode {mode!r}.")
+        raise ValueError(
+            f"{name_of(path)} is closed, or open for the other direction; open it with mode"
+            f" {mode!r}."
+        )
     return False

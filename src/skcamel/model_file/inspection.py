@@ -1,7 +1,9 @@
 """A model file ► what it is, from what data, how good, what it reveals about training rows, and what takes how much space.
 
-All of it is plain data first (:class:`Inspection`), then lines of text, which a terminal shows below headings and `card.md` as lists.
-Steps of other libraries are never built for this: their types are read from the text that skops wrote, so any file can be inspected.
+All of it is plain data first (:class:`Inspection`), then lines of text, which a terminal shows
+below headings and `card.md` as lists.
+Steps of other libraries are never built for this: their types are read from the text that skops
+wrote, so any file can be inspected.
 """
 
 from __future__ import annotations
@@ -30,11 +32,20 @@ OF_LABELS = ("rows", "positives", "precision", "recall", "f1")
 FEW = 10  # rows that have a label, for figures that mean much
 MOST = 30  # columns and labels that are shown; the others are counted
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
-MEMBER = "Scores: weight {weight:.4g}, kernel {kernel}, bandwidth {bandwidth:.4g}, scaling {scaling}, alpha {alpha:.4g}, "
+MEMBER = (
+    "Scores: weight {weight:.4g}, kernel {kernel}, bandwidth {bandwidth:.4g}, scaling {scaling},"
+    " alpha {alpha:.4g}, "
+)
 MEMBER += "lambda1 {lambda1:.4g}, lambda2 {lambda2:.4g}."
 LABEL = "Weak label {label}: F1 {f1:.3f} ({positives:,.6g} of {rows:,.6g} rows have it)"
-NOTHING = "The file holds no estimates by leave-one-out; measure the model on rows that were kept out of the fit (skcamel evaluate)."
-WORDS, RANKED = ("category", "tags", "text"), ("number", "date")  # kinds of columns of which values are in the file; where they are ranked
+NOTHING = (
+    "The file holds no estimates by leave-one-out; measure the model on rows that were kept out of"
+    " the fit (skcamel evaluate)."
+)
+WORDS, RANKED = (
+    ("category", "tags", "text"),
+    ("number", "date"),
+)  # kinds of columns of which values are in the file; where they are ranked
 
 
 @dataclass(frozen=True)
@@ -46,11 +57,13 @@ class Inspection:
     file : dict
         name, bytes, format_version, written_by and environment, the versions of libraries.
     model : dict
-        class, steps, solver, members (weight, scaling, kernel, bandwidth, alpha, lambda1, lambda2), threshold, correlation, labels.
+        class, steps, solver, members (weight, scaling, kernel, bandwidth, alpha, lambda1, lambda2),
+        threshold, correlation, labels.
     data : dict
         rows, columns (name, kind, detail), features, known_labels (share).
     quality : dict
-        source, figures, labels (label, rows, positives, precision, recall, f1), weakest; or the reason why there are none.
+        source, figures, labels (label, rows, positives, precision, recall, f1), weakest; or the
+        reason why there are none.
     reveals : list of dict
         what, held ("yes", "no", "in part", "unknown") and detail.
     size : list of dict
@@ -97,9 +110,13 @@ class Inspection:
             "Data": self._data(),
             "How good": self._quality(),
             "What the file reveals about its training data": self._reveals(),
-            f"Size: {file_size(self.file['bytes'])}": [f"{file_size(part['bytes']):>8}  {part['part']}" for part in self.size[:LARGEST]],
+            f"Size: {file_size(self.file['bytes'])}": [
+                f"{file_size(part['bytes']):>8}  {part['part']}" for part in self.size[:LARGEST]
+            ],
         }
-        return "\n\n".join("\n  ".join(map(one_line, [heading, *lines])) for heading, lines in sections.items())
+        return "\n\n".join(
+            "\n  ".join(map(one_line, [heading, *lines])) for heading, lines in sections.items()
+        )
 
     def _kind(self) -> str:
         steps = self.model["steps"]
@@ -111,13 +128,22 @@ class Inspection:
         yield from map(MEMBER.format_map, self.model["members"])
         yield "Thresholds of the scores: {threshold}.".format(**self.model)
         libraries = listed([" ".join(library) for library in self.file["environment"].items()])
-        yield "Written by {written_by}, format version {format_version}; ".format(**self.file) + libraries
+        yield (
+            "Written by {written_by}, format version {format_version}; ".format(**self.file)
+            + libraries
+        )
 
     def _data(self) -> Iterator[str]:
         """Sizes, and the columns."""
         columns = self.data["columns"]
-        yield "{rows:,} rows, {features:,} features, {known_labels:.1%} of the labels known.".format(**self.data)
-        yield from ("{name}: {kind}, {detail}".format(**column).rstrip(", :") for column in columns[:MOST])
+        yield (
+            "{rows:,} rows, {features:,} features, {known_labels:.1%} of the labels known.".format(
+                **self.data
+            )
+        )
+        yield from (
+            "{name}: {kind}, {detail}".format(**column).rstrip(", :") for column in columns[:MOST]
+        )
         if len(columns) > MOST:
             yield f"… and {len(columns) - MOST} more"
 
@@ -129,7 +155,10 @@ class Inspection:
         yield from map(LABEL.format_map, quality["weakest"])
 
     def _limits(self) -> Iterator[str]:
-        yield "It knows the labels above and no others, and answers for rows like those of the fit: it does not notice other rows."
+        yield (
+            "It knows the labels above and no others, and answers for rows like those of the fit:"
+            " it does not notice other rows."
+        )
         rare = [label["label"] for label in self.quality["labels"] if label["positives"] < FEW]
         if rare:
             yield f"Fewer than {FEW} rows have {_some(rare)}: figures of such labels are uncertain."
@@ -163,7 +192,8 @@ def inspect(model: Any) -> Inspection:
 
     Parameters
     ----------
-    model : str, path or binary file object; or fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
+    model : str, path or binary file object; or fitted CamelClassifier or CamelClassifierCV, or
+    fitted Pipeline that ends in one
         A model is inspected as the file that :func:`skcamel.save` would write of it.
 
     Returns
@@ -172,7 +202,8 @@ def inspect(model: Any) -> Inspection:
 
     Notes
     -----
-    Numbers are checked as by :func:`skcamel.load`. Steps of other libraries are not built and need not be trusted.
+    Numbers are checked as by :func:`skcamel.load`. Steps of other libraries are not built and need
+    not be trusted.
 
     Examples
     --------
@@ -204,7 +235,9 @@ def _inspected(file: BinaryIO, name: str) -> Inspection:
         {"name": name, "bytes": n_bytes, "format_version": header["format"]}
         | {
             "written_by": str(header["written_by"]),
-            "environment": {str(name): str(version) for name, version in header["environment"].items()},
+            "environment": {
+                str(name): str(version) for name, version in header["environment"].items()
+            },
         },
         _model(model, estimator),
         _data(model, estimator),
@@ -227,9 +260,14 @@ def _model(model: Any, estimator: Any) -> dict[str, Any]:
         members.append({"weight": weight, **chosen})
     return {
         "class": type(estimator).__name__,
-        "steps": [step.type if isinstance(step, Sealed) else type(step).__name__ for step in transformers(model)],
+        "steps": [
+            step.type if isinstance(step, Sealed) else type(step).__name__
+            for step in transformers(model)
+        ],
         "labels": [str(name) for name in estimator.label_names_],
-        "threshold": estimator.threshold if np.ndim(estimator.threshold) == 0 else "one for each label",
+        "threshold": (
+            estimator.threshold if np.ndim(estimator.threshold) == 0 else "one for each label"
+        ),
         "solver": listed(sorted({own.solver_ for _, own in estimator.weighted_members()})),
         "members": members,
         "correlation": LEARNED[estimator.correlation],
@@ -265,11 +303,19 @@ def weakest(f1: np.ndarray, positives: np.ndarray, k: int) -> list[int]:
 
 def _quality(estimator: Any) -> dict[str, Any]:
     """How good, by what the file holds."""
-    found: dict[str, Any] = {"source": None, "figures": {}, "labels": [], "weakest": [], "reason": NOTHING}
+    found: dict[str, Any] = {
+        "source": None,
+        "figures": {},
+        "labels": [],
+        "weakest": [],
+        "reason": NOTHING,
+    }
     if hasattr(estimator, "label_estimates_"):
         estimates = estimator.label_estimates_
         columns = [estimates[key].tolist() for key in OF_LABELS]
-        labels = _records(("label", *OF_LABELS), zip(map(str, estimator.label_names_), *columns, strict=True))
+        labels = _records(
+            ("label", *OF_LABELS), zip(map(str, estimator.label_names_), *columns, strict=True)
+        )
         lowest = weakest(estimates["f1"], estimates["positives"], WEAKEST)
         found |= {"labels": labels, "weakest": [labels[j] for j in lowest], "reason": ""}
         found["source"] = f"leave-one-out of {count(estimator.n_judged_, 'training row')}"
@@ -284,35 +330,75 @@ def _quality(estimator: Any) -> dict[str, Any]:
 def _revealed(model: Any, estimator: Any) -> Iterator[tuple[str, str, str]]:
     """What the file holds of the training data: what, whether, and a sentence."""
     held, detail = _rows_held(estimator)
-    labels = {"yes": "Each row has its coefficients; as a rule its labels can be computed from them."}
-    rows = {"yes": "The rows themselves show it.", "in part": "The rows that it holds show it of themselves."}
+    labels = {
+        "yes": "Each row has its coefficients; as a rule its labels can be computed from them."
+    }
+    rows = {
+        "yes": "The rows themselves show it.",
+        "in part": "The rows that it holds show it of themselves.",
+    }
     yield "training rows", held, detail
-    yield "labels of training rows", "yes" if held == "yes" else "no", labels.get(held, "The file has counts over all rows only.")
+    yield (
+        "labels of training rows",
+        "yes" if held == "yes" else "no",
+        labels.get(held, "The file has counts over all rows only."),
+    )
     yield "whether a given row was in the fit", held, rows.get(held, "It holds no row.")
     values = "; ".join(_values_held(model, estimator))
     detail = values or "None beyond means, ranges and names of columns"
     yield "values, words and categories of single columns", "yes" if values else "no", f"{detail}."
-    summaries = "Names of labels; how often each label, and each pair of labels, occurs; means or ranges of columns."
+    summaries = (
+        "Names of labels; how often each label, and each pair of labels, occurs; means or ranges of"
+        " columns."
+    )
     yield "summaries of all rows", "yes", summaries
     for step in transformers(model):
         if isinstance(step, Sealed):
-            yield f"step {step.type}", "unknown", f"It was not opened. It names the types {listed(step.types)}."
+            yield (
+                f"step {step.type}",
+                "unknown",
+                f"It was not opened. It names the types {listed(step.types)}.",
+            )
 
 
 def _rows_held(estimator: Any) -> tuple[str, str]:
     """Whether training rows are in the file."""
-    rows = [member.X_fit_ for _, member in estimator.weighted_members() if member.X_fit_ is not None]
+    rows = [
+        member.X_fit_ for _, member in estimator.weighted_members() if member.X_fit_ is not None
+    ]
     if not rows:
         elsewhere = "A precomputed kernel was given; its rows are elsewhere."
-        return "no", elsewhere if estimator._is_pairwise() else "It has coefficients for columns (solver primal)."
+        return (
+            "no",
+            (
+                elsewhere
+                if estimator._is_pairwise()
+                else "It has coefficients for columns (solver primal)."
+            ),
+        )
     _, summed = training_size(estimator)
     if not summed:
         n_rows = count(rows[0].shape[0], "row")
-        return "yes", f"All {n_rows} are in the file, scaled; the scaling is in the file too and can be undone."
+        return (
+            "yes",
+            (
+                f"All {n_rows} are in the file, scaled; the scaling is in the file too and can be"
+                " undone."
+            ),
+        )
     how = estimator.landmarks if isinstance(estimator.landmarks, str) else "given"
     if how == "kmeans":
-        return "no", f"{summed} are centres of clusters, each the mean of at least two different rows."
-    return "in part", f"{summed} are training rows, scaled ({how}); a fit with landmarks='kmeans' (skcamel fit --landmarks) holds none."
+        return (
+            "no",
+            f"{summed} are centres of clusters, each the mean of at least two different rows.",
+        )
+    return (
+        "in part",
+        (
+            f"{summed} are training rows, scaled ({how}); a fit with landmarks='kmeans' (skcamel"
+            " fit --landmarks) holds none."
+        ),
+    )
 
 
 def _values_held(model: Any, estimator: Any) -> Iterator[str]:
@@ -323,5 +409,11 @@ def _values_held(model: Any, estimator: Any) -> Iterator[str]:
         yield from (f"{kind} {name}" for name, kind, _ in described if kind in holding)
     for _, own in estimator.weighted_members():
         if own._scaling.ranks is not None:
-            yield f"scaling by rank: {count(len(own._scaling.ranks.knots), 'value')} of the columns, sorted"
-    yield from (f"category {name}" for name in getattr(estimator, "input_columns_", {}).get("categories", ()))
+            yield (
+                f"scaling by rank: {count(len(own._scaling.ranks.knots), 'value')} of the columns,"
+                " sorted"
+            )
+    yield from (
+        f"category {name}"
+        for name in getattr(estimator, "input_columns_", {}).get("categories", ())
+    )

@@ -1,18 +1,23 @@
 """A model ► a tree for JSON with arrays beside it ► the same model, if it is sound.
 
-A class that goes into model files stands in `CLASSES`, and says with the class attribute `stored` what its instances hold::
+A class that goes into model files stands in `CLASSES`, and says with the class attribute `stored`
+what its instances hold::
 
     class Scaling(NamedTuple):
         name: str
         shift: np.ndarray | None = None
         stored = {"name": str, "shift": ("d", None)}
 
-        def check_stored(self) -> None: ...  # raises ValueError where values cannot come from a fit; may be left out
+        def check_stored(self) -> None: ...  # raises ValueError where values cannot come from a
+        fit; may be left out
 
-`stored` names every attribute once, of an estimator those that a fit sets; the estimator's `optional` names those that only some fits set.
+`stored` names every attribute once, of an estimator those that a fit sets; the estimator's
+`optional` names those that only some fits set.
 
-- ``("n", "q")`` is an array of float64. A letter is a size, the same wherever the model has it, and never 0. The last entry may say
-  more: ``float`` numbers of any finite size, else they are at most `LARGEST`; ``int`` whole numbers; ``str`` texts; ``csr_array`` sparse
+- ``("n", "q")`` is an array of float64. A letter is a size, the same wherever the model has it, and
+  never 0. The last entry may say
+  more: ``float`` numbers of any finite size, else they are at most `LARGEST`; ``int`` whole
+  numbers; ``str`` texts; ``csr_array`` sparse
   or not; ``None`` an array or None.
 - ``int``, ``float``, ``str``, ``bool``, a class that has `stored`, or ``Ranks | None``.
 - ``[str]``, ``[Part]``: a list or tuple; texts are all different.
@@ -53,14 +58,26 @@ CLASSES = MODELS | {
     "Ranks": "skcamel.camel.scaling",
     "SetThresholds": "skcamel.camel.link",
     "TablePreparer": "skcamel.data.preparer",
-    **dict.fromkeys(("Steps", "LeftOut", "Number", "Flag", "Category", "Tags", "Moment", "Text"), "skcamel.data.parts"),
+    **dict.fromkeys(
+        ("Steps", "LeftOut", "Number", "Flag", "Category", "Tags", "Moment", "Text"),
+        "skcamel.data.parts",
+    ),
 }
 PIPELINES = {kind.__name__: kind for kind in (Pipeline, LabelPipeline)}
-PIPELINE_OPTIONS = {name: value for name, value in Pipeline([]).get_params(deep=False).items() if name != "steps"}
+PIPELINE_OPTIONS = {
+    name: value for name, value in Pipeline([]).get_params(deep=False).items() if name != "steps"
+}
 MOST_NESTED = 10  # Pipelines within Pipelines
 SEALED = ("",)  # in place of the types that are trusted: build no step of another library at all
-SEARCH_ONLY = ("cv", "callback", "random_state", "landmarks")  # parameters that a fitted model does not need
-NOT_STORED = "_stream"  # sums to which rows could be added, with a sample of the rows; too much for a file
+SEARCH_ONLY = (
+    "cv",
+    "callback",
+    "random_state",
+    "landmarks",
+)  # parameters that a fitted model does not need
+NOT_STORED = (  # sums to which rows could be added, with a sample of the rows; too much for a file
+    "_stream"
+)
 MOST = 2**53  # of a whole number
 PLAIN = (type(None), bool, int, float, str)
 CHARACTERS = {float: "d", int: "liq", str: "OU"}  # of dtypes
@@ -94,7 +111,9 @@ def skops_for(what: str) -> Any:
     try:
         import skops.io
     except ImportError as error:
-        raise ImportError(f"To {what} Pipelines with steps of other libraries: pip install 'skcamel[pipelines]'") from error
+        raise ImportError(
+            f"To {what} Pipelines with steps of other libraries: pip install 'skcamel[pipelines]'"
+        ) from error
     return skops.io
 
 
@@ -128,8 +147,15 @@ class Writer:
         for name, default in PIPELINE_OPTIONS.items():
             value = getattr(model, name)
             if value != default:
-                raise ValueError(f"{name}={value!r} of a Pipeline is not stored; save it after pipeline.set_params({name}={default!r}).")
-        return {f"${type(model).__name__}": [[name, self._step(name, step)] for name, step in model.steps]}
+                raise ValueError(
+                    f"{name}={value!r} of a Pipeline is not stored; save it after"
+                    f" pipeline.set_params({name}={default!r})."
+                )
+        return {
+            f"${type(model).__name__}": [
+                [name, self._step(name, step)] for name, step in model.steps
+            ]
+        }
 
     def _step(self, name: str, step: Any) -> Any:
         if step is None or isinstance(step, str):
@@ -140,8 +166,14 @@ class Writer:
         try:
             content = skops.dumps(step)
         except Exception as error:
-            raise TypeError(f"save cannot store the step {name!r}: skops cannot write it ({error}).") from error
-        return {"$skops": self._array(np.frombuffer(content, dtype=np.uint8), "steps of other libraries")}
+            raise TypeError(
+                f"save cannot store the step {name!r}: skops cannot write it ({error})."
+            ) from error
+        return {
+            "$skops": self._array(
+                np.frombuffer(content, dtype=np.uint8), "steps of other libraries"
+            )
+        }
 
     def _object(self, thing: Any, where: str = "") -> Any:
         values = {name: value for name, value in attributes_of(thing).items() if name != NOT_STORED}
@@ -149,7 +181,9 @@ class Writer:
             if name in SEARCH_ONLY and not isinstance(values[name], PLAIN):
                 if name != "callback":
                     what = f"{name}={values[name]!r:.60} is not stored with the model"
-                    warnings.warn(f"{what}; its predictions do not depend on it, a refit would.", stacklevel=5)
+                    warnings.warn(
+                        f"{what}; its predictions do not depend on it, a refit would.", stacklevel=5
+                    )
                 values[name] = default
         return {f"${type(thing).__name__}": self._mapping(values, where)}
 
@@ -169,7 +203,11 @@ class Writer:
         if isinstance(value, np.ndarray) and value.ndim:
             if value.dtype.kind not in "OU":
                 return {"$array": self._array(value, where)}
-            return {"$text" if value.dtype.kind == "U" else "$objects": [self._value(item, where) for item in value.tolist()]}
+            return {
+                "$text" if value.dtype.kind == "U" else "$objects": [
+                    self._value(item, where) for item in value.tolist()
+                ]
+            }
         if sparse.issparse(value):
             value.sum_duplicates()  # into canonical form, if it is not in it
             parts = [self._array(part, where) for part in (value.data, value.indices, value.indptr)]
@@ -180,8 +218,9 @@ class Writer:
             items = [self._value(item, where) for item in value]
             return items if kind is list else {"$tuple": items}
         raise TypeError(
-            f"save cannot store {where}={value!r:.200}: only numbers, text and arrays can be written without pickle. "
-            "For models with functions or foreign estimators use skops.io.dump."
+            f"save cannot store {where}={value!r:.200}: only numbers, text and arrays can be"
+            " written without pickle. For models with functions or foreign estimators use"
+            " skops.io.dump."
         )
 
     def _array(self, array: np.ndarray, where: str) -> str:
@@ -254,10 +293,15 @@ class Reader:
         except MemoryError:
             raise
         except Exception as error:
-            raise ValueError(f"skops cannot read one of its steps: {type(error).__name__}: {error}") from error
+            raise ValueError(
+                f"skops cannot read one of its steps: {type(error).__name__}: {error}"
+            ) from error
         if unknown:
             names = str(unknown)[:2000]
-            raise ModelFileError(f"holds types that are not trusted; if you know them to be harmless, load(path, trusted={names})")
+            raise ModelFileError(
+                "holds types that are not trusted; if you know them to be harmless, load(path,"
+                f" trusted={names})"
+            )
         if isinstance(step, type) or not hasattr(step, "transform"):
             raise ValueError(f"a {type(step).__name__} is no transformer")
         return step
@@ -272,9 +316,13 @@ def _whole(text: str) -> str:
     return text
 
 
-def _csr(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+def _csr(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]
+) -> sparse.csr_array:
     """A sparse matrix in canonical form: scipy's compiled code trusts these arrays, so every entry is checked."""
-    if data.dtype.char not in CHARACTERS[float] or any(part.dtype.char not in CHARACTERS[int] for part in (indices, indptr)):
+    if data.dtype.char not in CHARACTERS[float] or any(
+        part.dtype.char not in CHARACTERS[int] for part in (indices, indptr)
+    ):
         raise ValueError("the parts of a sparse matrix are not of its kinds of numbers")
     found = sparse.csr_array((data, indices, indptr), shape=shape)
     found.check_format(full_check=True)
@@ -299,7 +347,9 @@ def check_step(step: Any, *, is_last: bool, depth: int = 0) -> None:
         return
     if is_last and not (is_ours(type(step)) and type(step).__name__ in MODELS):
         raise ValueError("it ends in no model")
-    if not is_last and not (step in (None, "passthrough") or isinstance(step, Sealed) or hasattr(step, "transform")):
+    if not is_last and not (
+        step in (None, "passthrough") or isinstance(step, Sealed) or hasattr(step, "transform")
+    ):
         raise ValueError(f"{shown(step)} is no step before the last")
     if is_ours(type(step)):
         check(step, {})
@@ -312,13 +362,20 @@ def _check_pipeline(pipeline: Pipeline, *, is_last: bool, depth: int) -> None:
         raise ValueError(f"its Pipelines are nested more than {MOST_NESTED} deep")
     names, steps = zip(*pipeline.steps, strict=True)
     taken = {"steps", *PIPELINE_OPTIONS}
-    if len({*names} - taken) < len(names) or not all(isinstance(name, str) and "__" not in name for name in names):
+    if len({*names} - taken) < len(names) or not all(
+        isinstance(name, str) and "__" not in name for name in names
+    ):
         raise ValueError("the names of its steps are not different texts that a Pipeline takes")
     for step in steps:
         check_step(step, is_last=is_last and step is steps[-1], depth=depth + 1)
     for before, after in pairwise(steps):
-        if is_ours(type(before)) and len(before.source_columns_) != getattr(after, "n_features_in_", None):
-            raise ValueError(f"{shown(after)} does not want the {len(before.source_columns_)} columns that the step before gives")
+        if is_ours(type(before)) and len(before.source_columns_) != getattr(
+            after, "n_features_in_", None
+        ):
+            raise ValueError(
+                f"{shown(after)} does not want the {len(before.source_columns_)} columns that the"
+                " step before gives"
+            )
 
 
 def check(thing: Any, sizes: Sizes) -> None:
@@ -329,7 +386,9 @@ def check(thing: Any, sizes: Sizes) -> None:
         raise ValueError(f"{', '.join(unknown)!r:.200} is no attribute of a fitted {kind.__name__}")
     if missing := sorted(declared.keys() - values.keys() - {*getattr(kind, "optional", ())}):
         raise ValueError(f"{', '.join(missing)} missing")
-    for name, value in sorted(values.items(), key=lambda item: item[0] != "n_features_in_"):  # which is the size d
+    for name, value in sorted(
+        values.items(), key=lambda item: item[0] != "n_features_in_"
+    ):  # which is the size d
         try:
             _check_value(declared[name], value, sizes)
             if name == "n_features_in_":
@@ -352,7 +411,11 @@ def _check_value(declared: Any, value: Any, sizes: Sizes) -> None:
     elif declared in (int, float):
         kinds = (int,) if declared is int else (int, float)
         bound = MOST if declared is int else LARGEST
-        _require(type(value) in kinds and abs(value) <= bound, f"a {'whole ' * (declared is int)}number of ordinary size", value)
+        _require(
+            type(value) in kinds and abs(value) <= bound,
+            f"a {'whole ' * (declared is int)}number of ordinary size",
+            value,
+        )
     else:
         _require(isinstance(value, declared), f"of the kind {shown(declared)}", value)
         if is_ours(type(value)) and declared is not object:
@@ -367,9 +430,17 @@ def _check_array(declared: tuple[Any, ...], value: Any, sizes: Sizes) -> None:
     if value is None and None in more:
         return
     kind = next((kind for kind in (int, str) if kind in more), float)
-    entries = value.data if isinstance(value, sparse.csr_array) and sparse.csr_array in more else value
-    _require(isinstance(entries, np.ndarray) and entries.dtype.char in CHARACTERS[kind], f"an array of {kind.__name__}", value)
-    expected = tuple(sizes.setdefault(letter, size) for letter, size in zip(letters, value.shape, strict=False))
+    entries = (
+        value.data if isinstance(value, sparse.csr_array) and sparse.csr_array in more else value
+    )
+    _require(
+        isinstance(entries, np.ndarray) and entries.dtype.char in CHARACTERS[kind],
+        f"an array of {kind.__name__}",
+        value,
+    )
+    expected = tuple(
+        sizes.setdefault(letter, size) for letter, size in zip(letters, value.shape, strict=False)
+    )
     if value.shape != expected or len(expected) != len(letters) or 0 in expected:
         raise ValueError(f"has shape {value.shape}, {expected or letters} is needed")
     if kind is str:
@@ -389,7 +460,11 @@ def _check_plain(value: Any) -> None:
         for item in items:
             _check_plain(item)
         return
-    _require(isinstance(value, PLAIN) and value not in (np.inf, -np.inf), "a plain value, or a sequence of such", value)
+    _require(
+        isinstance(value, PLAIN) and value not in (np.inf, -np.inf),
+        "a plain value, or a sequence of such",
+        value,
+    )
 
 
 def _require(holds: bool, what: str, value: Any) -> None:

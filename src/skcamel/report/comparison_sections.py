@@ -21,7 +21,12 @@ from skcamel.experiment.paper import (
     title_of,
 )
 from skcamel.experiment.published import paper_table
-from skcamel.experiment.significance import LEVEL, Significance, compare_by_metric, what_tests_can_tell
+from skcamel.experiment.significance import (
+    LEVEL,
+    Significance,
+    compare_by_metric,
+    what_tests_can_tell,
+)
 from skcamel.experiment.summary import AFTERWARDS, Figure, Summary, base_of
 from skcamel.experiment.tables import MISSING, signed
 from skcamel.experiment.verdicts import claims_table, effect_text
@@ -37,7 +42,9 @@ SHORT = {
     "as_good_as_best": "at least as good as the best figure it prints for any method",
     "near_best": "no worse than that best figure by more than one std",
 }
-SEVEN_MODELS = "Each metric was selected by itself: seven models per set stand against one printed run."
+SEVEN_MODELS = (
+    "Each metric was selected by itself: seven models per set stand against one printed run."
+)
 FIRST = "average_precision"  # shown before another metric is chosen
 
 
@@ -46,7 +53,10 @@ def results_section(facts: StudyFacts) -> Section:
     groups = [
         ("Regular size", [name for name in facts.summary.datasets if name in REGULAR]),
         ("Large size", [name for name in facts.summary.datasets if name in LARGE]),
-        ("Not in the paper", [name for name in facts.summary.datasets if name not in REGULAR + LARGE]),
+        (
+            "Not in the paper",
+            [name for name in facts.summary.datasets if name not in REGULAR + LARGE],
+        ),
     ]
     filled = [(title, names) for title, names in groups if names]
     context = {
@@ -58,7 +68,12 @@ def results_section(facts: StudyFacts) -> Section:
         "choices": [(name, CHOICES[name]) for name in facts.summaries],
     }
     position = {name: d for d, name in enumerate(facts.summary.datasets)}
-    data = {"groups": [{"title": title, "datasets": [position[name] for name in names]} for title, names in filled]}
+    data = {
+        "groups": [
+            {"title": title, "datasets": [position[name] for name in names]}
+            for title, names in filled
+        ]
+    }
     return Section("results", "Results", context, data, ("tables.js", "results.js"))
 
 
@@ -71,14 +86,21 @@ def shared_figures(facts: StudyFacts) -> dict[str, Any]:
     methods, datasets = first.methods, first.datasets
     base = [_rows(first, method, datasets) for method in methods]
     varied = [
-        [rows if (rows := _rows(one, method, datasets)) != of else None for method, of in zip(methods, base, strict=True)] for one in others
+        [
+            rows if (rows := _rows(one, method, datasets)) != of else None
+            for method, of in zip(methods, base, strict=True)
+        ]
+        for one in others
     ]
     return {
         "datasets": datasets,
         "metrics": [
-            {"name": name, "title": measure.heading, "loss": measure.best == "smallest"} for name, measure in first.measures.items()
+            {"name": name, "title": measure.heading, "loss": measure.best == "smallest"}
+            for name, measure in first.measures.items()
         ],
-        "methods": [{"title": title_of(method), "preset": facts.preset_of(method)} for method in methods],
+        "methods": [
+            {"title": title_of(method), "preset": facts.preset_of(method)} for method in methods
+        ],
         "choices": [{"name": name, "notes": one.notes()} for name, one in facts.summaries.items()],
         "figures": [base, *varied],
     }
@@ -86,9 +108,11 @@ def shared_figures(facts: StudyFacts) -> dict[str, Any]:
 
 def _rows(summary: Summary, method: str, datasets: tuple[str, ...]) -> list[Any]:
     return [
-        [_cell(summary.figures.get((dataset, metric, method))) for metric in summary.measures]
-        if (dataset, method) in summary.criteria
-        else None
+        (
+            [_cell(summary.figures.get((dataset, metric, method))) for metric in summary.measures]
+            if (dataset, method) in summary.criteria
+            else None
+        )
         for dataset in datasets
     ]
 
@@ -97,22 +121,38 @@ def _cell(figure: Figure | None) -> list[Any] | None:
     if figure is None or math.isnan(figure.mean):
         return None
     known = not math.isnan(figure.std)
-    return [rounded(figure.mean), rounded(figure.std) if known else "", figure.mean, figure.std if known else None]
+    return [
+        rounded(figure.mean),
+        rounded(figure.std) if known else "",
+        figure.mean,
+        figure.std if known else None,
+    ]
 
 
 def paper_section(facts: StudyFacts) -> Section | None:
     """The heat map and what belongs to it; None if the paper has nothing to compare with."""
     if not facts.is_in_paper:
         return None
-    datasets = [name for name in facts.summary.datasets if (name, NAMES[0], "camel") in paper_figures()]
-    methods = [
-        method for method in facts.summary.methods if base_of(method) in PAPER_METHODS and compare_summary(facts.summary, method).cells
+    datasets = [
+        name for name in facts.summary.datasets if (name, NAMES[0], "camel") in paper_figures()
     ]
-    methods.sort(key=lambda method: (PAPER_METHODS.index(base_of(method)), facts.preset_of(method) != "paper"))
+    methods = [
+        method
+        for method in facts.summary.methods
+        if base_of(method) in PAPER_METHODS and compare_summary(facts.summary, method).cells
+    ]
+    methods.sort(
+        key=lambda method: (
+            PAPER_METHODS.index(base_of(method)),
+            facts.preset_of(method) != "paper",
+        )
+    )
     known = list(facts.summary.methods)
     printed = compare_by_metric(paper_figures(), SEVEN, PAPER_METHODS)
     data = {
-        "diagram": _diagram(printed[FIRST], title_of),  # the same picture from the figures that the paper prints
+        "diagram": _diagram(
+            printed[FIRST], title_of
+        ),  # the same picture from the figures that the paper prints
         "limit": LIMIT,
         "datasets": [facts.summary.datasets.index(name) for name in datasets],
         "criteria": list(SHORT.values()),
@@ -120,8 +160,14 @@ def paper_section(facts: StudyFacts) -> Section | None:
         "methods": [
             {
                 "index": known.index(method),
-                "paper": [[_text(paper_figures()[dataset, metric, base_of(method)]) for metric in NAMES] for dataset in datasets],
-                "choices": [_choice(summary, choice, method, datasets) for choice, summary in facts.summaries.items()],
+                "paper": [
+                    [_text(paper_figures()[dataset, metric, base_of(method)]) for metric in NAMES]
+                    for dataset in datasets
+                ],
+                "choices": [
+                    _choice(summary, choice, method, datasets)
+                    for choice, summary in facts.summaries.items()
+                ],
             }
             for method in methods
         ],
@@ -131,9 +177,20 @@ def paper_section(facts: StudyFacts) -> Section | None:
         "choices": [(name, CHOICES[name]) for name in facts.summaries],
         "findings": _findings(facts),
         "claims": _claims(facts),
-        "claim_columns": (Column("CAMEL is …"), Column("printed"), Column("from the printed table"), Column("ours")),
+        "claim_columns": (
+            Column("CAMEL is …"),
+            Column("printed"),
+            Column("from the printed table"),
+            Column("ours"),
+        ),
     }
-    return Section("paper", "Against the paper", context, data, ("heatmap.js", "diagram.js", "tables.js", "paper.js"))
+    return Section(
+        "paper",
+        "Against the paper",
+        context,
+        data,
+        ("heatmap.js", "diagram.js", "tables.js", "paper.js"),
+    )
 
 
 def _findings(facts: StudyFacts) -> list[str]:
@@ -144,11 +201,16 @@ def _findings(facts: StudyFacts) -> list[str]:
         comparison = compare_summary(facts.summary, method)
         counts = comparison.counts()
         if counts["cells"]:
-            own = {criterion for (_, name), criterion in facts.summary.criteria.items() if name == method}
+            own = {
+                criterion
+                for (_, name), criterion in facts.summary.criteria.items()
+                if name == method
+            }
             found.append(
-                f"{title_of(method)} keeps up with the paper’s CAMEL, to within 2 std, in {counts['no_worse']} of "
-                f"{counts['cells']} figures{_behind(comparison)}. It is at least as good as the best figure printed for any method in "
-                f"{counts['as_good_as_best']}.{f' {SEVEN_MODELS}' if own == {'each'} else ''}"
+                f"{title_of(method)} keeps up with the paper’s CAMEL, to within 2 std, in"
+                f" {counts['no_worse']} of {counts['cells']} figures{_behind(comparison)}. It is at"
+                " least as good as the best figure printed for any method in"
+                f" {counts['as_good_as_best']}.{f' {SEVEN_MODELS}' if own == {'each'} else ''}"
             )
     return found
 
@@ -162,7 +224,10 @@ def _behind(comparison: Comparison) -> str:
         where = listed([f"{TITLES[cell.metric]} on {cell.dataset}" for cell in cells])
         return f" (the other{'s are' if len(cells) > 1 else ' is'} {where})"
     metrics = Counter(TITLES[cell.metric] for cell in cells)
-    return f" (of the other {len(cells)}, {listed([f'{number} in {name}' for name, number in metrics.most_common()])})"
+    return (
+        f" (of the other {len(cells)},"
+        f" {listed([f'{number} in {name}' for name, number in metrics.most_common()])})"
+    )
 
 
 def _selection_note(summary: Summary, choice: str, method: str) -> str:
@@ -190,7 +255,9 @@ def _choice(summary: Summary, choice: str, method: str, datasets: list[str]) -> 
         cells[d][k] = [cell.difference, signed(cell.difference), *missed]
         if cell.ours != summary.figures[cell.dataset, cell.metric, method]:
             replaced[f"{d} {k}"] = _cell(cell.ours)
-    remarks = [note for note in found.notes if note.startswith(f"{title_of(method)}: ranking figures")]
+    remarks = [
+        note for note in found.notes if note.startswith(f"{title_of(method)}: ranking figures")
+    ]
     return {
         "n": counts["cells"],
         "counts": [counts[name] for name in CRITERIA],
@@ -217,7 +284,11 @@ def _claims(facts: StudyFacts) -> list[tuple[str, ...]]:
     if base_of(control) != "camel" or len(facts.fair_methods) < 2:
         return []
     table = claims_table(facts.summary, control)
-    return [(name, *(cell.text for cell in cells)) for name, cells in table.sections[0].rows if cells[-1].text != MISSING]
+    return [
+        (name, *(cell.text for cell in cells))
+        for name, cells in table.sections[0].rows
+        if cells[-1].text != MISSING
+    ]
 
 
 class PValue(Column):
@@ -235,7 +306,9 @@ def ranks_section(facts: StudyFacts) -> Section | None:
     metrics = list(facts.tests)
     context = {
         "sentence": _which(facts),
-        "limits": what_tests_can_tell(len(facts.fair_methods), min(len(one.datasets) for one in facts.tests.values())),
+        "limits": what_tests_can_tell(
+            len(facts.fair_methods), min(len(one.datasets) for one in facts.tests.values())
+        ),
         "metrics": [facts.summary.measures[metric].title for metric in metrics],
         "first": metrics.index(FIRST) if FIRST in metrics else 0,
         "table": _rank_table(facts),
@@ -249,7 +322,10 @@ def significance_section(facts: StudyFacts) -> Section:
     if not facts.tests:
         return Section("significance", "Tests", {"sentence": _why_not(facts)})
     context = {
-        "sentence": f"One data set is one observation: no test sees the folds. Each metric is tested by itself, at level {LEVEL:g}.",
+        "sentence": (
+            "One data set is one observation: no test sees the folds. Each metric is tested by"
+            f" itself, at level {LEVEL:g}."
+        ),
         "friedman": _friedman_table(facts),
         "p_values": _p_table(facts),
         "effects": _effect_table(facts),
@@ -262,18 +338,25 @@ def _why_not(facts: StudyFacts) -> str:
     methods, datasets = len(facts.fair_methods), len(facts.summary.datasets)
     few = min(methods, datasets) < 2
     return (
-        "Tests compare at least two methods on at least two data sets that all of them have; this study has "
-        f"{count(methods, 'method')} and {count(datasets, 'data set')}{'' if few else ', but not two sets that all methods have'}."
+        "Tests compare at least two methods on at least two data sets that all of them have; this"
+        " study has "
+        f"{count(methods, 'method')} and"
+        f" {count(datasets, 'data set')}{'' if few else ', but not two sets that all methods have'}."
     )
 
 
 def _which(facts: StudyFacts) -> str:
     sets = max((one.datasets for one in facts.tests.values()), key=len)
-    presets = "of several presets" if facts.preset_is_mixed else f"of preset {facts.preset_of(facts.fair_methods[0])}"
+    presets = (
+        "of several presets"
+        if facts.preset_is_mixed
+        else f"of preset {facts.preset_of(facts.fair_methods[0])}"
+    )
     left_out = len(facts.summary.datasets) - len(sets)
     return (
-        f"{count(len(facts.fair_methods), 'method')} {presets} are ranked on the {count(len(sets), 'data set')} that all of them have"
-        f"{f'; {left_out} others lack a method' if left_out else ''}."
+        f"{count(len(facts.fair_methods), 'method')} {presets} are ranked on the"
+        f" {count(len(sets), 'data set')} that all of them"
+        f" have{f'; {left_out} others lack a method' if left_out else ''}."
     )
 
 
@@ -287,8 +370,10 @@ def _diagram(one: Significance, title: Callable[[str], str]) -> dict[str, Any]:
         "groups": [[ranks[group[0]], ranks[group[-1]]] for group in groups],
         "difference": one.nemenyi,
         "datasets": len(one.datasets),
-        "alt": f"Average ranks: {', '.join(f'{name} {rounded(ranks[name], 2)}' for name in ordered)}; "
-        f"critical difference {rounded(one.nemenyi, 2)}.",
+        "alt": (
+            f"Average ranks: {', '.join(f'{name} {rounded(ranks[name], 2)}' for name in ordered)}; "
+            f"critical difference {rounded(one.nemenyi, 2)}."
+        ),
         "sentence": _verdicts(one, title),
     }
 
@@ -300,17 +385,26 @@ def _verdicts(one: Significance, title: Callable[[str], str]) -> str:
     def named(methods: Iterable[str]) -> str:
         return listed([title(method) for method in methods]) or "no other method"
 
-    verdict = "the methods differ" if one.friedman.f_p < LEVEL else "no difference between the methods shows"
+    verdict = (
+        "the methods differ"
+        if one.friedman.f_p < LEVEL
+        else "no difference between the methods shows"
+    )
     statistic = rounded(one.friedman.f, 1) if math.isfinite(one.friedman.f) else "∞"
     away = {other: abs(one.ranks[other] - one.ranks[control]) for other in others}
-    nemenyi, dunn = (named(other for other in others if away[other] >= least) for least in (one.nemenyi, one.bonferroni_dunn))
+    nemenyi, dunn = (
+        named(other for other in others if away[other] >= least)
+        for least in (one.nemenyi, one.bonferroni_dunn)
+    )
     by_rank = f" by Nemenyi’s test, and from {dunn} by Bonferroni and Dunn’s"
     if nemenyi == dunn:
         by_rank = ", by Nemenyi’s test and by Bonferroni and Dunn’s"
     return (
-        f"Friedman’s test over {len(one.datasets)} data sets: {verdict} (F = {statistic}, {p_text(one.friedman.f_p)}). "
-        f"{title(control)}’s average rank differs from {nemenyi}{by_rank}. Wilcoxon’s signed-rank tests, corrected by Holm, distinguish "
-        f"{title(control)} from {named(pair.second for pair in one.wilcoxon if pair.p_holm < LEVEL)}."
+        f"Friedman’s test over {len(one.datasets)} data sets: {verdict} (F = {statistic},"
+        f" {p_text(one.friedman.f_p)}). {title(control)}’s average rank differs from"
+        f" {nemenyi}{by_rank}. Wilcoxon’s signed-rank tests, corrected by Holm, distinguish"
+        f" {title(control)} from"
+        f" {named(pair.second for pair in one.wilcoxon if pair.p_holm < LEVEL)}."
     )
 
 
@@ -325,12 +419,17 @@ def p_text(p: float) -> str:
 
 def _rank_table(facts: StudyFacts) -> Mapping[str, Any]:
     methods = facts.fair_methods
-    columns = [Column("metric"), *(Column(facts.short_title(method), 2, "average rank, 1 is best") for method in methods)]
+    columns = [
+        Column("metric"),
+        *(Column(facts.short_title(method), 2, "average rank, 1 is best") for method in methods),
+    ]
     rows: list[tuple[Any, ...]] = []
     bold: set[tuple[int, int]] = set()
     for r, (metric, one) in enumerate(facts.tests.items()):
         ranks = [one.ranks[method] for method in methods]
-        bold |= {(r, c + 1) for c, rank in enumerate(ranks) if rounded(rank, 2) == rounded(min(ranks), 2)}
+        bold |= {
+            (r, c + 1) for c, rank in enumerate(ranks) if rounded(rank, 2) == rounded(min(ranks), 2)
+        }
         rows.append((_heading(facts, metric), *ranks))
     return {"columns": columns, "rows": rows, "bold": bold}
 
@@ -346,24 +445,41 @@ def _friedman_table(facts: StudyFacts) -> Mapping[str, Any]:
         Column("CD (Bonf.–Dunn)", 2, "critical difference from the first method"),
     ]
     rows = [
-        (_heading(facts, metric), len(one.datasets), *one.friedman[:1], *one.friedman[2:], one.nemenyi, one.bonferroni_dunn)
+        (
+            _heading(facts, metric),
+            len(one.datasets),
+            *one.friedman[:1],
+            *one.friedman[2:],
+            one.nemenyi,
+            one.bonferroni_dunn,
+        )
         for metric, one in facts.tests.items()
     ]
     return {"columns": columns, "rows": rows}
 
 
 def _p_table(facts: StudyFacts) -> Mapping[str, Any]:
-    columns = [Column("metric"), *(PValue(facts.short_title(method), 3) for method in facts.fair_methods[1:])]
+    columns = [
+        Column("metric"),
+        *(PValue(facts.short_title(method), 3) for method in facts.fair_methods[1:]),
+    ]
     rows: list[tuple[Any, ...]] = [
-        (_heading(facts, metric), *(pair.p_holm for pair in one.wilcoxon)) for metric, one in facts.tests.items()
+        (_heading(facts, metric), *(pair.p_holm for pair in one.wilcoxon))
+        for metric, one in facts.tests.items()
     ]
     bold = {(r, c) for r, row in enumerate(rows) for c, p in enumerate(row) if c and p < LEVEL}
     return {"columns": columns, "rows": rows, "bold": bold}
 
 
 def _effect_table(facts: StudyFacts) -> Mapping[str, Any]:
-    columns = [Column("metric"), *(Column(facts.short_title(method)) for method in facts.fair_methods[1:])]
-    rows = [(_heading(facts, metric), *map(effect_text, one.wilcoxon)) for metric, one in facts.tests.items()]
+    columns = [
+        Column("metric"),
+        *(Column(facts.short_title(method)) for method in facts.fair_methods[1:]),
+    ]
+    rows = [
+        (_heading(facts, metric), *map(effect_text, one.wilcoxon))
+        for metric, one in facts.tests.items()
+    ]
     return {"columns": columns, "rows": rows}
 
 

@@ -14,11 +14,27 @@ from scipy import sparse
 
 from skcamel.camel.explanation import LEARNED, evidence, training_size
 from skcamel.camel.outputs import Outputs
-from skcamel.data.dataset import Dataset, as_features, as_indicators, check_same_rows, unknown_entries
+from skcamel.data.dataset import (
+    Dataset,
+    as_features,
+    as_indicators,
+    check_same_rows,
+    unknown_entries,
+)
 from skcamel.experiment.paper import Metric, paper_figures, title_of
 from skcamel.experiment.records import Records
 from skcamel.experiment.significance import Significance, compare_by_metric
-from skcamel.experiment.summary import AFTERWARDS, Cost, Record, Summary, base_of, costs, further_measures, newest, summarise
+from skcamel.experiment.summary import (
+    AFTERWARDS,
+    Cost,
+    Record,
+    Summary,
+    base_of,
+    costs,
+    further_measures,
+    newest,
+    summarise,
+)
 from skcamel.experiment.units import Run, read_cards, read_runs
 from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES, TITLES
@@ -46,12 +62,14 @@ class ModelFacts:
     ----------
     model : the estimator
     steps : transformers before it, where it ends a Pipeline
-    sources : for each of its input columns the name of the column that it was made from, where that is known
+    sources : for each of its input columns the name of the column that it was made from, where that
+    is known
     names : label names, as text
     members : weights and models whose scores add up; the model itself where nothing is combined
     is_combined : whether these are several
     n_train : number of training rows, by weight if they were summed up
-    n_kept : number of rows, landmarks or columns that the model has coefficients for; the most of any member
+    n_kept : number of rows, landmarks or columns that the model has coefficients for; the most of
+    any member
     summed : these in words, if rows were summed up; else empty
     alpha : degree of collaboration; of a combined model the weighted mean of its members'
     scales : by which the scores of the members are multiplied, (q,)
@@ -71,7 +89,9 @@ class ModelFacts:
         self.is_combined = hasattr(model, "members_")
         self.n_train, self.summed = training_size(model)
         self.n_kept = max(len(member.dual_coef_) for _, member in self.members)
-        weights, alphas = zip(*((weight, chosen(member, "alpha")) for weight, member in self.members), strict=True)
+        weights, alphas = zip(
+            *((weight, chosen(member, "alpha")) for weight, member in self.members), strict=True
+        )
         self.is_linked = model.scores == "log_odds" and hasattr(model, "link_slopes_")
         self.scales = model.link_slopes_ if self.is_linked else np.ones(len(self.names))
         self.alpha = float(np.average(alphas, weights=weights))
@@ -83,15 +103,21 @@ class ModelFacts:
     def deviations(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """f(x) - f̄ as it counts for a label itself, with 1 - α, and as it pushes others, with α s; (m, q) each, one where they agree.
 
-        The first is scaled as the scores of the label are; of what pushes others, the label that is pushed decides about the scale.
+        The first is scaled as the scores of the label are; of what pushes others, the label that is
+        pushed decides about the scale.
         """
         if not self.is_combined and not self.is_linked:
             own = self.model.deviations(X)
             return own, own
-        parts = [(weight, float(chosen(member, "alpha")), member.deviations(X)) for weight, member in self.members]
+        parts = [
+            (weight, float(chosen(member, "alpha")), member.deviations(X))
+            for weight, member in self.members
+        ]
         own = sum(weight * (1 - alpha) * part for weight, alpha, part in parts)
         pushing = sum(weight * alpha * part for weight, alpha, part in parts)
-        return np.asarray(self.scales * own / (1 - self.alpha or 1.0)), np.asarray(pushing / (self.alpha or 1.0))
+        return np.asarray(self.scales * own / (1 - self.alpha or 1.0)), np.asarray(
+            pushing / (self.alpha or 1.0)
+        )
 
 
 @dataclass(frozen=True)
@@ -103,7 +129,9 @@ class Evaluated:
     relevant: np.ndarray  # (m, q) bool
     outputs: Outputs
     scores: np.ndarray  # (m, q)
-    predicted: np.ndarray  # decisions, (m, q); the best class alone where the model was fitted on classes
+    predicted: (
+        np.ndarray
+    )  # decisions, (m, q); the best class alone where the model was fitted on classes
     name: str
     note: str  # how the labels of the two were matched, where it needs saying
     known: np.ndarray  # (m, q) bool, which entries of `relevant` are known
@@ -111,7 +139,11 @@ class Evaluated:
     @property
     def truth(self) -> np.ndarray:
         """Labels in 0 and 1, (m, q): int64, or float64 with NaN where some are unknown."""
-        return self.relevant.astype(np.int64) if self.known.all() else np.where(self.known, self.relevant, np.nan)
+        return (
+            self.relevant.astype(np.int64)
+            if self.known.all()
+            else np.where(self.known, self.relevant, np.nan)
+        )
 
     @cached_property
     def metrics(self) -> dict[str, float]:
@@ -134,17 +166,30 @@ def evaluated(model: Any, data: Any) -> Evaluated:
         outputs = estimator.outputs(rows)
     else:
         X, Y = data
-        rows, same_features = prepared(model, X), True  # a model fitted on a frame looks at the names itself
+        rows, same_features = (
+            prepared(model, X),
+            True,
+        )  # a model fitted on a frame looks at the names itself
         outputs = estimator.outputs(rows)
-        relevant, theirs = _relevant(Y, outputs), (column_names(Y) if np.ndim(Y) == 2 else None) or names
+        relevant, theirs = (
+            _relevant(Y, outputs),
+            (column_names(Y) if np.ndim(Y) == 2 else None) or names,
+        )
         unknown = None if np.ndim(Y) == 1 else unknown_entries(Y)
         known = np.ones(relevant.shape, dtype=bool) if unknown is None else unknown.toarray() == 0
         check_same_rows(outputs.scores, relevant)
         _check_count("labels", relevant.shape[1], len(names))
     columns = _positions(theirs, names)
-    differ = [what for what, same in (("labels", columns is not None), ("features", same_features)) if not same]
+    differ = [
+        what
+        for what, same in (("labels", columns is not None), ("features", same_features))
+        if not same
+    ]
     note = (
-        f"Names of {' and of '.join(differ)} differ between data and model; these columns were matched by their position." if differ else ""
+        f"Names of {' and of '.join(differ)} differ between data and model; these columns were"
+        " matched by their position."
+        if differ
+        else ""
     )
     columns = slice(None) if columns is None else columns
     name = data.name if isinstance(data, Dataset) else ""
@@ -154,7 +199,10 @@ def evaluated(model: Any, data: Any) -> Evaluated:
 
 def _check_count(what: str, given: int, wanted: int) -> None:
     if given != wanted:
-        raise ValueError(f"The data has {given} {what} but the model {wanted}; give the data that the model was made for.")
+        raise ValueError(
+            f"The data has {given} {what} but the model {wanted}; give the data that the model was"
+            " made for."
+        )
 
 
 def _taken(model: Any, dataset: Dataset) -> tuple[Any, bool]:
@@ -164,7 +212,9 @@ def _taken(model: Any, dataset: Dataset) -> tuple[Any, bool]:
     """
     _check_count("features", dataset.d, getattr(model, "n_features_in_", dataset.d))
     known = getattr(model, "feature_names_in_", None)
-    columns = _positions(list(dataset.feature_names), list(dataset.feature_names if known is None else known))
+    columns = _positions(
+        list(dataset.feature_names), list(dataset.feature_names if known is None else known)
+    )
     X = dataset.X if columns is None else dataset.X[:, columns]
     if known is None or model is final(model) or sparse.issparse(X):
         return X, columns is not None
@@ -183,7 +233,11 @@ def _relevant(Y: Any, outputs: Outputs) -> np.ndarray:
 def _positions(given: list[str], wanted: list[str]) -> list[int] | None:
     """Where each wanted name stands among those given; None where they are not the same names."""
     place = {name: k for k, name in enumerate(given)}
-    return [place[name] for name in wanted] if set(given) == set(wanted) and len(place) == len(given) else None
+    return (
+        [place[name] for name in wanted]
+        if set(given) == set(wanted) and len(place) == len(given)
+        else None
+    )
 
 
 @dataclass(frozen=True)
@@ -214,8 +268,14 @@ class StudyFacts:
     @cached_property
     def summaries(self) -> dict[str, Summary]:
         """Figures under every selection criterion that can be chosen; `AS_RECORDED` always can."""
-        kept = [name for name in NAMES if any(f"{name}_by_{name}" in record for record in self.records)]
-        names = [AS_RECORDED, *(["each", *kept] if kept else []), *(["nearest"] if kept and self.is_in_paper else [])]
+        kept = [
+            name for name in NAMES if any(f"{name}_by_{name}" in record for record in self.records)
+        ]
+        names = [
+            AS_RECORDED,
+            *(["each", *kept] if kept else []),
+            *(["nearest"] if kept and self.is_in_paper else []),
+        ]
         return {name: self._summarised(name or None) for name in CHOICES if name in names}
 
     def _summarised(self, selected_by: str | None) -> Summary:
@@ -229,7 +289,10 @@ class StudyFacts:
     @property
     def is_in_paper(self) -> bool:
         """Whether the paper has any of the data sets with any of the methods."""
-        return any((dataset, NAMES[0], base_of(method)) in paper_figures() for dataset, _, method in self.summary.figures)
+        return any(
+            (dataset, NAMES[0], base_of(method)) in paper_figures()
+            for dataset, _, method in self.summary.figures
+        )
 
     @property
     def presets(self) -> list[str]:
@@ -238,13 +301,18 @@ class StudyFacts:
 
     def preset_of(self, method: str) -> str:
         """The preset of a method of the summary: in its name where it has several, else its only one."""
-        own = next((record["preset"] for record in self.records if record["method"] == method), None)
+        own = next(
+            (record["preset"] for record in self.records if record["method"] == method), None
+        )
         return own or method.removesuffix("]").rpartition("[")[2]
 
     @cached_property
     def fair_methods(self) -> tuple[str, ...]:
         """Methods to be tested against each other: those of the preset that has most of them, or all where none has two."""
-        groups = [[method for method in self.summary.methods if self.preset_of(method) == preset] for preset in self.presets]
+        groups = [
+            [method for method in self.summary.methods if self.preset_of(method) == preset]
+            for preset in self.presets
+        ]
         largest = max(groups, key=len)
         return tuple(largest) if len(largest) > 1 else self.summary.methods
 
@@ -257,7 +325,10 @@ class StudyFacts:
     def costs(self) -> list[Cost]:
         """What a fold of each data set and method takes, in the order of the summary."""
         datasets, methods = self.summary.datasets, self.summary.methods
-        return sorted(costs(self.records), key=lambda cost: (datasets.index(cost.dataset), methods.index(cost.method)))
+        return sorted(
+            costs(self.records),
+            key=lambda cost: (datasets.index(cost.dataset), methods.index(cost.method)),
+        )
 
     def short_title(self, method: str) -> str:
         """Name of a method among `fair_methods`, without a preset that all of them share."""

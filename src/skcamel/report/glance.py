@@ -18,8 +18,15 @@ from skcamel.report.page import Column, Section, significant
 from skcamel.text import count, listed
 
 WEAKEST, STRONGEST, NAMED = 6, 8, 3  # labels and pushes in a table, labels in a sentence
-TOLD = {"average_precision": "average precision", "macro_f1": "macro-F1", "micro_f1": "micro-F1"}  # in sentences
-NO_SCORES = "This model has no estimates of its own; rows with labels can tell how good it is: skcamel report MODEL --data FILE."
+TOLD = {
+    "average_precision": "average precision",
+    "macro_f1": "macro-F1",
+    "micro_f1": "micro-F1",
+}  # in sentences
+NO_SCORES = (
+    "This model has no estimates of its own; rows with labels can tell how good it is: skcamel"
+    " report MODEL --data FILE."
+)
 
 
 class Measured(NamedTuple):
@@ -57,7 +64,11 @@ class Glance:
 
     def findings(self) -> list[str]:
         """Sentences to begin with."""
-        return [sentence for sentence in (self._how_good(), self._weak(), self._collaboration(), self._pushed()) if sentence]
+        return [
+            sentence
+            for sentence in (self._how_good(), self._weak(), self._collaboration(), self._pushed())
+            if sentence
+        ]
 
     def _source(self) -> str:
         if self.found is not None:
@@ -74,7 +85,9 @@ class Glance:
         if self.measured is None:
             return NO_SCORES
         figures = self.measured.figures
-        told = listed([f"{title} {rounded(figures[name])}" for name, title in TOLD.items() if name in figures])
+        told = listed(
+            [f"{title} {rounded(figures[name])}" for name, title in TOLD.items() if name in figures]
+        )
         return f"How good: {told}, on {self._source()}."
 
     def _places(self, most: int) -> list[int]:
@@ -89,19 +102,34 @@ class Glance:
         if own is None or len(own.f1) < 2:
             return ""
         told = [
-            f"{self.facts.names[j]} (F1 {rounded(own.f1[j])}, in {count(_whole(own.positives[j]), 'row')})" for j in self._places(NAMED)
+            f"{self.facts.names[j]} (F1 {rounded(own.f1[j])}, in"
+            f" {count(_whole(own.positives[j]), 'row')})"
+            for j in self._places(NAMED)
         ]
         return f"Weakest labels: {listed(told)}."
 
     def _collaboration(self) -> str:
         if self.facts.alpha == 0:
-            return "Collaboration: none, α = 0. Each label is predicted on its own, so there are no pushes to show."
+            return (
+                "Collaboration: none, α = 0. Each label is predicted on its own, so there are no"
+                " pushes to show."
+            )
         alpha = significant(self.facts.alpha)
-        return f"Collaboration: α = {alpha}, where 0 leaves a label its own evidence alone and 1 the push of the others alone."
+        return (
+            f"Collaboration: α = {alpha}, where 0 leaves a label its own evidence alone and 1 the"
+            " push of the others alone."
+        )
 
     def _pushed(self) -> str:
         if not self.facts.has_pushes:
-            return "" if self.facts.alpha == 0 else "No label says anything about another in the training rows: every label stands alone."
+            return (
+                ""
+                if self.facts.alpha == 0
+                else (
+                    "No label says anything about another in the training rows: every label stands"
+                    " alone."
+                )
+            )
         (first,) = ranked_pushes(self.facts.S, 1, self.facts.evidence)
         names, way = self.facts.names, "up" if first.amount > 0 else "down"
         pushes = f"{names[first.source]} pushes {names[first.target]} {way}"
@@ -113,7 +141,10 @@ class Glance:
             return {"columns": (), "rows": []}
         names = [name for name in NAMES if name in own.figures]
         columns = [Column("Metric"), Column("This model", 3)]
-        rows = [[f"{TITLES[name]} {'↓' if name in LOSSES else '↑'}", own.figures[name]] for name in names]
+        rows = [
+            [f"{TITLES[name]} {'↓' if name in LOSSES else '↑'}", own.figures[name]]
+            for name in names
+        ]
         return {"columns": columns, "rows": rows}
 
     def _weakest(self) -> dict[str, Any]:
@@ -130,8 +161,14 @@ class Glance:
         told, names = ranked_pushes(self.facts.S, STRONGEST, self.facts.evidence), self.facts.names
         columns = [Column("Push"), Column("s", 2), Column("Seen"), Column("Expected")]
         against = {True: f", {AGAINST}", False: ""}
-        pairs = [f"{names[push.source]} → {names[push.target]}{against[push.contradicts]}" for push in told]
-        rows = [[pair, push.amount, short_number(push.seen), short_number(push.expected)] for pair, push in zip(pairs, told, strict=True)]
+        pairs = [
+            f"{names[push.source]} → {names[push.target]}{against[push.contradicts]}"
+            for push in told
+        ]
+        rows = [
+            [pair, push.amount, short_number(push.seen), short_number(push.expected)]
+            for pair, push in zip(pairs, told, strict=True)
+        ]
         return {"columns": columns, "rows": rows}
 
 
@@ -144,9 +181,14 @@ def _left_out(model: Any) -> Measured | None:
     """By leave-one-out of the training rows."""
     if not hasattr(model, "label_estimates_"):
         return None
-    return Measured(model.estimate_, model.label_estimates_["f1"], model.label_estimates_["positives"])
+    return Measured(
+        model.estimate_, model.label_estimates_["f1"], model.label_estimates_["positives"]
+    )
 
 
 def _on_data(truth: np.ndarray, figures: dict[str, float], decided: Any) -> Measured:
     rows = list(report(truth, decided))
-    return Measured(figures, *(np.array([row[key] for row in rows], dtype=np.float64) for key in ("f1", "positives")))
+    return Measured(
+        figures,
+        *(np.array([row[key] for row in rows], dtype=np.float64) for key in ("f1", "positives")),
+    )

@@ -1,8 +1,11 @@
 """Sections ► one self-contained HTML file: no network, escaped, and the same bytes for the same input.
 
-A page is a list of sections. A section has a template (``static/NAME.html``) for what is text, data for what is drawn, and
-scripts (``static/NAME.js``) that draw it. Text goes through Jinja's autoescape, data through :func:`as_json`; scripts put names
-into the page as text nodes only. A content security policy names the digests of the one script and the one style sheet, so
+A page is a list of sections. A section has a template (``static/NAME.html``) for what is text, data
+for what is drawn, and
+scripts (``static/NAME.js``) that draw it. Text goes through Jinja's autoescape, data through
+:func:`as_json`; scripts put names
+into the page as text nodes only. A content security policy names the digests of the one script and
+the one style sheet, so
 nothing else could run even if something slipped through.
 """
 
@@ -35,8 +38,12 @@ class Section:
     name: str  # its id in the page, and the name under which its script registers
     title: str
     context: Mapping[str, Any] = field(default_factory=dict)  # what the template shows
-    data: Mapping[str, Any] | None = None  # what the script draws; arrays are sent as packed numbers
-    scripts: Sequence[str] = ()  # files of ``static``, in the order in which they run; those that sections share are sent once
+    data: Mapping[str, Any] | None = (
+        None  # what the script draws; arrays are sent as packed numbers
+    )
+    scripts: Sequence[
+        str
+    ] = ()  # files of ``static``, in the order in which they run; those that sections share are sent once
     template: str = ""  # default: ``static/<name>.html``
     short: str = ""  # what the bar at the top calls it; default: the title
 
@@ -51,8 +58,14 @@ class Page:
     sections: Sequence[Section]
     shared: Mapping[str, Any] = field(default_factory=dict)
     findings: Sequence[str] = ()
-    folder: Path | None = None  # of templates, scripts and a style sheet of its own; its scripts may ask the server that sent the page
-    footer: str = "This file is complete: it loads nothing from elsewhere and can be kept, sent and printed."
+    folder: Path | None = (
+        # of templates, scripts and a style sheet of its own; its scripts may ask the server that
+        # sent the page
+        None
+    )
+    footer: str = (
+        "This file is complete: it loads nothing from elsewhere and can be kept, sent and printed."
+    )
 
 
 @dataclass(frozen=True)
@@ -84,12 +97,20 @@ class Column:
 
     def key(self, value: Any) -> str:
         """Full value of a cell, for sorting and for the CSV file."""
-        return str(value) if self.digits is None else "" if value is None or not math.isfinite(value) else f"{float(value):.6g}"
+        return (
+            str(value)
+            if self.digits is None
+            else ""
+            if value is None or not math.isfinite(value)
+            else f"{float(value):.6g}"
+        )
 
 
 def write(page: Page, path: str | os.PathLike[str]) -> None:
     """Write the page; the file appears whole or not at all."""
-    html = render(page).encode(errors="replace")  # half a character in a name must not cost the page
+    html = render(page).encode(
+        errors="replace"
+    )  # half a character in a name must not cost the page
     with whole_file(path) as file:
         file.write(html)
 
@@ -102,11 +123,19 @@ def render(page: Page) -> str:
         raise ImportError("Pages need: pip install 'skcamel[report]'") from error
     places = [STATIC] if page.folder is None else [page.folder, STATIC]
     templates = Environment(
-        loader=FileSystemLoader(places), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(places),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    style = _static("style.css") + ("" if page.folder is None else (page.folder / "own.css").read_text(encoding="utf-8"))
+    style = _static("style.css") + (
+        "" if page.folder is None else (page.folder / "own.css").read_text(encoding="utf-8")
+    )
     script = _script(page, places)
-    data = {"page": as_json(page.shared)} | {section.name: as_json(section.data) for section in page.sections if section.data is not None}
+    data = {"page": as_json(page.shared)} | {
+        section.name: as_json(section.data) for section in page.sections if section.data is not None
+    }
     return templates.get_template("page.html").render(
         page=page,
         data=data,
@@ -120,7 +149,8 @@ def render(page: Page) -> str:
 def as_json(value: Any) -> str:
     r"""JSON that may stand inside a script element: keys sorted, nothing that could end the element or open a comment.
 
-    Arrays of floats become base64 of little-endian float32, arrays of integers and booleans of uint8, with their shape;
+    Arrays of floats become base64 of little-endian float32, arrays of integers and booleans of
+    uint8, with their shape;
     numbers that are not finite become null.
 
     Examples
@@ -152,9 +182,15 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Rounded):
         scale = abs(value.matrix).max(axis=0, initial=0.0) / 32767
         packed = np.rint(value.matrix / np.where(scale > 0, scale, 1.0)).astype("<i2")
-        return {"i16": _base64(packed), "scale": [float(f"{step:.9g}") for step in scale], "shape": list(packed.shape)}
+        return {
+            "i16": _base64(packed),
+            "scale": [float(f"{step:.9g}") for step in scale],
+            "shape": list(packed.shape),
+        }
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
-        packed, name = (value.astype("<f4"), "f32") if value.dtype.kind == "f" else (_bytes(value), "u8")
+        packed, name = (
+            (value.astype("<f4"), "f32") if value.dtype.kind == "f" else (_bytes(value), "u8")
+        )
         return {name: _base64(packed), "shape": list(value.shape)}
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
@@ -171,7 +207,10 @@ def _base64(array: np.ndarray) -> str:
 
 def _bytes(value: np.ndarray) -> np.ndarray:
     if value.size and (value.min() < 0 or value.max() > 255):
-        raise ValueError(f"Arrays of integers are sent as bytes, got values from {value.min()} to {value.max()}; send a list.")
+        raise ValueError(
+            f"Arrays of integers are sent as bytes, got values from {value.min()} to {value.max()};"
+            " send a list."
+        )
     return value.astype(np.uint8)
 
 
@@ -193,6 +232,6 @@ def _policy(style: str, script: str, *, asks: bool) -> str:
 
     own = "connect-src 'self'; " if asks else ""
     return (
-        f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data: blob:; "
-        f"{own}base-uri 'none'; form-action 'none'"
+        f"default-src 'none'; script-src {digest(script)}; style-src {digest(style)}; img-src data:"
+        f" blob:; {own}base-uri 'none'; form-action 'none'"
     )

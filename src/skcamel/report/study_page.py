@@ -16,15 +16,27 @@ from skcamel.experiment.significance import LEVEL
 from skcamel.experiment.summary import Cost, Record, base_of
 from skcamel.experiment.tables import best_methods, sizes_table
 from skcamel.experiment.units import Run, Unit, methods_from_python, planned_units, study_command
-from skcamel.report.comparison_sections import paper_section, ranks_section, results_section, shared_figures, significance_section
+from skcamel.report.comparison_sections import (
+    paper_section,
+    ranks_section,
+    results_section,
+    shared_figures,
+    significance_section,
+)
 from skcamel.report.facts import StudyFacts
 from skcamel.report.page import Column, Page, Section, significant, write
 from skcamel.rows import default_names
 from skcamel.text import count, listed
 
 EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."
-LEAD = "Every method ran once on every fold of every data set. All figures on this page come from the records of these runs."
-BYTES_OF_A_RECORD, BYTES_OF_A_LABEL = 20_000, 2_000  # at the peak, generously: figures under nine choices, tables and their text
+LEAD = (
+    "Every method ran once on every fold of every data set. All figures on this page come from the"
+    " records of these runs."
+)
+BYTES_OF_A_RECORD, BYTES_OF_A_LABEL = (
+    20_000,
+    2_000,
+)  # at the peak, generously: figures under nine choices, tables and their text
 MB = 1e6
 QUANTITIES = (
     ("Fitting, with selection", "seconds", "fit_seconds", 1.0),
@@ -38,7 +50,11 @@ COSTS = (
     Column("Training rows", 0),
     Column("Fit, s", 3, "median over the folds, with the selection of hyper-parameters"),
     Column("Predict, s", 3, "median over the folds"),
-    Column("Peak memory, MB", 0, "median over the folds, on top of what the process held before: libraries and the data set"),
+    Column(
+        "Peak memory, MB",
+        0,
+        "median over the folds, on top of what the process held before: libraries and the data set",
+    ),
 )
 CARDS = (
     Column("Data set"),
@@ -48,7 +64,11 @@ CARDS = (
     Column("Cardinality", 2, "mean number of labels of a row"),
     Column("Density", 3, "the same over the number of labels"),
     Column("Label sets", 0, "different combinations of labels"),
-    Column("Mean imbalance", 1, "how much rarer a label is than the commonest one, mean over the labels"),
+    Column(
+        "Mean imbalance",
+        1,
+        "how much rarer a label is than the commonest one, mean over the labels",
+    ),
     Column("Zeros", 2, "share of zeros among the features"),
     Column("Odd"),
 )
@@ -61,11 +81,18 @@ ODDITIES = {
     "full_labels": ("label of all rows", "labels of all rows"),
     "missing_values": ("missing value", "missing values"),
 }
-WARNINGS = (Column("Warning"), Column("Data set"), Column("Method"), Column("Folds", 0, "folds in which it was given"))
+WARNINGS = (
+    Column("Warning"),
+    Column("Data set"),
+    Column("Method"),
+    Column("Folds", 0, "folds in which it was given"),
+)
 PACKAGES = {"scikit_learn": "scikit-learn", "python": "Python"}
 
 
-def build_report(records: Iterable[Record] | str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
+def build_report(
+    records: Iterable[Record] | str | os.PathLike[str], path: str | os.PathLike[str]
+) -> None:
     """Write the page of a study: findings, tables, comparison with the paper, tests, costs, failures and commands.
 
     Parameters
@@ -90,8 +117,14 @@ def build_report(records: Iterable[Record] | str | os.PathLike[str], path: str |
     '<!doctype html>'
     """
     facts = StudyFacts.of(records)
-    needed = BYTES_OF_A_RECORD * len(facts.records) + BYTES_OF_A_LABEL * sum(len(card["label_counts"]) for card in facts.cards.values())
-    memory.require(needed, f"The page of {count(len(facts.records), 'record')}", "Make a page of a part of the study.")
+    needed = BYTES_OF_A_RECORD * len(facts.records) + BYTES_OF_A_LABEL * sum(
+        len(card["label_counts"]) for card in facts.cards.values()
+    )
+    memory.require(
+        needed,
+        f"The page of {count(len(facts.records), 'record')}",
+        "Make a page of a part of the study.",
+    )
     write(study_page(facts), path)
 
 
@@ -99,11 +132,21 @@ def study_page(facts: StudyFacts) -> Page:
     """Assemble the page of a study."""
     if not facts.records:
         sections = [failures_section(facts) if facts.failures else None, reproduce_section(facts)]
-        return Page("An empty study", EMPTY, [], [section for section in sections if section is not None])
+        return Page(
+            "An empty study", EMPTY, [], [section for section in sections if section is not None]
+        )
     compared = [ranks_section(facts), results_section(facts), significance_section(facts)]
-    about = [cost_section(facts), cards_section(facts), failures_section(facts), reproduce_section(facts)]
+    about = [
+        cost_section(facts),
+        cards_section(facts),
+        failures_section(facts),
+        reproduce_section(facts),
+    ]
     sections = [*compared, *about, paper_section(facts)]
-    methods, datasets = {base_of(method) for method in facts.summary.methods}, facts.summary.datasets
+    methods, datasets = (
+        {base_of(method) for method in facts.summary.methods},
+        facts.summary.datasets,
+    )
     return Page(
         f"{count(len(methods), 'method')} on {count(len(datasets), 'data set')}",
         LEAD,
@@ -135,12 +178,20 @@ def _pairs(facts: StudyFacts) -> list[tuple[str, str]]:
 def _range(facts: StudyFacts, key: str) -> str:
     """From the smallest to the largest of the data sets; empty without cards."""
     values = [facts.cards[name][key] for name in facts.summary.datasets if name in facts.cards]
-    return "" if not values else f"{min(values):,}" + (f" to {max(values):,}" if min(values) < max(values) else "")
+    return (
+        ""
+        if not values
+        else f"{min(values):,}" + (f" to {max(values):,}" if min(values) < max(values) else "")
+    )
 
 
 def _findings(facts: StudyFacts) -> list[str]:
     """What a reader should know first, in sentences."""
-    failed = [f"{count(len(facts.failures), 'unit')} failed; see Failures for the reasons."] if facts.failures else []
+    failed = (
+        [f"{count(len(facts.failures), 'unit')} failed; see Failures for the reasons."]
+        if facts.failures
+        else []
+    )
     return [*_ranks(facts), *_times(facts), *failed, *facts.summary.left_out_notes()]
 
 
@@ -149,22 +200,28 @@ def _ranks(facts: StudyFacts) -> list[str]:
     if not facts.tests:
         return _firsts(facts)
     wins = {
-        method: sum(rounded(one.ranks[method], 2) == rounded(min(one.ranks.values()), 2) for one in facts.tests.values())
+        method: sum(
+            rounded(one.ranks[method], 2) == rounded(min(one.ranks.values()), 2)
+            for one in facts.tests.values()
+        )
         for method in facts.fair_methods
     }
     leader = max(wins, key=lambda method: wins[method])
     different = sum(one.friedman.f_p < LEVEL for one in facts.tests.values())
     sets = max(len(one.datasets) for one in facts.tests.values())
     return [
-        f"{facts.short_title(leader)} has the best average rank in {wins[leader]} of {count(len(facts.tests), 'metric')}, "
-        f"of {count(len(facts.fair_methods), 'method')} on {count(sets, 'data set')}. Friedman’s test sees a difference between the "
-        f"methods in {different} of them."
+        f"{facts.short_title(leader)} has the best average rank in {wins[leader]} of"
+        f" {count(len(facts.tests), 'metric')}, of {count(len(facts.fair_methods), 'method')} on"
+        f" {count(sets, 'data set')}. Friedman’s test sees a difference between the methods in"
+        f" {different} of them."
     ]
 
 
 def _firsts(facts: StudyFacts) -> list[str]:
     """Who has most of the best means, if there is too little for tests."""
-    cells = [(dataset, metric) for dataset in facts.summary.datasets for metric in facts.summary.measures]
+    cells = [
+        (dataset, metric) for dataset in facts.summary.datasets for metric in facts.summary.measures
+    ]
     best = [best_methods(facts.summary, *cell) for cell in cells]
     wins = Counter(method for methods in best for method in sorted(methods))
     if not wins:
@@ -172,29 +229,46 @@ def _firsts(facts: StudyFacts) -> list[str]:
     number = max(wins.values())
     leaders = [title_of(method) for method in facts.summary.methods if wins[method] == number]
     return [
-        f"{listed(leaders)} {'has' if len(leaders) == 1 else 'have'} the best mean in {number} of {count(sum(map(bool, best)), 'cell')}."
+        f"{listed(leaders)} {'has' if len(leaders) == 1 else 'have'} the best mean in {number} of"
+        f" {count(sum(map(bool, best)), 'cell')}."
     ]
 
 
 def _times(facts: StudyFacts) -> list[str]:
     """The quickest and the slowest method over the data sets that all have."""
-    seconds = {(cost.dataset, cost.method): cost.fit_seconds for cost in facts.costs if cost.fit_seconds > 0}
-    methods = [method for method in facts.summary.methods if any(name == method for _, name in seconds)]
-    shared = [dataset for dataset in facts.summary.datasets if all((dataset, method) in seconds for method in methods)]
+    seconds = {
+        (cost.dataset, cost.method): cost.fit_seconds
+        for cost in facts.costs
+        if cost.fit_seconds > 0
+    }
+    methods = [
+        method for method in facts.summary.methods if any(name == method for _, name in seconds)
+    ]
+    shared = [
+        dataset
+        for dataset in facts.summary.datasets
+        if all((dataset, method) in seconds for method in methods)
+    ]
     if len(methods) < 2 or not shared:
         return []
     typical = {method: median(seconds[dataset, method] for dataset in shared) for method in methods}
     devices = {cost.method: cost.device for cost in facts.costs}
 
     def takes(method: str) -> str:
-        return f"{significant(typical[method], 2)} s" + (f" on {devices[method]}" if len(set(devices.values())) > 1 else "")
+        return f"{significant(typical[method], 2)} s" + (
+            f" on {devices[method]}" if len(set(devices.values())) > 1 else ""
+        )
 
     quick, slow = (by(typical, key=lambda method: typical[method]) for by in (min, max))
     first = facts.fair_methods[0]
-    more = f"; {title_of(first)} takes {takes(first)}" if first in typical and first not in (quick, slow) else ""
+    more = (
+        f"; {title_of(first)} takes {takes(first)}"
+        if first in typical and first not in (quick, slow)
+        else ""
+    )
     return [
-        f"{title_of(quick)} is the quickest to fit, {takes(quick)} for a fold, and {title_of(slow)} the slowest, {takes(slow)} "
-        f"(medians over {count(len(shared), 'data set')}){more}."
+        f"{title_of(quick)} is the quickest to fit, {takes(quick)} for a fold, and {title_of(slow)}"
+        f" the slowest, {takes(slow)} (medians over {count(len(shared), 'data set')}){more}."
     ]
 
 
@@ -203,9 +277,14 @@ def cost_section(facts: StudyFacts) -> Section | None:
     known = [cost for cost in facts.costs if not math.isnan(cost.fit_seconds)]
     if not known:
         return None
-    methods = [method for method in facts.summary.methods if any(cost.method == method for cost in known)]
+    methods = [
+        method for method in facts.summary.methods if any(cost.method == method for cost in known)
+    ]
     quantities = [each for each in QUANTITIES if any(getattr(cost, each[2]) > 0 for cost in known)]
-    devices = {method: ", ".join(sorted({cost.device for cost in known if cost.method == method})) for method in methods}
+    devices = {
+        method: ", ".join(sorted({cost.device for cost in known if cost.method == method}))
+        for method in methods
+    }
     data = {
         "quantities": [{"title": title, "unit": unit} for title, unit, _, _ in quantities],
         "methods": [{"title": title_of(method), "device": devices[method]} for method in methods],
@@ -221,7 +300,16 @@ def cost_section(facts: StudyFacts) -> Section | None:
     context = {
         "columns": COSTS,
         "rows": [
-            (c.dataset, title_of(c.method), c.device, c.n_train, c.fit_seconds, c.predict_seconds, c.peak_memory_bytes / MB) for c in known
+            (
+                c.dataset,
+                title_of(c.method),
+                c.device,
+                c.n_train,
+                c.fit_seconds,
+                c.predict_seconds,
+                c.peak_memory_bytes / MB,
+            )
+            for c in known
         ],
         "quantities": [title for title, *_ in quantities],
         "sentence": _devices(known),
@@ -237,7 +325,10 @@ def _devices(costs: list[Cost]) -> str:
     if len(titles) == 1:
         return f"All methods computed on the same kind of device ({costs[0].device})."
     parts = [f"{', '.join(methods)} on {device}" for device, methods in sorted(titles.items())]
-    return f"Methods computed on different devices: {'; '.join(parts)}. Across devices, times compare only roughly."
+    return (
+        f"Methods computed on different devices: {'; '.join(parts)}. Across devices, times compare"
+        " only roughly."
+    )
 
 
 def cards_section(facts: StudyFacts) -> Section | None:
@@ -248,7 +339,9 @@ def cards_section(facts: StudyFacts) -> Section | None:
     keys = ("n", "d", "q", "cardinality", "density", "label_sets", "mean_ir", "sparsity")
     context = {
         "columns": CARDS,
-        "rows": [(name, *(card.get(key) for key in keys), _odd(card)) for name, card in cards.items()],
+        "rows": [
+            (name, *(card.get(key) for key in keys), _odd(card)) for name, card in cards.items()
+        ],
         "notes": sizes_table(cards).notes,
     }
     data = {"sets": [{"name": name, **_labels(card)} for name, card in cards.items()]}
@@ -267,19 +360,34 @@ def _labels(card: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _odd(card: Mapping[str, Any]) -> str:
-    found = {key: value if isinstance(value := card.get(key, 0), int) else len(value) for key in ODDITIES}
+    found = {
+        key: value if isinstance(value := card.get(key, 0), int) else len(value) for key in ODDITIES
+    }
     told = [count(number, *ODDITIES[key]) for key, number in found.items() if number]
     unknown = 1 - card.get("known", 1)
-    return ", ".join([*told, *([f"{100 * unknown:.2g} % of the labels unknown"] if unknown else [])]) or "–"
+    return (
+        ", ".join([*told, *([f"{100 * unknown:.2g} % of the labels unknown"] if unknown else [])])
+        or "–"
+    )
 
 
 def failures_section(facts: StudyFacts) -> Section:
     """Failed units with their tracebacks, and warnings with where they came from."""
-    warned = Counter((text, record["dataset"], title_of(record["method"])) for record in facts.shown for text in record.get("warnings", ()))
-    finished, n_warned = count(len(facts.shown), "unit"), sum(bool(record.get("warnings")) for record in facts.shown)
+    warned = Counter(
+        (text, record["dataset"], title_of(record["method"]))
+        for record in facts.shown
+        for text in record.get("warnings", ())
+    )
+    finished, n_warned = (
+        count(len(facts.shown), "unit"),
+        sum(bool(record.get("warnings")) for record in facts.shown),
+    )
     sentence = f"Nothing failed: {finished} finished."
     if facts.failures:
-        sentence = f"{count(len(facts.failures), 'unit')} failed and {finished} finished; the same command repeats those that failed."
+        sentence = (
+            f"{count(len(facts.failures), 'unit')} failed and {finished} finished; the same command"
+            " repeats those that failed."
+        )
     if facts.shown:
         sentence += f" {count(n_warned, 'unit') if n_warned else 'None'} gave a warning."
     context = {
@@ -297,7 +405,11 @@ def _by_error(failures: Sequence[Record]) -> list[dict[str, Any]]:
     for failure in failures:
         groups.setdefault(failure["error"], []).append(failure)
     return [
-        {"error": error, "units": [str(Unit.of(one)) for one in group], "traceback": group[0]["traceback"]}
+        {
+            "error": error,
+            "units": [str(Unit.of(one)) for one in group],
+            "traceback": group[0]["traceback"],
+        }
         for error, group in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
     ]
 
@@ -309,7 +421,11 @@ def reproduce_section(facts: StudyFacts) -> Section | None:
         return None
     known = list_datasets()
     asked = [_of_the_command(run, known) for run in facts.runs]
-    studies = [study_command(run, device=_device(facts, run)) for run in asked if run["datasets"] and run["methods"]]
+    studies = [
+        study_command(run, device=_device(facts, run))
+        for run in asked
+        if run["datasets"] and run["methods"]
+    ]
     commands = list(dict.fromkeys(studies))  # each once, whatever the settings
     context = {
         "commands": [*commands, "skcamel report DIR -o page.html"] if commands else [],
@@ -336,10 +452,16 @@ def _left_out(facts: StudyFacts, known: tuple[str, ...]) -> list[str]:
     methods = sorted({name for run in facts.runs for name in methods_from_python(run)})
     notes = []
     if files:
-        which = f"{count(len(files), 'data set')} ({', '.join(files)}) {'is' if len(files) == 1 else 'are'} not in the catalogue"
+        which = (
+            f"{count(len(files), 'data set')} ({', '.join(files)})"
+            f" {'is' if len(files) == 1 else 'are'} not in the catalogue"
+        )
         notes.append(f"{which}; give the files: skcamel study --datasets FILE,….")
     if methods:
-        which = f"{count(len(methods), 'method')} ({', '.join(methods)}) {'was' if len(methods) == 1 else 'were'} given in Python"
+        which = (
+            f"{count(len(methods), 'method')} ({', '.join(methods)})"
+            f" {'was' if len(methods) == 1 else 'were'} given in Python"
+        )
         notes.append(f"{which}; there, call skcamel.experiment.run_study with the same estimators.")
     return notes
 
@@ -365,6 +487,8 @@ def _device(facts: StudyFacts, run: Run) -> str:
     devices = {
         record.get("device", "cpu")
         for record in facts.shown
-        if record["dataset"] in run["datasets"] and record["method"] in names and record["preset"] == run["preset"]
+        if record["dataset"] in run["datasets"]
+        and record["method"] in names
+        and record["preset"] == run["preset"]
     }
     return devices.pop() if len(devices) == 1 else "cpu"

@@ -46,7 +46,9 @@ class State:
 
     def knows(self, header: str | None) -> bool:
         """Whether a request may pass; the comparison takes the same time whatever is wrong."""
-        return self.token is None or hmac.compare_digest((header or "").encode(errors="replace"), f"Bearer {self.token}".encode())
+        return self.token is None or hmac.compare_digest(
+            (header or "").encode(errors="replace"), f"Bearer {self.token}".encode()
+        )
 
 
 def create_app(served: Served, *, token: str | None = None) -> Starlette:
@@ -73,7 +75,10 @@ def create_app(served: Served, *, token: str | None = None) -> Starlette:
         encoding = request.headers.get("content-encoding", "identity")
         body = await body_of(request.stream(), request.headers.get("content-length"), served.limits)
         if form is None or encoding != "identity":
-            raise RequestError(415, f"the body must be {' or '.join(FORMS)}, as Content-Type says, and not compressed.")
+            raise RequestError(
+                415,
+                f"the body must be {' or '.join(FORMS)}, as Content-Type says, and not compressed.",
+            )
         options = dict(request.query_params)
 
         def answer() -> tuple[bytes, int]:
@@ -85,7 +90,10 @@ def create_app(served: Served, *, token: str | None = None) -> Starlette:
         return _answer(content)
 
     async def metrics(_: Request) -> Response:
-        return Response(state.counts.text(state.gate.at_work), media_type="text/plain; version=0.0.4; charset=utf-8")
+        return Response(
+            state.counts.text(state.gate.at_work),
+            media_type="text/plain; version=0.0.4; charset=utf-8",
+        )
 
     async def health(_: Request) -> Response:
         return _answer(_json({"status": "alive"}))
@@ -104,11 +112,20 @@ def create_app(served: Served, *, token: str | None = None) -> Starlette:
         yield
         state.gate.close()
 
-    routes = [Route("/predict", predict, methods=["POST"]), Route("/metrics", metrics), Route("/health", health), Route("/ready", ready)]
-    app = Starlette(routes=[*routes, *(Route(path, fixed) for path in state.fixed)], lifespan=lifespan)
+    routes = [
+        Route("/predict", predict, methods=["POST"]),
+        Route("/metrics", metrics),
+        Route("/health", health),
+        Route("/ready", ready),
+    ]
+    app = Starlette(
+        routes=[*routes, *(Route(path, fixed) for path in state.fixed)], lifespan=lifespan
+    )
     app.router.redirect_slashes = False
     app.state.skcamel = state
-    app.add_middleware(Guard, state=state)  # outermost but for Starlette's own handler, which is never reached
+    app.add_middleware(
+        Guard, state=state
+    )  # outermost but for Starlette's own handler, which is never reached
     app.add_exception_handler(HTTPException, _http_error)
     return app
 
@@ -116,7 +133,9 @@ def create_app(served: Served, *, token: str | None = None) -> Starlette:
 class Guard:
     """Asks for the token, counts, closes connections while the server stops, and turns every error into one JSON object."""
 
-    def __init__(self, app: Callable[[Scope, Receive, Send], Awaitable[None]], state: State) -> None:
+    def __init__(
+        self, app: Callable[[Scope, Receive, Send], Awaitable[None]], state: State
+    ) -> None:
         self.app, self.state = app, state
         self.paths = {"/predict", *GETS}
 
@@ -131,13 +150,26 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], *SAFE, *([(b"connection", b"close")] if self.state.stopping else [])]
+                message["headers"] = [
+                    *message["headers"],
+                    *SAFE,
+                    *([(b"connection", b"close")] if self.state.stopping else []),
+                ]
             await send(message)
 
         try:
-            header = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"), None)
+            header = next(
+                (
+                    value.decode("latin-1")
+                    for name, value in scope["headers"]
+                    if name == b"authorization"
+                ),
+                None,
+            )
             if path not in OPEN and not self.state.knows(header):
-                raise RequestError(401, "this server wants a token; send the header 'Authorization: Bearer TOKEN'.")
+                raise RequestError(
+                    401, "this server wants a token; send the header 'Authorization: Bearer TOKEN'."
+                )
             await self.app(scope, receive, sending)
         except ClientDisconnect:
             status = status or GONE
@@ -146,7 +178,9 @@ class Guard:
                 raise
             await _refusal(error)(scope, receive, sending)
         finally:
-            self.state.counts.add(path if path in self.paths else "other", status, time.perf_counter() - began)
+            self.state.counts.add(
+                path if path in self.paths else "other", status, time.perf_counter() - began
+            )
 
 
 SAFE = [
@@ -160,15 +194,28 @@ SAFE = [
 def _refusal(error: Exception) -> Response:
     """What is said of an error: its own words where it is about the request, else that it is a bug."""
     if isinstance(error, RequestError):
-        headers = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": AGAIN}, 503: {"retry-after": AGAIN}}.get(error.status, {})
+        headers = {
+            401: {"www-authenticate": "Bearer"},
+            429: {"retry-after": AGAIN},
+            503: {"retry-after": AGAIN},
+        }.get(error.status, {})
         return _answer(_json({"error": str(error)}), error.status, headers)
     if isinstance(error, MemoryError):
         said = str(error) or "there is not enough memory now"
-        return _answer(_json({"error": f"{said} Send fewer rows, or try again later."}), 503, {"retry-after": AGAIN})
+        return _answer(
+            _json({"error": f"{said} Send fewer rows, or try again later."}),
+            503,
+            {"retry-after": AGAIN},
+        )
     if isinstance(error, ValueError):  # of the library, about what came; it names rows and columns
         return _answer(_json({"error": str(error)}), 422)
     logger.exception("this is a bug in skcamel; please report it")
-    return _answer(_json({"error": "an error inside the server, which its log tells; the request may be right."}), 500)
+    return _answer(
+        _json(
+            {"error": "an error inside the server, which its log tells; the request may be right."}
+        ),
+        500,
+    )
 
 
 async def _http_error(request: Request, error: Exception) -> Response:
@@ -197,10 +244,19 @@ def page() -> str:
 
     sections = [
         Section("try", "Try it", scripts=["server.js", "try.js"]),
-        Section("table", "A whole table", scripts=["whole_table.js"], short="Table", template="whole_table.html"),
+        Section(
+            "table",
+            "A whole table",
+            scripts=["whole_table.js"],
+            short="Table",
+            template="whole_table.html",
+        ),
         Section("program", "From a program", scripts=["program.js"], short="Program"),
     ]
-    lead = "Change a value and watch the labels move; choose a label to see why. Or drop a whole table."
+    lead = (
+        "Change a value and watch the labels move; choose a label to see why. Or drop a whole"
+        " table."
+    )
     return render(
         Page(
             "A model to try",
@@ -208,6 +264,9 @@ def page() -> str:
             [],
             sections,
             folder=STATIC,
-            footer="Values go to the server that sent this page, and nowhere else; it keeps none of them.",
+            footer=(
+                "Values go to the server that sent this page, and nowhere else; it keeps none of"
+                " them."
+            ),
         )
     )

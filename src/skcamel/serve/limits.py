@@ -14,8 +14,25 @@ from typing import Any
 
 from skcamel import memory
 
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)  # bounds of the histogram
-DISCARDED = 4  # times the largest body that is still read, and thrown away, so that whoever sends it gets to read the answer
+SECONDS = (
+    0.001,
+    0.0025,
+    0.005,
+    0.01,
+    0.025,
+    0.05,
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.5,
+    5.0,
+    10.0,
+    30.0,
+)  # bounds of the histogram
+# times the largest body that is still read, and thrown away, so that whoever sends it gets to read
+# the answer
+DISCARDED = 4
 AGAIN = "1"  # seconds after which another try makes sense
 
 
@@ -38,7 +55,8 @@ class Limits:
     rows : int, default=10 000
         Rows of a request; more are answered by 422.
     seconds : float, default=30
-        From the last byte of a request to its answer, waiting included; afterwards it is answered by 503. A body has as long to arrive.
+        From the last byte of a request to its answer, waiting included; afterwards it is answered
+        by 503. A body has as long to arrive.
     requests : int, default=200
         Predictions at work or waiting; one more is answered by 429.
     threads : int, default=2
@@ -55,7 +73,8 @@ class Limits:
 class Gate:
     """Admits so many predictions at once and computes them in a few threads.
 
-    A prediction that takes too long is answered without it, but keeps its place until its thread is done: there is never more at work
+    A prediction that takes too long is answered without it, but keeps its place until its thread is
+    done: there is never more at work
     than the limits say.
 
     Examples
@@ -76,7 +95,11 @@ class Gate:
     async def run(self, work: Callable[[], Any]) -> Any:
         """What `work` returns; RequestError where it is one too many or takes too long."""
         if self.at_work >= self.limits.requests:
-            raise RequestError(429, f"{self.at_work} predictions are at work or waiting, which is the limit; try again in a moment.")
+            raise RequestError(
+                429,
+                f"{self.at_work} predictions are at work or waiting, which is the limit; try again"
+                " in a moment.",
+            )
         self._count(1)
         future = self._pool.submit(work)
         future.add_done_callback(lambda _: self._count(-1))
@@ -119,11 +142,21 @@ async def body_of(chunks: AsyncIterator[bytes], declared: str | None, limits: Li
                 if total > DISCARDED * limits.body:
                     break
     except TimeoutError:
-        raise RequestError(408, f"the body did not arrive within {limits.seconds:g} s; send it faster, or in smaller parts.") from None
-    if total > limits.body:
-        sent = int(declared) if declared is not None and declared.isdecimal() and len(declared) < 20 else total
         raise RequestError(
-            413, f"the body has {_size(max(sent, total))}, at most {_size(limits.body)} are taken; send fewer rows in each request."
+            408,
+            f"the body did not arrive within {limits.seconds:g} s; send it faster, or in smaller"
+            " parts.",
+        ) from None
+    if total > limits.body:
+        sent = (
+            int(declared)
+            if declared is not None and declared.isdecimal() and len(declared) < 20
+            else total
+        )
+        raise RequestError(
+            413,
+            f"the body has {_size(max(sent, total))}, at most {_size(limits.body)} are taken; send"
+            " fewer rows in each request.",
         )
     return b"".join(parts)
 
@@ -169,16 +202,39 @@ class Counts:
             "requests_total",
             "counter",
             "Requests answered, by path and status.",
-            {f'requests_total{{path="{path}",status="{status}"}}': count for (path, status), count in sorted(self.requests.items())},
+            {
+                f'requests_total{{path="{path}",status="{status}"}}': count
+                for (path, status), count in sorted(self.requests.items())
+            },
         )
         total, series = 0, dict[str, float]()
         for bound, count in zip((*SECONDS, "+Inf"), self.buckets, strict=True):
             total += count
             series[f'predict_seconds_bucket{{le="{bound}"}}'] = total
         series |= {"predict_seconds_sum": self.seconds, "predict_seconds_count": total}
-        told("predict_seconds", "histogram", "Time of requests for predictions, reading and waiting included.", series)
+        told(
+            "predict_seconds",
+            "histogram",
+            "Time of requests for predictions, reading and waiting included.",
+            series,
+        )
         told("rows_total", "counter", "Rows predicted.", {"rows_total": self.rows})
-        told("predictions_at_work", "gauge", "Predictions at work or waiting.", {"predictions_at_work": at_work})
-        told("resident_bytes", "gauge", "Memory of this process.", {"resident_bytes": memory.resident()})
-        told("start_time_seconds", "gauge", "When this process began to serve, in seconds from 1970.", {"start_time_seconds": self.began})
+        told(
+            "predictions_at_work",
+            "gauge",
+            "Predictions at work or waiting.",
+            {"predictions_at_work": at_work},
+        )
+        told(
+            "resident_bytes",
+            "gauge",
+            "Memory of this process.",
+            {"resident_bytes": memory.resident()},
+        )
+        told(
+            "start_time_seconds",
+            "gauge",
+            "When this process began to serve, in seconds from 1970.",
+            {"start_time_seconds": self.began},
+        )
         return "\n".join(lines) + "\n"

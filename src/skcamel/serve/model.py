@@ -74,9 +74,21 @@ class Asked:
         """From the members of a JSON object, or from text as in an address; RequestError where something is unknown or wrong."""
         known = {field.name for field in fields(cls)}
         if unknown := [name for name in given if name not in known]:
-            raise RequestError(422, f"{unknown[0][:60]!r} cannot be asked for; known are rows, {', '.join(sorted(known))}.")
-        read: dict[str, Callable[[Any, str], Any]] = {"confidence": _share, "labels": _names, "top": _count}
-        found: dict[str, Any] = {name: read.get(name, _flag)(value, name) for name, value in given.items() if value is not None}
+            raise RequestError(
+                422,
+                f"{unknown[0][:60]!r} cannot be asked for; known are rows,"
+                f" {', '.join(sorted(known))}.",
+            )
+        read: dict[str, Callable[[Any, str], Any]] = {
+            "confidence": _share,
+            "labels": _names,
+            "top": _count,
+        }
+        found: dict[str, Any] = {
+            name: read.get(name, _flag)(value, name)
+            for name, value in given.items()
+            if value is not None
+        }
         return cls(**found)
 
 
@@ -93,20 +105,32 @@ def _share(value: Any, name: str) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0 < number <= 1:
-        raise RequestError(422, f"{name} must be a number above 0 and at most 1, such as 0.9, got {str(value)[:40]!r}.")
+        raise RequestError(
+            422,
+            f"{name} must be a number above 0 and at most 1, such as 0.9, got {str(value)[:40]!r}.",
+        )
     return number
 
 
 def _count(value: Any, name: str) -> int:
     text = str(value)
-    if isinstance(value, (bool, float)) or not text.isascii() or not text.isdecimal() or len(text) > 6:
-        raise RequestError(422, f"{name} must be a whole number from 0 to 999999, got {text[:40]!r}.")
+    if (
+        isinstance(value, (bool, float))
+        or not text.isascii()
+        or not text.isdecimal()
+        or len(text) > 6
+    ):
+        raise RequestError(
+            422, f"{name} must be a whole number from 0 to 999999, got {text[:40]!r}."
+        )
     return int(text)
 
 
 def _names(value: Any, name: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise RequestError(422, f"{name} must be a list of names of labels, got {str(value)[:40]!r}.")
+        raise RequestError(
+            422, f"{name} must be a list of names of labels, got {str(value)[:40]!r}."
+        )
     return tuple(value)
 
 
@@ -132,25 +156,34 @@ class Served:
     [{'row': 1, 'labels': ['label1']}]
     """
 
-    def __init__(self, model: Any, name: str, *, limits: Limits | None = None, allow_missing: bool = False) -> None:
+    def __init__(
+        self, model: Any, name: str, *, limits: Limits | None = None, allow_missing: bool = False
+    ) -> None:
         self.model, self.name, self.limits = model, name, limits or Limits()
         self.estimator: Any = final(model)
         if self.estimator._target != "matrix":
-            raise ValueError("this model was fitted on one column of classes, not on labels; use it from Python.")
+            raise ValueError(
+                "this model was fitted on one column of classes, not on labels; use it from Python."
+            )
         try:
             expected, preparer = expected_by(model), preparer_of(model)
         except AttributeError:
             raise ValueError(
-                "the first step of this Pipeline does not tell its columns; begin with a TablePreparer, or take numbers."
+                "the first step of this Pipeline does not tell its columns; begin with a"
+                " TablePreparer, or take numbers."
             ) from None
         names = expected.columns() or default_names("x", expected.n_features)
-        self.reader = Reader(model, preparer, expected, tuple(names), self.limits.rows, allow_missing)
+        self.reader = Reader(
+            model, preparer, expected, tuple(names), self.limits.rows, allow_missing
+        )
         self.labels: dict[str, int] = {}
         for j, label in enumerate(expected.labels):
             self.labels.setdefault(label, j)  # of equal names the first
         self.columns = self._columns()
         self.has_probabilities = hasattr(self.estimator, "predict_proba")
-        outputs = self._outputs(self.reader.json([self.example()]).X)  # whatever it loads or fails at, it does now
+        outputs = self._outputs(
+            self.reader.json([self.example()]).X
+        )  # whatever it loads or fails at, it does now
         self.has_sets = not isinstance(outputs.set_thresholds, str)
 
     def _columns(self) -> list[dict[str, Any]]:
@@ -160,7 +193,14 @@ class Served:
         columns: list[dict[str, Any]] = []
         for name in self.reader.names:
             if name in expected.categories:
-                columns.append({"name": name, "kind": "category", "choices": list(expected.categories[name]), "gaps": False})
+                columns.append(
+                    {
+                        "name": name,
+                        "kind": "category",
+                        "choices": list(expected.categories[name]),
+                        "gaps": False,
+                    }
+                )
             else:
                 columns.append({"name": name, "kind": "number", "gaps": False, "typical": 0.0})
         return columns
@@ -168,7 +208,9 @@ class Served:
     def example(self) -> dict[str, Any]:
         """A row of typical values; gaps where the model takes them, else the first choice."""
         return {
-            column["name"]: column.get("typical", None if column["gaps"] else next(iter(column.get("choices", [0]))))
+            column["name"]: column.get(
+                "typical", None if column["gaps"] else next(iter(column.get("choices", [0])))
+            )
             for column in self.columns
         }
 
@@ -201,7 +243,9 @@ class Served:
             From the address of the request; those of a JSON body count more.
         """
         given = parsed(body) if form == "json" else {}
-        asked = Asked.of({**options, **{key: value for key, value in given.items() if key != "rows"}})
+        asked = Asked.of(
+            {**options, **{key: value for key, value in given.items() if key != "rows"}}
+        )
         self._check(asked)
         rows = self.reader.json(given.get("rows")) if form == "json" else self.reader.csv(body)
         with np.errstate(all="ignore"):  # of numbers near the largest; what comes out is looked at
@@ -211,18 +255,28 @@ class Served:
         """Refuse what this model cannot tell."""
         name = type(self.estimator).__name__
         if asked.probabilities and not self.has_probabilities:
-            raise RequestError(422, f"{name} has scores but no probabilities; leave out 'probabilities'.")
+            raise RequestError(
+                422, f"{name} has scores but no probabilities; leave out 'probabilities'."
+            )
         if asked.confidence is not None and not self.has_sets:
             raise RequestError(422, f"this {name} has no prediction sets; leave out 'confidence'.")
         if unknown := [label for label in asked.labels if label not in self.labels]:
-            raise RequestError(422, f"the model has no label {unknown[0][:60]!r}; it has {shortened([*self.labels], 12)}.")
+            raise RequestError(
+                422,
+                f"the model has no label {unknown[0][:60]!r}; it has"
+                f" {shortened([*self.labels], 12)}.",
+            )
 
     def _outputs(self, X: Any) -> Any:
         with names_compared():
             try:
                 return self.estimator.outputs(X)
             except OverflowedRowError as error:
-                raise RequestError(422, f"the scores of row {error.row + 1} are not finite; a value in it is too large.") from error
+                raise RequestError(
+                    422,
+                    f"the scores of row {error.row + 1} are not finite; a value in it is too"
+                    " large.",
+                ) from error
 
     def _told(self, rows: NewRows, asked: Asked) -> dict[str, Any]:
         kinds = {
@@ -232,29 +286,50 @@ class Served:
         }
         n, q = rows.X.shape[0], len(self.reader.expected.labels)
         values = n * q * (sum(kinds.values()) + (asked.confidence is not None))
-        _check_size(values, "numbers in the answer", "send fewer rows, or leave out scores or probabilities")
+        _check_size(
+            values, "numbers in the answer", "send fewer rows, or leave out scores or probabilities"
+        )
         outputs = self._outputs(rows.X)
         sets = None if asked.confidence is None else outputs.sets(asked.confidence)
-        predictions = list(Predictions.of(outputs, [kind for kind, wanted in kinds.items() if wanted], sets, rows.ids).records())
+        predictions = list(
+            Predictions.of(
+                outputs, [kind for kind, wanted in kinds.items() if wanted], sets, rows.ids
+            ).records()
+        )
         notes = list(rows.notes)
         if asked.reasons:
             notes += self._add_reasons(predictions, rows.X, asked)
         return {"model": self.name, "predictions": predictions, "notes": notes}
 
     def _add_reasons(self, predictions: list[dict[str, Any]], X: Any, asked: Asked) -> list[str]:
-        q, width = len(self.reader.expected.labels), max(len(self.reader.names), len(self.reader.expected.labels))
-        _check_size(X.shape[0] * q * width, "numbers to give reasons", "ask for reasons of fewer rows at a time")
+        q, width = (
+            len(self.reader.expected.labels),
+            max(len(self.reader.names), len(self.reader.expected.labels)),
+        )
+        _check_size(
+            X.shape[0] * q * width,
+            "numbers to give reasons",
+            "ask for reasons of fewer rows at a time",
+        )
         with names_compared():
-            found, why = explained(self.estimator, X, None if self.model is self.estimator else source_names(self.model))
+            found, why = explained(
+                self.estimator,
+                X,
+                None if self.model is self.estimator else source_names(self.model),
+            )
         wanted = [self.labels[label] for label in asked.labels]
         for r, told in enumerate(predictions):
-            told["reasons"] = [reasons(found, r, j, asked.top) for j in wanted or worth_showing(found, r)]
+            told["reasons"] = [
+                reasons(found, r, j, asked.top) for j in wanted or worth_showing(found, r)
+            ]
         return [why] if why else []
 
 
 def _check_size(values: int, what: str, cure: str) -> None:
     if values > MOST_VALUES:
-        raise RequestError(422, f"these are {values:,} {what}, at most {MOST_VALUES:,} are computed; {cure}.")
+        raise RequestError(
+            422, f"these are {values:,} {what}, at most {MOST_VALUES:,} are computed; {cure}."
+        )
     if VALUE_BYTES * values > SMALL:
         memory.require(VALUE_BYTES * values, f"{values:,} {what}", f"Later it may work; or {cure}.")
 
@@ -282,7 +357,10 @@ def _of_part(part: Part) -> dict[str, Any]:
     if isinstance(part, Category):
         if isinstance(part, Tags):
             return told | {"choices": list(part.values), "several": True}
-        return told | {"choices": list(part.values), "typical": part.values[0] if part.values and not part.gaps else None}
+        return told | {
+            "choices": list(part.values),
+            "typical": part.values[0] if part.values and not part.gaps else None,
+        }
     return told
 
 

@@ -66,17 +66,25 @@ class Reader(NamedTuple):
 
     def _check_count(self, n: int) -> None:
         if n > self.most:
-            raise RequestError(422, f"{n:,} rows came, at most {self.most:,} are taken; send them in several requests.")
+            raise RequestError(
+                422,
+                f"{n:,} rows came, at most {self.most:,} are taken; send them in several requests.",
+            )
 
     def _by_name(self, row: Any, number: int) -> dict[str, Any]:
         if isinstance(row, dict):
             return row
         if not isinstance(row, list):
             raise RequestError(
-                422, f'row {number} is {str(row)[:40]!r}; a row is an object such as {{"COLUMN": VALUE}}, or a list of values.'
+                422,
+                f'row {number} is {str(row)[:40]!r}; a row is an object such as {{"COLUMN":'
+                " VALUE}, or a list of values.",
             )
         if len(row) != len(self.names):
-            came = f"row {number} has {count(len(row), 'value')}, the model has {count(len(self.names), 'column')}"
+            came = (
+                f"row {number} has {count(len(row), 'value')}, the model has"
+                f" {count(len(self.names), 'column')}"
+            )
             raise RequestError(422, f"{came}; give one for each, in the order of GET /model.")
         return dict(zip(self.names, row, strict=True))
 
@@ -85,31 +93,57 @@ class Reader(NamedTuple):
         kinds = set[type]()
         for r, row in enumerate(given, 1):
             if lacking := [name for name in self.names if name not in row]:
-                raise RequestError(422, f"row {r} lacks the {_columns(lacking)}; give every column of GET /model.")
+                raise RequestError(
+                    422, f"row {r} lacks the {_columns(lacking)}; give every column of GET /model."
+                )
             kinds.update(map(type, (row[name] for name in self.names)))
         if not kinds <= NUMERIC:
             raise TypeError("text among the numbers")
-        X = np.array([[_cell(row[name], name, r) for name in self.names] for r, row in enumerate(given, 1)], dtype=np.float64)
+        X = np.array(
+            [[_cell(row[name], name, r) for name in self.names] for r, row in enumerate(given, 1)],
+            dtype=np.float64,
+        )
         check_complete(X, self.names, SOURCE)
-        return NewRows(prepared(self.model, X), {}, self._notes(dict.fromkeys(key for row in given for key in row)))
+        return NewRows(
+            prepared(self.model, X),
+            {},
+            self._notes(dict.fromkeys(key for row in given for key in row)),
+        )
 
     def _table(self, given: list[dict[str, Any]]) -> Any:
         """The columns of the model, and those that name rows or hold labels; others are no more than named."""
-        known = (*(self.names if self.preparer is None else self.preparer.kinds_), *self.expected.labels)
+        known = (
+            *(self.names if self.preparer is None else self.preparer.kinds_),
+            *self.expected.labels,
+        )
         keys = dict.fromkeys(key for row in given for key in row)
         as_text = self.expected.categories if self.preparer is None else self.preparer.as_written()
         arrow = pyarrow_module()
-        columns = {name: [_cell(row.get(name), name, r) for r, row in enumerate(given, 1)] for name in known if name in keys}
-        columns |= {name: [None] * len(given) for name in keys if name not in columns}  # to be told of
+        columns = {
+            name: [_cell(row.get(name), name, r) for r, row in enumerate(given, 1)]
+            for name in known
+            if name in keys
+        }
+        columns |= {
+            name: [None] * len(given) for name in keys if name not in columns
+        }  # to be told of
         try:
-            return arrow.table({name: array_of(cells, as_text=name in as_text) for name, cells in columns.items()})
+            return arrow.table(
+                {name: array_of(cells, as_text=name in as_text) for name, cells in columns.items()}
+            )
         except (arrow.ArrowException, UnicodeEncodeError, OverflowError, ValueError) as error:
-            raise RequestError(422, f"a value cannot be read ({str(error)[:120]}); correct it.") from None
+            raise RequestError(
+                422, f"a value cannot be read ({str(error)[:120]}); correct it."
+            ) from None
 
     def _of_table(self, table: Any) -> NewRows:
         if self.preparer is not None:
-            found = match_columns(self.model, self.preparer, table, SOURCE, allow_missing=self.allow_missing)
-            return NewRows(found.X, found.ids, found.differences.notes() + self._notes(found.differences.extra))
+            found = match_columns(
+                self.model, self.preparer, table, SOURCE, allow_missing=self.allow_missing
+            )
+            return NewRows(
+                found.X, found.ids, found.differences.notes() + self._notes(found.differences.extra)
+            )
         rows: Rows = match_table(table, self.expected, SOURCE, truth=False, size=table.nbytes)
         check_complete(rows.X, self.expected.features or self.names, SOURCE)
         return NewRows(prepared(self.model, rows.X), {}, self._notes(rows.ignored))
@@ -118,7 +152,9 @@ class Reader(NamedTuple):
         """Name columns that the model does not know; labels are no surprise."""
         known = {*self.names, *self.expected.labels}
         extra = [name for name in given if name not in known]
-        return [f"left aside: the {_columns(extra)}, which the model does not know"] if extra else []
+        return (
+            [f"left aside: the {_columns(extra)}, which the model does not know"] if extra else []
+        )
 
 
 def _columns(names: Sequence[str]) -> str:
@@ -127,14 +163,22 @@ def _columns(names: Sequence[str]) -> str:
 
 def _cell(value: Any, name: str, row: int) -> Any:
     """A value that a column can hold; whole numbers beyond the exact ones as floats."""
-    if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value)):
-        raise RequestError(422, f"{name[:60]!r} of row {row} is an object or a list of lists; give a number, a text, or null for a gap.")
+    if isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value)
+    ):
+        raise RequestError(
+            422,
+            f"{name[:60]!r} of row {row} is an object or a list of lists; give a number, a text, or"
+            " null for a gap.",
+        )
     if type(value) is not int or abs(value) < EXACT:
         return value
     try:
         return float(value)
     except OverflowError:
-        raise RequestError(422, f"{name[:60]!r} of row {row} is a number of more than 308 digits; correct it.") from None
+        raise RequestError(
+            422, f"{name[:60]!r} of row {row} is a number of more than 308 digits; correct it."
+        ) from None
 
 
 def parsed(content: bytes) -> dict[str, Any]:
@@ -142,7 +186,9 @@ def parsed(content: bytes) -> dict[str, Any]:
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise RequestError(422, f"the body is no JSON ({str(error)[:120]}); send {FORM}, or a table as text/csv.") from None
+        raise RequestError(
+            422, f"the body is no JSON ({str(error)[:120]}); send {FORM}, or a table as text/csv."
+        ) from None
     if isinstance(found, list):
         return {"rows": found}
     if not isinstance(found, dict):

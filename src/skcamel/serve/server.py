@@ -12,16 +12,24 @@ try:
 except ImportError as error:
     raise ImportError("A server needs: pip install 'skcamel[serve]'") from error
 
-DRAIN = 0.5  # seconds in which a stopping server still takes requests, and asks whoever sent them to come back elsewhere
+# seconds in which a stopping server still takes requests, and asks whoever sent them to come back
+# elsewhere
+DRAIN = 0.5
 BACKLOG = 2048
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
         "plain": {"format": "%(asctime)s %(levelname)s %(message)s"},
-        "access": {"()": "uvicorn.logging.AccessFormatter", "fmt": '%(asctime)s %(client_addr)s "%(request_line)s" %(status_code)s'},
+        "access": {
+            "()": "uvicorn.logging.AccessFormatter",
+            "fmt": '%(asctime)s %(client_addr)s "%(request_line)s" %(status_code)s',
+        },
     },
-    "handlers": {name: {"class": "logging.StreamHandler", "formatter": name, "stream": "ext://sys.stderr"} for name in ("plain", "access")},
+    "handlers": {
+        name: {"class": "logging.StreamHandler", "formatter": name, "stream": "ext://sys.stderr"}
+        for name in ("plain", "access")
+    },
     "loggers": {
         "uvicorn": {"handlers": ["plain"], "level": "WARNING", "propagate": False},
         "uvicorn.access": {"handlers": ["access"], "level": "INFO", "propagate": False},
@@ -39,7 +47,9 @@ def bound(host: str, port: int) -> socket.socket:
     ...     address_of(listening).startswith("http://127.0.0.1:")
     True
     """
-    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+    family, _, _, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
     return socket.create_server(address[:2], family=family, backlog=BACKLOG)
 
 
@@ -61,7 +71,12 @@ class Server(uvicorn.Server):
 
 
 def run(
-    app: Any, listening: socket.socket, *, access_log: bool = False, patience: float = 30.0, started: Callable[[], None] | None = None
+    app: Any,
+    listening: socket.socket,
+    *,
+    access_log: bool = False,
+    patience: float = 30.0,
+    started: Callable[[], None] | None = None,
 ) -> None:
     """Serve until a signal comes, then finish what is at work.
 

@@ -83,14 +83,21 @@ html_context = {"default_mode": "auto"}
 copyright = "the skcamel developers; BSD 3-Clause licence"
 
 
-def escaped(app: Sphinx, what: str, name: str, subject: object, options: object, lines: list[str]) -> None:
+def escaped(
+    app: Sphinx, what: str, name: str, subject: object, options: object, lines: list[str]
+) -> None:
     """Let names of fitted attributes, such as alpha_, stand in docstrings: reStructuredText would take them for links."""
     lines[:] = [
-        line if line.lstrip().startswith((">>>", "..")) else re.sub(r"(?<![`.\w])(\w+)_(?![\w`_])", r"\1\_", line) for line in lines
+        line
+        if line.lstrip().startswith((">>>", ".."))
+        else re.sub(r"(?<![`.\w])(\w+)_(?![\w`_])", r"\1\_", line)
+        for line in lines
     ]
 
 
-def foreign(app: Sphinx, what: str, name: str, subject: object, skip: bool, options: object) -> bool | None:
+def foreign(
+    app: Sphinx, what: str, name: str, subject: object, skip: bool, options: object
+) -> bool | None:
     """Leave out what scikit-learn's base classes bring along: it is described there."""
     return True if (getattr(subject, "__module__", None) or "").startswith("sklearn") else None
 

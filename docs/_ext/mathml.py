@@ -21,8 +21,13 @@ def mathml(latex: str, display: str) -> str:
     text = convert(latex.strip(), display=display)
     for name, width in WIDTHS.items():
         text = text.replace(name, width)
-    for bar in ("&#x02016;", "&#x0007C;"):  # of norms and absolute values: the same size on both sides
-        text = text.replace(f"<mo>{bar}</mo>", f'<mo stretchy="false" lspace="0" rspace="0">{bar}</mo>')
+    for bar in (
+        "&#x02016;",
+        "&#x0007C;",
+    ):  # of norms and absolute values: the same size on both sides
+        text = text.replace(
+            f"<mo>{bar}</mo>", f'<mo stretchy="false" lspace="0" rspace="0">{bar}</mo>'
+        )
     return text
 
 
@@ -34,7 +39,9 @@ def visit_inline(self: Any, node: nodes.math) -> None:
 
 def visit_block(self: Any, node: nodes.math_block) -> None:
     """Write a formula that stands by itself; a wide one scrolls, with the keyboard too."""
-    self.body.append(f'<div class="formula" tabindex="0" role="group" aria-label="formula">{mathml(node.astext(), "block")}</div>\n')
+    self.body.append(
+        f'<div class="formula" tabindex="0" role="group" aria-label="formula">{mathml(node.astext(), "block")}</div>\n'
+    )
     raise nodes.SkipNode
 
 

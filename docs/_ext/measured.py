@@ -17,7 +17,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results.md"
-ROW = re.compile(r"^\| (?P<what>[^|]+) \| (?P<value>-?[\d.e+-]+) (?P<unit>[^|]*?) ?\|", re.MULTILINE)
+ROW = re.compile(
+    r"^\| (?P<what>[^|]+) \| (?P<value>-?[\d.e+-]+) (?P<unit>[^|]*?) ?\|", re.MULTILINE
+)
 NAMES, WIDTH, STEP = 290, 720, 34  # units of the drawing: of the column of names, of all, of a bar
 
 
@@ -27,7 +29,14 @@ def figures(text: str, section: str) -> dict[str, tuple[float, str]]:
     >>> figures("## a\n| x / y | 1.5 x | ≤ 2 | ok |\n## b\n| z | 3 s |  |  |", "a")
     {'x / y': (1.5, 'x')}
     """
-    found = next((part for part in re.split(r"^## ", text, flags=re.MULTILINE) if part.startswith(f"{section}\n")), "")
+    found = next(
+        (
+            part
+            for part in re.split(r"^## ", text, flags=re.MULTILINE)
+            if part.startswith(f"{section}\n")
+        ),
+        "",
+    )
     return {row["what"]: (float(row["value"]), row["unit"]) for row in ROW.finditer(found)}
 
 
@@ -39,11 +48,16 @@ def drawing(bars: list[tuple[str, float, str]], axis: str, logarithmic: bool) ->
     for place, (name, value, kind) in enumerate(bars):
         y = STEP * place
         lines.append(f'<text x="{NAMES - 10}" y="{y + 20}" text-anchor="end">{escape(name)}</text>')
-        lines.append(f'<rect x="{NAMES}" y="{y + 4}" width="{unit * size(value):.1f}" height="{STEP - 10}"/>')
+        lines.append(
+            f'<rect x="{NAMES}" y="{y + 4}" width="{unit * size(value):.1f}" height="{STEP - 10}"/>'
+        )
         lines.append(
             f'<text x="{NAMES + unit * size(value) + 8:.1f}" y="{y + 20}">{value:g} {escape("times" if kind == "x" else kind)}</text>'
         )
-    spoken = escape(f"{axis}: " + "; ".join(f"{name} {value:g} {kind}" for name, value, kind in bars), quote=True)
+    spoken = escape(
+        f"{axis}: " + "; ".join(f"{name} {value:g} {kind}" for name, value, kind in bars),
+        quote=True,
+    )
     box = f"0 0 {WIDTH} {STEP * len(bars)}"
     return f'<svg class="measured" viewBox="{box}" role="img" aria-label="{spoken}">{"".join(lines)}</svg>'
 
@@ -63,11 +77,25 @@ class Measured(SphinxDirective):
         for line in self.content:
             name, _, what = line.partition(" = ")
             if what not in known:
-                raise self.error(f"benchmarks/results.md has no row {what!r} in section {self.arguments[0]!r}.")
+                raise self.error(
+                    f"benchmarks/results.md has no row {what!r} in section {self.arguments[0]!r}."
+                )
             bars.append((name, *known[what]))
         command = nodes.literal("", f"python -m benchmarks {self.arguments[0]}")
-        caption = nodes.paragraph("", "", nodes.Text(f"{self.options['axis']}. Made by "), command, nodes.Text("."), classes=["caption"])
-        return [nodes.raw("", drawing(bars, self.options["axis"], "log" in self.options), format="html"), caption]
+        caption = nodes.paragraph(
+            "",
+            "",
+            nodes.Text(f"{self.options['axis']}. Made by "),
+            command,
+            nodes.Text("."),
+            classes=["caption"],
+        )
+        return [
+            nodes.raw(
+                "", drawing(bars, self.options["axis"], "log" in self.options), format="html"
+            ),
+            caption,
+        ]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

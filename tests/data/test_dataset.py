@@ -12,7 +12,7 @@ from scipy import sparse
 
 import skcamel.data
 from skcamel.data import DataError, Dataset
-from skcamel.data.columns import numbers
+from skcamel.data.attributes import numbers
 
 
 def test_values_are_kept_in_the_types_of_the_contract():

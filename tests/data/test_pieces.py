@@ -7,8 +7,8 @@ from scipy import sparse
 from skcamel.data import DataError, Dataset
 from skcamel.data.arff import declared_values, label_xml, quoted
 from skcamel.data.arff_rows import unquoted
+from skcamel.data.attributes import feature_codes, number
 from skcamel.data.catalogue import cache_folder
-from skcamel.data.columns import feature_codes, number
 from skcamel.data.dataset import as_indicators, row_kinds
 from skcamel.data.fetch import check_address
 from skcamel.data.labels import label_columns

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from skcamel.data import DataError, Path_
 from skcamel.data.arff_rows import QUOTED, DenseRows, Layout, SparseRows, cells, layout_of, unquoted
-from skcamel.data.columns import Attribute, check_nominal, feature_codes, finished, names_of
+from skcamel.data.attributes import Attribute, check_nominal, feature_codes, finished, names_of
 from skcamel.data.dataset import Dataset, parts_of
 from skcamel.data.text import (
     BLOCK_BYTES,

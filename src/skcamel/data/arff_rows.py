@@ -1,6 +1,6 @@
 """Rows of an ARFF file ► features and labels, dense or sparse, one bounded block of lines at a time.
 
-Each block is first tried as a whole, by :func:`skcamel.data.columns.numbers`. A block that holds
+Each block is first tried as a whole, by :func:`skcamel.data.attributes.numbers`. A block that holds
 anything but numbers in the expected
 places is read again row by row: slower, but with quotes and nominal values, and errors name their
 line.
@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data import DataError, Path_
-from skcamel.data.columns import (
+from skcamel.data.attributes import (
     Attribute,
     feature_codes,
     label_codes,

@@ -356,7 +356,7 @@ def _check_count(count: int, expected: Expected, path: Path_) -> None:
 
 def _check_categories(dataset: Dataset, expected: Expected) -> None:
     """Refuse a header whose nominal values have other numbers than at the fit."""
-    from skcamel.data.columns import feature_codes
+    from skcamel.data.attributes import feature_codes
 
     for name in expected.features or ():
         theirs, mine = dataset.categories.get(name, ()), expected.categories.get(name, ())

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data import DataError, Path_
-from skcamel.data.columns import number, numbers
+from skcamel.data.attributes import number, numbers
 from skcamel.data.dataset import Dataset, parts_of, unknown_entries
 from skcamel.data.text import (
     NAME_BYTES,

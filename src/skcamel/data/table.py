@@ -13,7 +13,7 @@ from scipy import sparse
 
 from skcamel import memory
 from skcamel.data import DataError, Path_
-from skcamel.data.columns import WORDS, Attribute, check_nominal, feature_codes, finished, number
+from skcamel.data.attributes import WORDS, Attribute, check_nominal, feature_codes, finished, number
 from skcamel.data.dataset import Dataset
 from skcamel.data.labels import GAPS, LabelColumns, arrow_cells, take_labels
 from skcamel.data.readers import PARQUET, read_plain, suffix_of

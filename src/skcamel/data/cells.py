@@ -14,26 +14,41 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from functools import cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
-EMPTY = frozenset(
-    ["", "?", "na", "n/a", "#n/a", "nan", "null", "nat"]
-)  # a gap in any column, in lower case
-UNSAID = EMPTY | {
-    "none",
-    "-",
-    "--",
-    "—",
-    ".",
-    "k.a.",
-}  # a gap among numbers, dates, yes and no; elsewhere it may be a word like others
-YES_NO = (
+# Words for a missing value, in lower case: the one table, for features, labels and keys of any file.
+MISSING = frozenset(
+    [
+        "",
+        "?",
+        "-",
+        "--",
+        "–",
+        "—",
+        ".",
+        "na",
+        "n/a",
+        "n.a.",
+        "#n/a",
+        "<na>",
+        "nan",
+        "null",
+        "nat",
+        "k.a.",
+    ]
+)
+# Among numbers, dates, yes and no this is a missing value too; among words it may be an answer.
+MISSING_OR_NONE = MISSING | {"none"}
+YES_NO_PAIRS = (
     ("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("ja", "nein"), ("j", "n"), ("oui", "non"), ("o", "n"), ("si", "no"),
     ("sí", "no"), ("sì", "no"), ("on", "off"), ("1", "0"), ("1.0", "0.0"),
 )  # fmt: skip
-MEANING = {word: value for pair in YES_NO for word, value in zip(pair, (1.0, 0.0), strict=True)}
+# What the words for yes and no mean, in lower case: 1 or 0.
+YES_NO = {yes: 1.0 for yes, _ in YES_NO_PAIRS} | {no: 0.0 for _, no in YES_NO_PAIRS}
 CURRENCY = r"US\$|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR|Fr\.|kr"
 GROUP = "'’ \u00a0\u202f"  # between groups of three digits, beside comma or point
 NUMBER = re.compile(
@@ -184,7 +199,7 @@ def _cell(cell: Any) -> str | tuple[str, ...] | None:
     """Text of a cell, a tuple of texts for a list, None for a gap."""
     if isinstance(cell, str):
         text = cell.strip()
-        return None if text.lower() in EMPTY else text
+        return None if text.lower() in MISSING else text
     if (
         cell is None
         or (isinstance(cell, float | np.floating) and not np.isfinite(cell))
@@ -304,6 +319,27 @@ def _seconds(spans: np.ndarray) -> np.ndarray:
     )
 
 
+def is_missing(text: str) -> bool:
+    """Whether a cell holds nothing, or a word for a missing value in any spelling.
+
+    Examples
+    --------
+    >>> is_missing(" N/A"), is_missing("-"), is_missing("none")
+    (True, True, False)
+    """
+    return text.strip().lower() in MISSING
+
+
+@cache
+def missing_spellings() -> tuple[str, ...]:
+    """The words for a missing value in all small and capital letters, sorted, for readers that compare texts."""
+    spellings: set[str] = set()
+    for word in MISSING:
+        both = zip(word.lower(), word.upper(), strict=True)
+        spellings.update("".join(letters) for letters in product(*both))
+    return tuple(sorted(spellings))
+
+
 def yes_no(values: Sequence[str]) -> dict[str, float] | None:
     """1 and 0 for values, in lower case, that all say yes or no in one language; None for others.
 
@@ -312,8 +348,8 @@ def yes_no(values: Sequence[str]) -> dict[str, float] | None:
     >>> yes_no(["Ja", "nein", "-"])
     {'ja': 1.0, 'nein': 0.0}
     """
-    words = {value.lower() for value in values} - UNSAID
-    for yes, no in YES_NO:
+    words = {value.lower() for value in values} - MISSING_OR_NONE
+    for yes, no in YES_NO_PAIRS:
         if words and words <= {yes, no}:
             return {yes: 1.0, no: 0.0}
     return None
@@ -353,7 +389,9 @@ def numerals(
     (Numerals(decimal='comma', unit='kg'), 1.0)
     """
     matches = {
-        k: NUMBER.fullmatch(value) for k, value in enumerate(values) if value.lower() not in UNSAID
+        k: NUMBER.fullmatch(value)
+        for k, value in enumerate(values)
+        if value.lower() not in MISSING_OR_NONE
     }
     found = {k: match for k, match in matches.items() if match is not None}
     units = [_unit(match) for match in found.values()]
@@ -408,7 +446,7 @@ def date_order(values: Sequence[str], *, day_first: bool = False) -> str | None:
     >>> date_order(["31.12.2024", "01.02.2023"]), date_order(["2024-05-01T10:30:00Z"]), date_order(["soon"])
     ('day first', 'year first', None)
     """
-    said = [value for value in values if value.lower() not in UNSAID]
+    said = [value for value in values if value.lower() not in MISSING_OR_NONE]
     if not said:
         return None
     orders = ["day first", *DATES] if day_first or "." in said[0][:3] else list(DATES)

@@ -111,7 +111,7 @@ def _forced(name: str, column: Column, kind: str, *, comma: bool, ranks: bool) -
 
 
 def _by_evidence(name: str, column: Column, *, comma: bool, ranks: bool) -> Part:
-    gaps = gaps_of(column, cells.EMPTY)
+    gaps = gaps_of(column, cells.MISSING)
     if gaps.all():
         return LeftOut(name, why="empty", reason="every cell is empty")
     if column.dates is not None:
@@ -171,7 +171,7 @@ def _number(name: str, column: Column, *, comma: bool, ranks: bool) -> Number:
             f"number names {name!r:.80}, of which no cell is a number; take it as text or category,"
             " or drop it."
         )
-    odd = int((np.isnan(numbers) & ~gaps_of(column, cells.UNSAID)).sum())
+    odd = int((np.isnan(numbers) & ~gaps_of(column, cells.MISSING_OR_NONE)).sum())
     return Number(
         name,
         how.decimal,

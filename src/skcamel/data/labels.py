@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skcamel.data import DataError, Path_
-from skcamel.data.cells import MEANING, items_of, list_separator
+from skcamel.data.cells import YES_NO, items_of, list_separator, missing_spellings
 from skcamel.data.text import (
     check_claimed_size,
     check_different_labels,
@@ -18,25 +18,7 @@ from skcamel.data.text import (
     shortened,
 )
 
-GAPS = frozenset(
-    [
-        "",
-        "?",
-        "NA",
-        "N/A",
-        "n/a",
-        "na",
-        "nan",
-        "NaN",
-        "NAN",
-        "NULL",
-        "null",
-        "#N/A",
-        "-",
-        "--",
-        "NaT",
-    ]
-)
+GAPS = frozenset(missing_spellings())
 MARKS = frozenset(["x", "✓"])
 CURE = (
     "labels are 0 and 1, -1 and +1, yes and no, or x and empty. Are the right columns named as"
@@ -200,8 +182,8 @@ def wrong_word(text: str, name: str, row: int, source: Path_) -> DataError:
 
 def _meaning(text: str) -> float | None:
     """1, 0 or another number; None where the text means neither."""
-    if text.casefold() in MEANING:
-        return MEANING[text.casefold()]
+    if text.casefold() in YES_NO:
+        return YES_NO[text.casefold()]
     try:
         return float(text)
     except ValueError:

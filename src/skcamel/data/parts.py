@@ -172,7 +172,7 @@ class Number(Part):
     def read(self, column: Column) -> Read:
         """One column of numbers."""
         numbers = numbers_of(column, cells.Numerals(self.decimal, self.unit))
-        missing, gaps = np.isnan(numbers), gaps_of(column, cells.UNSAID)
+        missing, gaps = np.isnan(numbers), gaps_of(column, cells.MISSING_OR_NONE)
         filled = np.where(missing, self.median, numbers)
         return Read(
             (filled if self.steps is None else self.steps(filled))[:, None], gaps, missing & ~gaps
@@ -201,11 +201,11 @@ class Flag(Part):
         else:
             said = column.as_text().each(
                 lambda values: np.array(
-                    [cells.MEANING.get(word.lower(), np.nan) for word in values]
+                    [cells.YES_NO.get(word.lower(), np.nan) for word in values]
                 ),
                 np.nan,
             )
-        missing, gaps = np.isnan(said), gaps_of(column, cells.UNSAID)
+        missing, gaps = np.isnan(said), gaps_of(column, cells.MISSING_OR_NONE)
         return Read(np.where(missing, 0.5, said)[:, None], gaps, missing & ~gaps)
 
 
@@ -319,7 +319,7 @@ class Moment(Part):
     def read(self, column: Column) -> Read:
         """Trend and cycles; half of sine and cosine, so that opposite places are 1 apart."""
         moments = moments_of(column, self.order)
-        missing, gaps = np.isnat(moments), gaps_of(column, cells.UNSAID)
+        missing, gaps = np.isnat(moments), gaps_of(column, cells.MISSING_OR_NONE)
         seconds = (
             np.where(missing, np.datetime64(self.middle, "s"), moments)
             .astype("datetime64[s]")

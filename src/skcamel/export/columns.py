@@ -9,14 +9,13 @@ and lists of tags take.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skcamel.camel.scaling import Ranks
-from skcamel.data.cells import EMPTY
+from skcamel.data.cells import missing_spellings
 from skcamel.data.parts import Category, Flag, LeftOut, Number, Part
 from skcamel.data.preparer import TablePreparer
 from skcamel.export.graph import Graph
@@ -188,7 +187,7 @@ def _category(graph: Graph, given: str, part: Category) -> str:
     codes = dict(zip(part.values, range(width), strict=False)) | dict.fromkeys(
         part.rare, len(part.values)
     )
-    codes |= dict.fromkeys(_spellings(), GAP) if part.gap else {}
+    codes |= dict.fromkeys(missing_spellings(), GAP) if part.gap else {}
     keys = {
         "keys_strings": list(codes),
         "values_int64s": list(codes.values()),
@@ -197,15 +196,4 @@ def _category(graph: Graph, given: str, part: Category) -> str:
     coded = graph("LabelEncoder", given, domain="ai.onnx.ml", **keys)
     return graph(
         "Cast", graph("Equal", coded, np.array([*range(width), *[GAP] * part.gap])), to=DOUBLE
-    )
-
-
-def _spellings() -> list[str]:
-    """Words for a gap in small and capital letters."""
-    return sorted(
-        {
-            "".join(letters)
-            for word in EMPTY
-            for letters in product(*zip(word.lower(), word.upper(), strict=True))
-        }
     )

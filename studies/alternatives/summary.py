@@ -1,4 +1,4 @@
-"""Records of this folder ► summary.md and the table of docs/when_to_use.md: ``python studies/alternatives/summary.py``.
+"""Records of this folder ► summary.md and the table of docs/models.md: ``python studies/alternatives/summary.py``.
 
 A method that timed out on a fold of a data set has no figure there. Ranks put it behind all that
 have one.
@@ -29,7 +29,7 @@ from skcamel.experiment.summary import Figure, Summary, costs
 from skcamel.metrics.conventions import LOSSES, NAMES
 
 HERE = Path(__file__).parent
-PAGE = HERE.parents[1] / "docs" / "when_to_use.md"
+PAGE = HERE.parents[1] / "docs" / "models.md"
 BEGIN, END = "<!-- begin: studies/alternatives/summary.py -->", "<!-- end -->"
 OURS = "camel[best]"
 Row = list[str]

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 SITE = Path(__file__).parents[2] / "docs" / "_build" / "html"
 PAGES = (
     "index.html",
-    "kernels.html",
+    "models.html",
     "theory.html",
     "gallery/index.html",
     "gallery/plot_03_one_row_explained.html",

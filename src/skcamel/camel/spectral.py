@@ -16,7 +16,7 @@ apart, in the label basis R, into kernel ridge regressions of the targets Y r_c 
 
     ρ_c = λ2 (1 + 1 / (λ1 d_c²)),
 
-so one decomposition of the kernel serves every α, λ1 and λ2. ``docs/derivation.md`` has every step.
+so one decomposition of the kernel serves every α, λ1 and λ2. ``docs/theory.md`` has every step.
 """
 
 from __future__ import annotations

@@ -45,12 +45,16 @@ def namespace(*arrays: Array) -> Any:
         raise TypeError(
             "Got numpy arrays together with torch tensors; move them to one library first."
         )
-    return sys.modules["torch"] if kinds == {True} else np
+    if kinds == {True}:
+        return sys.modules["torch"]
+    return np
 
 
 def to_numpy(x: Array) -> np.ndarray:
     """`x` as a numpy array, copied from its device if need be."""
-    return x.detach().cpu().numpy() if is_tensor(x) else np.asarray(x)
+    if is_tensor(x):
+        return x.detach().cpu().numpy()
+    return np.asarray(x)
 
 
 def to_device(x: Array, device: Any) -> Array:
@@ -60,26 +64,30 @@ def to_device(x: Array, device: Any) -> Array:
     torch = _torch(device)
     if is_tensor(x):
         return x.detach().to(device=device, dtype=torch.float64)
-    return torch.tensor(
-        np.asarray(x, dtype=np.float64), device=device
-    )  # copies: x may be read-only
+    # copies: x may be read-only
+    return torch.tensor(np.asarray(x, dtype=np.float64), device=device)
 
 
 def to_match(x: Array, like: Array) -> Array:
     """Numpy array `x` in the library and on the device of `like`, keeping the dtype of `x`."""
-    return namespace(like).asarray(x, device=like.device) if is_tensor(like) else x
+    if is_tensor(like):
+        return namespace(like).asarray(x, device=like.device)
+    return x
 
 
 def as_floats(values: Any, like: Array | None = None) -> Array:
     """`values` (an array, or a sequence of numbers) as a float64 array where `like` lives, or where they are themselves."""
-    like = values if like is None else like
+    if like is None:
+        like = values
     xp = namespace(like)
     return xp.asarray(values, dtype=xp.float64, device=like.device)
 
 
 def take_along_rows(x: Array, index: Array) -> Array:
     """``x[i, index[i, j]]`` for every i, j."""
-    return x.take_along_dim(index, 1) if is_tensor(x) else np.take_along_axis(x, index, axis=1)
+    if is_tensor(x):
+        return x.take_along_dim(index, 1)
+    return np.take_along_axis(x, index, axis=1)
 
 
 def eigh_in_place(K: Array) -> tuple[Array, Array]:
@@ -91,9 +99,9 @@ def eigh_in_place(K: Array) -> tuple[Array, Array]:
     """
     if is_tensor(K):
         return namespace(K).linalg.eigh(K)
-    K = (
-        K if K.flags.f_contiguous else K.T
-    )  # symmetric: the transpose is the same matrix in LAPACK's order
+    # symmetric: the transpose is the same matrix in LAPACK's order
+    if not (K.flags.f_contiguous):
+        K = K.T
     values, vectors = linalg.eigh(K, driver="evd", overwrite_a=True, check_finite=False)
     return values, vectors
 
@@ -125,7 +133,9 @@ def one_thread(size: int = 0, least: int = SMALL) -> AbstractContextManager[Any]
 
     Matrices whose `size` is below `least` are too small for several threads to help each other.
     """
-    return _threads().limit(limits=1, user_api="blas") if size < least else nullcontext()
+    if size < least:
+        return _threads().limit(limits=1, user_api="blas")
+    return nullcontext()
 
 
 def check_device(device: Any) -> None:

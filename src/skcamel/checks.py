@@ -28,10 +28,9 @@ from skcamel.rows import canonical, column_names, default_names, dense, is_lazy,
 from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared
-LARGEST, SMALLEST_DIVISOR = (
-    1e50,
-    1e-50,
-)  # of numbers in a model file: no product of them overflows for rows of ordinary size
+# of numbers in a model file: no product of them overflows for rows of ordinary size
+LARGEST = 1e50
+SMALLEST_DIVISOR = 1e-50
 BY_BINARIZER = "sklearn.preprocessing.MultiLabelBinarizer()"
 _COMPARED: ContextVar[bool] = ContextVar("names compared", default=False)
 
@@ -77,7 +76,8 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
         raise ValueError("A kernel matrix is dense; give it as an array, such as X.toarray().")
     if not reset:
         check_is_fitted(estimator, "n_features_in_")
-    X = to_numpy(X) if is_tensor(X) else X
+    if is_tensor(X):
+        X = to_numpy(X)
     accepted = {"accept_sparse": False if pairwise else "csr", "dtype": [np.float64, np.float32]}
     # A filter of warnings would do the same, but filters are shared by all threads, and a server
     # predicts in several.
@@ -165,7 +165,10 @@ def check_labels(
         raise ValueError(
             f"Y has {Y.shape[0]} rows but X has {n_rows}; each row of X needs one row of labels."
         )
-    found = _matrix_labels(Y, names) if Y.ndim == 2 else None
+    if Y.ndim == 2:
+        found = _matrix_labels(Y, names)
+    else:
+        found = None
     if found is None:
         if Y.ndim == 2:
             warnings.warn(
@@ -249,15 +252,22 @@ def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
     classes = np.unique(y)
     _warn_of_joined_names(classes)
     if known is not None:
-        new, classes = np.setdiff1d(classes, to_numpy(known)), np.unique(to_numpy(known))
+        new = np.setdiff1d(classes, to_numpy(known))
+        classes = np.unique(to_numpy(known))
         if len(new):
             there = listed([str(name) for name in classes])
             raise ValueError(
                 f"y holds the class {str(new[0])!r}, which was not named before; there are {there}."
                 " Name all in the first call."
             )
-    target = "binary" if len(classes) <= 2 else "multiclass"
-    labelled = classes[-1:] if target == "binary" else classes
+    if len(classes) <= 2:
+        target = "binary"
+    else:
+        target = "multiclass"
+    if target == "binary":
+        labelled = classes[-1:]
+    else:
+        labelled = classes
     signs = np.where((y[:, None] == labelled) & (len(classes) > 1), 1.0, -1.0)
     return Labels(signs, np.array([str(name) for name in labelled], dtype=object), classes, target)
 
@@ -303,14 +313,17 @@ def check_weights(
         if may_vanish:
             return weights
         raise ValueError("All weights in sample_weight are zero; at least one row must count.")
-    least, greatest = weights[weights > 0].min(), weights.max()
+    least = weights[weights > 0].min()
+    greatest = weights.max()
     if not 1 / HEAVIEST < least <= greatest < HEAVIEST or greatest > 1e10 * least:
         raise ValueError(
             f"sample_weight spans from {least:.1e} to {greatest:.1e}, more than numbers of 16"
             " digits can serve; a weight counts as that many copies of its row, so give numbers"
             " near 1, as sample_weight / sample_weight.mean(), and 0 to rows that do not count."
         )
-    return None if (weights == 1).all() else weights
+    if (weights == 1).all():
+        return None
+    return weights
 
 
 def inner_splits(
@@ -338,11 +351,18 @@ def inner_splits(
     """
     y = Y
     if target != "matrix":
-        y = Y.argmax(axis=1) if target == "multiclass" else Y[:, 0]
+        if target == "multiclass":
+            y = Y.argmax(axis=1)
+        else:
+            y = Y[:, 0]
     splitter = check_cv(estimator.cv, y, classifier=target != "matrix")
     if isinstance(estimator.cv, Integral) and estimator.random_state is not None:
-        splitter.shuffle, splitter.random_state = True, estimator.random_state
-    counts = np.full(len(y), fill_value=True) if weights is None else weights > 0
+        splitter.shuffle = True
+        splitter.random_state = estimator.random_state
+    if weights is None:
+        counts = np.full(len(y), fill_value=True)
+    else:
+        counts = weights > 0
     splits = []
     for parts in splitter.split(X, y, groups):
         train, test = (np.arange(len(y))[part] for part in parts)  # also from masks
@@ -359,8 +379,12 @@ def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -
     """Say so where a label is the same in every row that has weight and knows it, or known in none: nothing can be learned for it."""
     if labels.target != "matrix":
         return
-    Y = labels.Y if weights is None else labels.Y[weights > 0]
-    has_positive, has_negative = (Y > 0).any(axis=0), (Y < 0).any(axis=0)
+    if weights is None:
+        Y = labels.Y
+    else:
+        Y = labels.Y[weights > 0]
+    has_positive = (Y > 0).any(axis=0)
+    has_negative = (Y < 0).any(axis=0)
     lacking = {
         "no positive row": has_negative & ~has_positive,
         "no negative row": has_positive & ~has_negative,
@@ -381,7 +405,9 @@ def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -
 def as_number(value: Any) -> float:
     """A real number as a float; NaN for whatever is none, or too large to be one."""
     try:
-        return float(value) if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+        if isinstance(value, Real) and not isinstance(value, bool):
+            return float(value)
+        return np.nan
     except OverflowError:
         return np.nan
 
@@ -401,10 +427,14 @@ def check_number(
     fits = least <= number <= most and number < np.inf and not (above and number == least)
     if fits and (isinstance(value, Integral) or not whole):
         return
-    limits = (
-        f"{'>' if above else '>='} {least:g}" if most == np.inf else f"in [{least:g}, {most:g}]"
-    )
-    kind = "an integer" if whole else "a number"
+    if most == np.inf:
+        limits = f"{'>' if above else '>='} {least:g}"
+    else:
+        limits = f"in [{least:g}, {most:g}]"
+    if whole:
+        kind = "an integer"
+    else:
+        kind = "a number"
     needed = f"{name} must be {kind} {limits}{' ' + otherwise if otherwise else ''}, got {value!r}."
     raise ValueError(hint(f"{name}={value!r}") or needed)
 

@@ -21,7 +21,8 @@ from scipy import sparse
 
 from skcamel.arrays import Array, free_on_gpu
 
-PROC, GROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+PROC = Path("/proc")
+GROUPS = Path("/sys/fs/cgroup")
 _SHARE: ContextVar[int | None] = ContextVar("share", default=None)
 
 
@@ -49,7 +50,10 @@ def require(
     """
     free = available(device)
     if free is not None and needed > free:
-        advice = cure if isinstance(cure, str) else cure(free)
+        if isinstance(cure, str):
+            advice = cure
+        else:
+            advice = cure(free)
         raise MemoryError(
             f"{what} needs about {gib(needed)} of memory and {gib(free)} are free. {advice}"
         )
@@ -81,7 +85,9 @@ def available(device: Any = None) -> int | None:
     if device is not None and str(device).startswith("cuda"):
         return free_on_gpu(device)
     share = _SHARE.get()
-    left = [] if share is None else [share]
+    left: list[int] = []
+    if share is not None:
+        left.append(share)
     of_machine = _found(PROC / "meminfo", r"MemAvailable:\s*(\d+)")
     if of_machine:
         left.append(1024 * int(of_machine))
@@ -96,14 +102,12 @@ def available(device: Any = None) -> int | None:
         of_process,
         *of_process.parents,
     ):  # a container may see its files at the root, and the name that the host gave it
-        most, held = (
-            _found(group / "memory.max", r"(\d+)"),
-            _found(group / "memory.current", r"(\d+)"),
-        )  # "max" is no number
+        # "max" is no number
+        most = _found(group / "memory.max", r"(\d+)")
+        held = _found(group / "memory.current", r"(\d+)")
         if most and held:
-            cached = (
-                _found(group / "memory.stat", r"inactive_file (\d+)") or 0
-            )  # pages of files, which can be taken back
+            # pages of files, which can be taken back
+            cached = _found(group / "memory.stat", r"inactive_file (\d+)") or 0
             left.append(int(most) - int(held) + int(cached))
     return min((max(0, value) for value in left), default=None)
 
@@ -116,9 +120,8 @@ def as_bytes(size: Any) -> int:
     >>> as_bytes("1GiB"), as_bytes("1.5 kB"), as_bytes(10)
     (1073741824, 1500, 10)
     """
-    found = re.fullmatch(
-        r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?)(i?)B?", str(size).strip()
-    )  # True and False are no numbers
+    # True and False are no numbers
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?)(i?)B?", str(size).strip())
     number = 0.0
     if found:
         number = float(found[1]) * (1024 if found[3] else 1000) ** " kMGT".index(found[2] or " ")
@@ -129,7 +132,9 @@ def as_bytes(size: Any) -> int:
 
 def gib(n_bytes: float) -> str:
     """A number of bytes in words: "3.2 GiB", or "12 MiB" below a tenth of that unit."""
-    return f"{n_bytes / 2**30:.1f} GiB" if n_bytes >= 0.1 * 2**30 else f"{n_bytes / 2**20:.0f} MiB"
+    if n_bytes >= 0.1 * 2**30:
+        return f"{n_bytes / 2**30:.1f} GiB"
+    return f"{n_bytes / 2**20:.0f} MiB"
 
 
 def forget_peak() -> bool:
@@ -169,7 +174,9 @@ def _found(file: Path, pattern: str) -> str:
         found = re.search(f"^{pattern}", file.read_text(), re.MULTILINE)
     except OSError:
         return ""
-    return found[1] if found else ""
+    if found:
+        return found[1]
+    return ""
 
 
 class Alive(NamedTuple):
@@ -185,7 +192,10 @@ class Alive(NamedTuple):
         size = 8 * (self.kernels * n**2 + self.scores * n * q + self.pairs * q**2)
         if X is None:
             return size
-        of_X = X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
+        if sparse.issparse(X):
+            of_X = X.data.nbytes + X.indices.nbytes
+        else:
+            of_X = X.nbytes
         return size + self.copies * of_X * n // max(1, X.shape[0])
 
 
@@ -208,7 +218,10 @@ def check_memory(X: Array, q: int, device: Any, alive: Alive = EXACT) -> None:
             )
         return f"{advice}, and run fewer at the same time."
 
-    decomposed = ", with the decomposition of its kernel matrix," if alive.kernels else ""
+    if alive.kernels:
+        decomposed = ", with the decomposition of its kernel matrix,"
+    else:
+        decomposed = ""
     require(
         alive.bytes(n, q, X), f"A fit on {n} rows and {q} labels{decomposed}", cure, device=device
     )

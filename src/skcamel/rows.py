@@ -49,12 +49,16 @@ def column_names(table: Any) -> list[str] | None:
     """Names of the columns of a pandas, polars or pyarrow frame, or of labels that know theirs; None where there are none."""
     of_arrow = type(table).__module__.split(".", 1)[0] == "pyarrow"  # its columns are no names
     columns = getattr(table, "column_names" if of_arrow else "columns", None)
-    return None if columns is None else [str(name) for name in columns]
+    if columns is None:
+        return None
+    return [str(name) for name in columns]
 
 
 def dense(X: Array) -> np.ndarray:
     """X as an array, sparse or not."""
-    return X.toarray() if sparse.issparse(X) else X
+    if sparse.issparse(X):
+        return X.toarray()
+    return X
 
 
 def with_gaps(values: np.ndarray) -> np.ndarray:
@@ -86,7 +90,9 @@ def alike(X: Array, other: Array | None) -> Array:
 
 def on_device(X: Array, device: Any) -> Array:
     """Rows ready for the kernel: sparse ones stay sparse on the CPU and are made dense for a device."""
-    return X if device is None else to_device(dense(X), device)
+    if device is None:
+        return X
+    return to_device(dense(X), device)
 
 
 def is_filled(X: Array) -> np.ndarray:
@@ -112,7 +118,8 @@ def varies(X: Array) -> np.ndarray:
 
 def bounds(X: Array) -> tuple[np.ndarray, np.ndarray]:
     """Least and greatest entry of every column, (d,) float64 each."""
-    low, high = X.min(axis=0), X.max(axis=0)
+    low = X.min(axis=0)
+    high = X.max(axis=0)
     return (
         np.asarray(dense(low), dtype=np.float64).ravel(),
         np.asarray(dense(high), dtype=np.float64).ravel(),
@@ -130,7 +137,8 @@ def shifted(X: Array, shift: np.ndarray) -> Array:
     """
     if not sparse.issparse(X):
         return X - shift
-    n, moved = X.shape[0], np.flatnonzero(shift)
+    n = X.shape[0]
+    moved = np.flatnonzero(shift)
     if not len(moved):
         return X
     ends = len(moved) * np.arange(n + 1)
@@ -153,7 +161,8 @@ def middle(X: Array) -> np.ndarray:
     """
     mean, _ = moments(X)
     low, high = bounds(X)
-    farthest, largest = np.maximum(high - mean, mean - low), np.maximum(high, -low)
+    farthest = np.maximum(high - mean, mean - low)
+    largest = np.maximum(high, -low)
     return np.where(farthest <= largest / 4, mean, 0.0)
 
 
@@ -174,7 +183,10 @@ def moments(X: Array, weights: np.ndarray | None = None) -> tuple[np.ndarray, np
     >>> [part.tolist() for part in moments(np.array([[1e9 + 1, 1e200], [1e9 + 3, 3e200]]))]
     [[1000000002.0, 2e+200], [1.0, 1e+200]]
     """
-    shares = np.full(X.shape[0], 1 / X.shape[0]) if weights is None else weights / weights.sum()
+    if weights is None:
+        shares = np.full(X.shape[0], 1 / X.shape[0])
+    else:
+        shares = weights / weights.sum()
     if not sparse.issparse(X):
         deviations = X - X[0]  # sums of equal large numbers would round
         above_first = shares @ deviations
@@ -185,10 +197,10 @@ def moments(X: Array, weights: np.ndarray | None = None) -> tuple[np.ndarray, np
     largest = abs(X).max(axis=0).toarray().ravel()
     unit = np.where(largest > 0, largest, 1.0)
     scaled = sparse.csr_array((X.data / unit[X.indices], X.indices, X.indptr), shape=X.shape)
-    mean, variance = mean_variance_axis(
-        scaled, axis=0, weights=shares
-    )  # exact enough where a column has many zeros
-    mean, deviation = unit * mean, unit * np.sqrt(np.maximum(variance, 0))
+    # exact enough where a column has many zeros
+    mean, variance = mean_variance_axis(scaled, axis=0, weights=shares)
+    mean = unit * mean
+    deviation = unit * np.sqrt(np.maximum(variance, 0))
     filled = is_filled(X)
     if filled.any():
         mean[filled], deviation[filled] = moments(X[:, filled].toarray(), weights)

@@ -52,7 +52,9 @@ def plain_cell(text: str) -> str:
     >>> plain_cell("=1+1"), plain_cell("\n@SUM(A1)"), plain_cell("-0.5"), plain_cell("sea")
     ("'=1+1", "'\n@SUM(A1)", '-0.5', 'sea')
     """
-    return f"'{text}" if _is_formula(text) else text
+    if _is_formula(text):
+        return f"'{text}"
+    return text
 
 
 def original_cell(cell: str) -> str:
@@ -63,7 +65,9 @@ def original_cell(cell: str) -> str:
     >>> original_cell("'=1+1"), original_cell("'tis")
     ('=1+1', "'tis")
     """
-    return cell[1:] if cell.startswith("'") and _is_formula(cell[1:]) else cell
+    if cell.startswith("'") and _is_formula(cell[1:]):
+        return cell[1:]
+    return cell
 
 
 def _is_formula(text: str) -> bool:
@@ -89,7 +93,9 @@ def file_size(n_bytes: float) -> str:
     >>> file_size(900), file_size(59_300), file_size(123_456_789)
     ('1 kB', '59 kB', '123.5 MB')
     """
-    return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.0f} kB"
+    if n_bytes >= 1e5:
+        return f"{n_bytes / 1e6:,.1f} MB"
+    return f"{n_bytes / 1e3:.0f} kB"
 
 
 def listed(names: Sequence[str]) -> str:

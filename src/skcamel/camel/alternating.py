@@ -34,12 +34,14 @@ def solve(
             "The kernel matrix holds NaN or infinity: features are too large or too small for it;"
             " scale them."
         )
-    w = xp.ones_like(K[:, 0]) if weights is None else weights
+    if weights is None:
+        w = xp.ones_like(K[:, 0])
+    else:
+        w = weights
     H_inverse = xp.linalg.inv(K / lambda2 + xp.diag(1 / w))  # (n, n)
     of_ones = xp.sum(H_inverse, axis=0)  # 1ᵀH⁻¹
-    mixing = xp.linalg.inv(
-        xp.eye(len(G), dtype=G.dtype, device=G.device) + lambda1 * G @ G.T
-    )  # (q, q)
+    # (q, q)
+    mixing = xp.linalg.inv(xp.eye(len(G), dtype=G.dtype, device=G.device) + lambda1 * G @ G.T)
     pull = lambda1 * Y @ G.T  # (n, q)
 
     Z = Y

@@ -36,10 +36,9 @@ NODES = 8
 SMALLEST = (
     1e-30  # smaller factors count as this: no score notices, and products may be divided by them
 )
-ALL_UP_TO, SAMPLE = (
-    4_000,
-    2_000,
-)  # training rows; where there are more, groups of several columns are drawn from a sample
+# training rows; where there are more, groups of several columns are drawn from a sample
+ALL_UP_TO = 4_000
+SAMPLE = 2_000
 LARGEST_DEGREE = 1_000  # of a series in place of a sum over all pairs
 BLOCK_BYTES = 2**24  # factors of some rows at a time, small enough to stay near the processor
 
@@ -84,12 +83,14 @@ def check_kernels(kernels: Sequence[Kernel]) -> None:
     """Raise ValueError where scores by one of the kernels of a model, one for each member, cannot be shared by columns."""
     for position, kernel in enumerate(kernels, 1):
         if kernel.name not in EXPLAINED:
-            whose = (
-                "this model"
-                if len(kernels) == 1
-                else f"member {position} of the {len(kernels)} that this model combines"
-            )
-            name = "a function" if callable(kernel.name) else repr(kernel.name)
+            if len(kernels) == 1:
+                whose = "this model"
+            else:
+                whose = f"member {position} of the {len(kernels)} that this model combines"
+            if callable(kernel.name):
+                name = "a function"
+            else:
+                name = repr(kernel.name)
             raise ValueError(
                 "Reasons by column need a kernel that is a product or a sum over columns ('rbf',"
                 f" 'laplacian', 'linear'); the kernel of {whose} is {name}. Explain without"
@@ -145,11 +146,13 @@ def shapley(
     )
     if kernel.name == "linear":
         if train is not None:
-            coefficients, mean = train.T @ coefficients, train.mean(axis=0)
+            coefficients = train.T @ coefficients
+            mean = train.mean(axis=0)
         values = [(dense(rows[:, group]) - mean[group]) @ coefficients[group] for group in columns]
         return np.stack(values, axis=1), mean @ coefficients
     if d == G:  # every column is on its own, so that factors are as large as dense rows
-        rows, train = dense(rows), dense(train)
+        rows = dense(rows)
+        train = dense(train)
     parts = [train[:, group] for group in columns]
     means = np.maximum([_mean_factor(kernel, part) for part in parts], SMALLEST)  # (G, n)
     values = np.empty((m, G, q))
@@ -200,10 +203,10 @@ def _mean_factor(kernel: Kernel, part: Array) -> np.ndarray:
         below = np.exp(np.logaddexp.accumulate(values) - values)
         above = np.exp(np.logaddexp.accumulate(-values[::-1])[::-1] + values)
         return (below + above - 1)[np.searchsorted(values, column)] / n
-    low, high = column.min() - 0.1, column.max() + 0.1
-    degree = int(
-        24 + 5 * (high - low)
-    )  # what a mean of Gaussians needs for 16 digits as a Chebyshev series
+    low = column.min() - 0.1
+    high = column.max() + 0.1
+    # what a mean of Gaussians needs for 16 digits as a Chebyshev series
+    degree = int(24 + 5 * (high - low))
     if degree > LARGEST_DEGREE:
         return _mean_kernel(kernel, part, part)
     series = Chebyshev.interpolate(

@@ -66,10 +66,11 @@ BY_LEAVE_ONE_OUT = (
 OF_A_MEMBER = (
     "This model is a member of a combination, which alone has probabilities and prediction sets."
 )
+# that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
 EXACT_ROWS = (
     10_000,
     40_000,
-)  # that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
+)
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 # What a model file holds of a fitted model, in the words of `skcamel.model_file.state`: of every
 # one, and of one with scores of its own.
@@ -231,8 +232,10 @@ class BaseCamel(MultiLabelClassifier):
 
     def _check_stored_rows(self) -> None:
         """Training rows, or landmarks; none for a kernel that was computed before, whose columns are those rows, and for plain features."""
-        n, d = len(self.dual_coef_), self.n_features_in_
-        is_primal, is_pairwise = self.solver_ == "primal", self._is_pairwise()
+        n = len(self.dual_coef_)
+        d = self.n_features_in_
+        is_primal = self.solver_ == "primal"
+        is_pairwise = self._is_pairwise()
         choice(self.solver_, SOLVERS[1:], "solver_")
         if is_pairwise != (self._kernel.name == "precomputed") or (is_pairwise or is_primal) != (
             self.X_fit_ is None
@@ -276,7 +279,10 @@ class BaseCamel(MultiLabelClassifier):
         for name, options in words.items():
             choice(getattr(self, name), options, name)
         check_threshold(self.threshold)
-        costs = self.miss_cost.values() if isinstance(self.miss_cost, Mapping) else [self.miss_cost]
+        if isinstance(self.miss_cost, Mapping):
+            costs = self.miss_cost.values()
+        else:
+            costs = [self.miss_cost]
         for cost in costs if self.miss_cost is not None else ():
             check_number(
                 "miss_cost", cost, above=True, otherwise="or a mapping from labels to such numbers"
@@ -326,9 +332,11 @@ class BaseCamel(MultiLabelClassifier):
         if self._sums_up(data, alive):
             return sums.in_memory(self, data, labels)
         check_memory(rows, labels.Y.shape[1], self.device, alive)
-        rows = (
-            rows.astype(np.float64) if rows.dtype != np.float64 else rows.copy()
-        )  # the model outlives the caller's array
+        # the model outlives the caller's array
+        if rows.dtype != np.float64:
+            rows = rows.astype(np.float64)
+        else:
+            rows = rows.copy()
         self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
         if not data.is_complete:
             self.known_together_ = cooccurrence(~np.isnan(labels.Y), weights)[0]
@@ -353,7 +361,10 @@ class BaseCamel(MultiLabelClassifier):
             return solver != "auto"
         n, q = data.Y.shape
         on_gpu = self.device is not None and str(self.device) != "cpu"
-        allowed = np.inf if self.max_memory is None else memory.as_bytes(self.max_memory)
+        if self.max_memory is None:
+            allowed = np.inf
+        else:
+            allowed = memory.as_bytes(self.max_memory)
         needed = alive.bytes(n, q)
         if n <= EXACT_ROWS[on_gpu] and needed <= allowed:
             return False
@@ -380,35 +391,46 @@ class BaseCamel(MultiLabelClassifier):
             if part is not None
         }
         representation = model.representation
-        self.label_correlation_, self.collaboration_ = S, model.G
-        self.dual_coef_, self.A_ = found["dual_coef"], found["A"]
+        self.label_correlation_ = S
+        self.collaboration_ = model.G
+        self.dual_coef_ = found["dual_coef"]
+        self.A_ = found["A"]
         if "Z" in found:
             self.Z_ = found["Z"]
-        self.n_iter_, self.solver_ = int(found["n_iter"]), model.solver
+        self.n_iter_ = int(found["n_iter"])
+        self.solver_ = model.solver
         if "convergence" in found:
             self.convergence_ = found["convergence"]
         self.bandwidth_ = representation.kernel.bandwidth
-        self.X_fit_ = None if self._is_pairwise() else representation.rows
-        self._kernel, self._scaling = representation.kernel, representation.scaling
-        self._kernel_mean, self._lambda2 = found["kernel_mean"], model.params["lambda2"]
+        self.X_fit_: Array = None
+        if not self._is_pairwise():
+            self.X_fit_ = representation.rows
+        self._kernel = representation.kernel
+        self._scaling = representation.scaling
+        self._kernel_mean = found["kernel_mean"]
+        self._lambda2 = model.params["lambda2"]
         self._offset = found[
             "intercept"
         ]  # of the kernel as it is computed: the linear one on rows moved to the origin
         along = np.zeros(len(self.dual_coef_))  # the paper's rows are not moved
         if self._kernel.name == "linear" and self._scaling.scale is None:
-            along = (
-                self._scaling.shift if self.X_fit_ is None else self.X_fit_ @ self._scaling.shift
-            )
+            if self.X_fit_ is None:
+                along = self._scaling.shift
+            else:
+                along = self.X_fit_ @ self._scaling.shift
         self.intercept_ = self._offset - along @ self.dual_coef_
         self.b_ = found["b"] - along @ (self.A_ / self._lambda2)
         self._store_answers(answers, labels)
 
     def _store_answers(self, answers: Answers, labels: Labels) -> None:
         """Set how scores become answers."""
-        self.classes_, self.label_names_, self._target = labels.classes, labels.names, labels.target
+        self.classes_ = labels.classes
+        self.label_names_ = labels.names
+        self._target = labels.target
         self.thresholds_ = answers.thresholds
         if answers.link is not None:
-            self.link_slopes_, self.link_offsets_ = answers.link.slope, answers.link.offset
+            self.link_slopes_ = answers.link.slope
+            self.link_offsets_ = answers.link.offset
         if answers.n_rows:
             self.n_judged_ = answers.n_rows
         if answers.estimate is not None:
@@ -428,9 +450,9 @@ class BaseCamel(MultiLabelClassifier):
         return self._probabilities(self.thresholds_)
 
     def _link(self) -> Link | None:
-        return (
-            Link(self.link_slopes_, self.link_offsets_) if hasattr(self, "link_slopes_") else None
-        )
+        if hasattr(self, "link_slopes_"):
+            return Link(self.link_slopes_, self.link_offsets_)
+        return None
 
     def _outputs(self, X: Array) -> Outputs:
         rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
@@ -448,7 +470,10 @@ class BaseCamel(MultiLabelClassifier):
                 "Of more than two classes each row has exactly one, so there are no prediction"
                 " sets; use decision_function."
             )
-        probabilities = None if link is None else self._probabilities
+        if link is None:
+            probabilities = None
+        else:
+            probabilities = self._probabilities
         scores = _narrowed(scores, rows.dtype)
         return Outputs(
             scores,
@@ -470,15 +495,14 @@ class BaseCamel(MultiLabelClassifier):
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
         """Weights and models whose scores add up to this model's, before the link: itself, unless a search combined several."""
         check_is_fitted(self)
-        return (
-            list(zip(self.weights_.tolist(), self.members_, strict=True))
-            if hasattr(self, "members_")
-            else [(1.0, self)]
-        )
+        if hasattr(self, "members_"):
+            return list(zip(self.weights_.tolist(), self.members_, strict=True))
+        return [(1.0, self)]
 
     def _terms(self) -> tuple[Any, list[tuple[Any, BaseCamel]]]:
         """A constant and weighted models, for all labels or (q,) for each: this model's scores are the constant plus the weighted sum."""
-        members, link = self.weighted_members(), self._link()
+        members = self.weighted_members()
+        link = self._link()
         constant = getattr(self, "_constant", 0.0)  # of a combination
         if link is None or self.scores == "paper":
             return constant, members
@@ -537,7 +561,9 @@ class BaseCamel(MultiLabelClassifier):
                 " features=True as well."
             )
         rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
-        by_column = self._by_column(rows, sources) if features else {}
+        by_column: dict[str, np.ndarray] = {}
+        if features:
+            by_column = self._by_column(rows, sources)
         parts: Any = sum(
             weight * own._deviations(rows)[:, :, None] * own.collaboration_
             for weight, own in self._terms()[1]
@@ -561,7 +587,8 @@ class BaseCamel(MultiLabelClassifier):
         )
         values = np.zeros((rows.shape[0], len(columns), len(self.label_names_)))
         for weight, own in members:
-            scaled, coefficients = own.scaled_rows(rows), weight * own.dual_coef_
+            scaled = own.scaled_rows(rows)
+            coefficients = weight * own.dual_coef_
             of_member, absent = attribution.shapley(
                 own._kernel, scaled, own.X_fit_, coefficients, columns, mean=own._kernel_mean
             )
@@ -599,19 +626,23 @@ class BaseCamel(MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        rows = (
-            X.astype(np.float64) if sparse.issparse(X) else X.astype(np.float64, order="C")
-        )  # a frame gives the same last digits
+        # a frame gives the same last digits
+        if sparse.issparse(X):
+            rows = X.astype(np.float64)
+        else:
+            rows = X.astype(np.float64, order="C")
         return alike(self._scaling(rows), self.X_fit_)
 
     def _kernel_times(self, rows: Array, coefficients: np.ndarray) -> np.ndarray:
         """k(x) @ coefficients of every checked row, (m, q), in blocks of rows."""
-        train = None if self.X_fit_ is None else on_device(self.X_fit_, self.device)
+        if self.X_fit_ is None:
+            train = None
+        else:
+            train = on_device(self.X_fit_, self.device)
         coefficients = to_device(coefficients, self.device)
         found = np.empty((rows.shape[0], coefficients.shape[1]))
-        size = max(
-            1, PREDICT_BLOCK_BYTES // (8 * max(len(self.dual_coef_), rows.shape[1]))
-        )  # sparse rows may become dense
+        # sparse rows may become dense
+        size = max(1, PREDICT_BLOCK_BYTES // (8 * max(len(self.dual_coef_), rows.shape[1])))
         for start in range(0, rows.shape[0], size):
             block = rows[start : start + size]
             new = on_device(self.scaled_rows(block), self.device)
@@ -636,7 +667,10 @@ def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array
     if isinstance(data, Data) and not data.is_complete:
         found = correlation.learn(data.Y, centred=centred, weights=data.weights, **options)
     else:
-        counts = cooccurrence(data.Y, data.weights) if isinstance(data, Data) else data
+        if isinstance(data, Data):
+            counts = cooccurrence(data.Y, data.weights)
+        else:
+            counts = data
         found = correlation.of_gram(correlation.gram_of_counts(*counts, centred=centred), **options)
     worst = float(found.violation.max())
     if worst > estimator.tol:

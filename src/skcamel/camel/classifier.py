@@ -37,6 +37,7 @@ from skcamel.camel.stream import Stream, Streaming, Survey, begin
 from skcamel.camel.thresholds import is_tuned, thresholds
 from skcamel.checks import Labels, check_number, seed_of, unchanged_on_error
 
+# by the first batch
 FIXED = (
     "kernel",
     "bandwidth",
@@ -46,7 +47,7 @@ FIXED = (
     "landmarks",
     "device",
     "random_state",
-)  # by the first batch
+)
 
 
 def _keeps_sums(estimator: Any) -> bool:
@@ -313,7 +314,10 @@ class CamelClassifier(BaseCamel):
             if self.solver == "alternating":
                 model, answers = _alternating(self, data, S)
             else:
-                judged = data if source is None else judged_by(source.survey.judged, data.groups)
+                if source is None:
+                    judged = data
+                else:
+                    judged = judged_by(source.survey.judged, data.groups)
                 (problem,) = represent(source or data, self._grid(), self.device, judged)
                 model = problem.solve(label_bases(S, (self.alpha,), self.device))
                 answers = learn_answers(
@@ -324,7 +328,10 @@ class CamelClassifier(BaseCamel):
 
     def _grid(self) -> Grid:
         """The one candidate."""
-        bandwidth = None if isinstance(self.bandwidth, str) else float(self.bandwidth)
+        if isinstance(self.bandwidth, str):
+            bandwidth = None
+        else:
+            bandwidth = float(self.bandwidth)
         places = ((self.scaling, self.kernel, 1.0),)
         return Grid(
             (self.alpha,), (self.lambda1,), (self.lambda2,), places, bandwidth, relative=False
@@ -393,10 +400,8 @@ class CamelClassifier(BaseCamel):
             batch, labels = sums.batch(
                 self, None if before is None else before.labels, X, y, sample_weight, classes
             )
-            by, fixed = (
-                sums.streaming(self, batch.X.shape[1]),
-                {key: getattr(self, key) for key in FIXED},
-            )
+            by = sums.streaming(self, batch.X.shape[1])
+            fixed = {key: getattr(self, key) for key in FIXED}
             if before is not None:
                 seen = before.under(by, fixed).add(batch)
             elif batch.Y.shape[0]:
@@ -418,7 +423,8 @@ class CamelClassifier(BaseCamel):
                 )
             if solve:
                 self.cooccurrence_, self.total_weight_ = seen.survey.counts
-                S, judged = learn_correlation(self, seen.survey.counts), seen.survey.judged
+                S = learn_correlation(self, seen.survey.counts)
+                judged = seen.survey.judged
                 problem = summed_up(seen.stream, judged, judged_by(judged), self._grid())
                 model = problem.solve(label_bases(S, (self.alpha,), self.device))
                 answers = learn_answers(self, problem.data, labels, model.scores, by.seed)
@@ -446,7 +452,10 @@ def _alternating(estimator: Any, data: Data, S: np.ndarray) -> tuple[Model, Answ
     """Fit by Algorithm 1, with a warning where it stops early; it has no leave-one-out scores."""
     representation, K = next(kernel_matrices(data, estimator._grid(), estimator.device))
     G = correlation.collaboration(S, estimator.alpha)
-    weights = None if data.weights is None else to_device(data.weights, estimator.device)
+    if data.weights is None:
+        weights = None
+    else:
+        weights = to_device(data.weights, estimator.device)
     penalties = {"lambda1": estimator.lambda1, "lambda2": estimator.lambda2}
     stop = {"tol": estimator.tol, "max_iter": estimator.max_iter}
     solution = alternating.solve(

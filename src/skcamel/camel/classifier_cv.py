@@ -328,17 +328,25 @@ class CamelClassifierCV(BaseCamel):
                     " by folds; use cv='loo'."
                 )
             data = whole.with_weight()
-            n_rows = data.Y.shape[0] if source is None else source.survey.n_rows
+            if source is None:
+                n_rows = data.Y.shape[0]
+            else:
+                n_rows = source.survey.n_rows
             if n_rows < 2:
                 raise ValueError(
                     "Choosing hyper-parameters needs at least 2 rows with weight, got n_samples ="
                     f" {n_rows}; use CamelClassifier."
                 )
-            grid = grid.for_sparse_rows() if sparse.issparse(whole.X) else grid
-            judged = data if source is None else judged_by(source.survey.judged, data.groups)
+            if sparse.issparse(whole.X):
+                grid = grid.for_sparse_rows()
+            if source is None:
+                judged = data
+            else:
+                judged = judged_by(source.survey.judged, data.groups)
             S = learn_correlation(self, data if source is None else source.survey.counts)
             self.scoring_ = usable(self.scoring, judged.Y, judged.weights)
-            n_candidates, tried = grid.size, grid
+            n_candidates = grid.size
+            tried = grid
             results = None
             if by_folds:
                 folds = self._folds(whole, labels, grid, None if source is None else source.by)
@@ -369,11 +377,9 @@ class CamelClassifierCV(BaseCamel):
             else:
                 (model,) = found.models
                 answers = learn_answers(self, judged, labels, model.scores, seed)
-                self.best_index_, self.best_score_, self.best_params_ = (
-                    results.best_index,
-                    results.best_score,
-                    model.params,
-                )
+                self.best_index_ = results.best_index
+                self.best_score_ = results.best_score
+                self.best_params_ = model.params
                 for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
                     setattr(self, f"{name}_", model.params[name])
                 self.bandwidth_multiplier_ = tried.places[
@@ -389,7 +395,8 @@ class CamelClassifierCV(BaseCamel):
     ) -> None:
         """Set the models with a weight above 0, as fitted estimators, and their weights."""
         live = [model for weight, model in zip(combined.weights, models, strict=True) if weight > 0]
-        self.weights_, self._constant = combined.weights[combined.weights > 0], combined.constant
+        self.weights_ = combined.weights[combined.weights > 0]
+        self._constant = combined.constant
         self.members_: list[CamelClassifier] = []
         for model in live:
             member = CamelClassifier(
@@ -400,7 +407,8 @@ class CamelClassifierCV(BaseCamel):
                     setattr(member, key, getattr(self, key))
             member._store(model, S, Answers(None, np.zeros(len(labels.names))), labels)
             self.members_.append(member)
-        self.label_correlation_, self.n_iter_ = S, 1
+        self.label_correlation_ = S
+        self.n_iter_ = 1
         self.best_params_ = {
             "weights": self.weights_.tolist(),
             "members": [model.params for model in live],
@@ -409,7 +417,10 @@ class CamelClassifierCV(BaseCamel):
     def _alive(self, n_places: int) -> Alive:
         """What a search holds: also solutions and scaled rows of members, and bases of labels."""
         usual = Alive()
-        members = n_places if self.combine else 0
+        if self.combine:
+            members = n_places
+        else:
+            members = 0
         return Alive(
             scores=usual.scores + 6 * members,
             pairs=usual.pairs + 2 * len(self.alphas),
@@ -430,11 +441,10 @@ class CamelClassifierCV(BaseCamel):
             )
         super().check_stored()
         choice(self.scoring_, NAMES, "scoring_")
-        needed = (
-            OF_A_COMBINATION
-            if self.combine
-            else (OF_ONE_MODEL.keys() | OF_ONE_CHOICE) - {*OF_SOME_FITS}
-        )
+        if self.combine:
+            needed = OF_A_COMBINATION
+        else:
+            needed = (OF_ONE_MODEL.keys() | OF_ONE_CHOICE) - {*OF_SOME_FITS}
         if missing := sorted(name for name in needed if not hasattr(self, name)):
             raise ValueError(f"{', '.join(missing)} missing")
         candidates = len(self.cv_results_["params"])
@@ -452,7 +462,10 @@ class CamelClassifierCV(BaseCamel):
     def _checked_grid(self) -> Grid:
         """All candidates, or a refusal of a parameter."""
         choice(self.scoring, NAMES, "scoring")
-        product_of = ("bandwidths", "kernels", "scalings") if self.representations is None else ()
+        if self.representations is None:
+            product_of = ("bandwidths", "kernels", "scalings")
+        else:
+            product_of = ()
         for name in ("alphas", "lambda1s", "lambda2s", *product_of):
             values = getattr(self, name)
             if isinstance(values, str) or np.ndim(values) != 1 or not len(values):
@@ -522,10 +535,12 @@ class CamelClassifierCV(BaseCamel):
     ) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
         splits = inner_splits(self, data.X, labels.Y, labels.target, groups=data.groups)
-        pairwise, per_fold = self._is_pairwise(), grid.size
-        threshold = (
-            self.threshold if self.scoring in METRICS or not is_tuned(self.threshold) else "zero"
-        )
+        pairwise = self._is_pairwise()
+        per_fold = grid.size
+        if self.scoring in METRICS or not is_tuned(self.threshold):
+            threshold = self.threshold
+        else:
+            threshold = "zero"
         folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:
             train = data.rows(train_rows, train_rows if pairwise else None).with_weight()

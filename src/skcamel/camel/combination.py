@@ -52,17 +52,18 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     relevant, counts = data.truth(like)
     w = of_entries(counts, like)
     Y = xp.where(w > 0, xp.where(relevant, 1.0, -1.0), 0.0)
-    total, size = xp.sum(w * Y, axis=0), xp.sum(w, axis=0)
+    total = xp.sum(w * Y, axis=0)
+    size = xp.sum(w, axis=0)
     mean = total / xp.where(size > 0, size, 1.0)  # (q,)
     left_weight, left_sum = _leaving(w, Y, data.groups)
     left = size - left_weight
-    means = xp.where(
-        left > 0, (total - left_sum) / xp.where(left > 0, left, 1.0), 0.0
-    )  # (n, q) of the other rows
+    # (n, q) of the other rows
+    means = xp.where(left > 0, (total - left_sum) / xp.where(left > 0, left, 1.0), 0.0)
     share = xp.sqrt(w)
     rows = xp.stack([xp.reshape(share * (F - means), (-1,)) for F in members])  # (R, n q)
     labels = xp.reshape(share * (Y - means), (-1,))
-    gram, target = to_numpy(rows @ rows.T), to_numpy(rows @ labels)
+    gram = to_numpy(rows @ rows.T)
+    target = to_numpy(rows @ labels)
     weights = weights_of(gram, target, float(labels @ labels))
     if not weights.any():
         weights[int(np.argmin(np.diag(gram) - 2 * target))] = 1.0
@@ -76,8 +77,7 @@ def _leaving(w: Array, Y: Array, groups: np.ndarray | None) -> tuple[Array, Arra
     if groups is None:
         unit = namespace(Y).clip(w, None, 1.0)
         return unit, unit * Y
-    member = sparse.csr_array(
-        (np.ones(len(groups)), (np.arange(len(groups)), groups))
-    )  # (n, number of groups)
+    # (n, number of groups)
+    member = sparse.csr_array((np.ones(len(groups)), (np.arange(len(groups)), groups)))
     of_groups = [member @ (member.T @ to_numpy(part)) for part in (w, w * Y)]
     return to_match(of_groups[0], Y), to_match(of_groups[1], Y)

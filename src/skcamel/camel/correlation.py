@@ -33,9 +33,13 @@ from skcamel.arrays import Array, namespace, one_thread, to_numpy
 KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
 OVER_RELAXATION = 1.6
 STEP_SHARE = 0.1  # ADMM's first ρ as a share of the squared length of the labels
-LEAST_CHANGE, GREATEST_CHANGE = 1.5, 3.0  # factors by which ρ adapts
+# factors by which ρ adapts
+LEAST_CHANGE = 1.5
+GREATEST_CHANGE = 3.0
 TINY = 1e-300  # residuals may vanish
-FIRST_CHECK, CHECK_GROWTH = 10, 1.5  # optimality is looked at after 10, 16, 25, 38 … iterations
+# optimality is looked at after 10, 16, 25, 38 … iterations
+FIRST_CHECK = 10
+CHECK_GROWTH = 1.5
 
 
 class Correlation(NamedTuple):
@@ -116,18 +120,17 @@ def of_gram(
     too: C_ij / C_jj is half the difference between the means of label i where label j is present
     and where it is not.
     """
-    penalty = strength * np.abs(C - np.diag(np.diag(C))).max(
-        axis=0
-    )  # 0 where a label is orthogonal to all others
-    unit, squares = np.where(penalty > 0, penalty, 1.0), np.where(np.diag(C) > 0, np.diag(C), 1.0)
+    # 0 where a label is orthogonal to all others
+    penalty = strength * np.abs(C - np.diag(np.diag(C))).max(axis=0)
+    unit = np.where(penalty > 0, penalty, 1.0)
+    squares = np.where(np.diag(C) > 0, np.diag(C), 1.0)
     equals = np.eye(len(C))  # +1 where two labels are equal, -1 where they are opposite
     if complete:  # what is equal where both are known may differ elsewhere
         lengths = np.sqrt(np.outer(np.diag(C), np.diag(C)))  # the most that |C_ij| can be
         equals = np.where((lengths > 0) & (np.abs(C) >= (1 - 1e-12) * lengths), np.sign(C), equals)
     size = np.abs(equals).sum(axis=0)
-    first = np.flatnonzero(
-        np.abs(equals).argmax(axis=0) == np.arange(len(C))
-    )  # one label of each group
+    # one label of each group
+    first = np.flatnonzero(np.abs(equals).argmax(axis=0) == np.arange(len(C)))
     with one_thread(len(first)):
         S, n_iter = solve_lassos(
             C[np.ix_(first, first)],
@@ -154,13 +157,15 @@ def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> np
     Y = to_numpy(Y)
     if not np.isnan(Y).any():
         return gram_of_counts(*cooccurrence(Y, weights), centred=centred)
-    w = np.ones((len(Y), 1)) if weights is None else to_numpy(weights)[:, None]
-    present, absent = (Y > 0).astype(np.float64), (Y < 0).astype(np.float64)
-    both, one, neither = (
-        present.T @ (w * present),
-        present.T @ (w * absent),
-        absent.T @ (w * absent),
-    )
+    if weights is None:
+        w = np.ones((len(Y), 1))
+    else:
+        w = to_numpy(weights)[:, None]
+    present = (Y > 0).astype(np.float64)
+    absent = (Y < 0).astype(np.float64)
+    both = present.T @ (w * present)
+    one = present.T @ (w * absent)
+    neither = absent.T @ (w * absent)
     known = both + one + one.T + neither  # weight of the rows that know both
     inverse = np.divide(1.0, known, out=np.zeros_like(known), where=known > 0)
     C = w.sum() * inverse * _products(both, one, neither, len(Y), centred)
@@ -183,9 +188,8 @@ def gram_of_counts(together: Array, total: float, *, centred: bool = False) -> n
     """
     both = to_numpy(together)
     counts = np.diag(both)[:, None]
-    one = np.where(
-        counts - both > 1e-12 * counts, counts - both, 0.0
-    )  # what rounding leaves is nothing
+    # what rounding leaves is nothing
+    one = np.where(counts - both > 1e-12 * counts, counts - both, 0.0)
     neither = total - both - one - one.T
     return _products(both, one, np.where(neither > 1e-12 * total, neither, 0.0), total, centred)
 
@@ -194,14 +198,14 @@ def _products(
     both: np.ndarray, one: np.ndarray, neither: np.ndarray, n: float, centred: bool
 ) -> np.ndarray:
     """C from the weights of the rows that have both labels, the first alone, and neither, (q, q) each; of n rows."""
-    present, absent = np.diag(both), np.diag(neither)
+    present = np.diag(both)
+    absent = np.diag(neither)
     if not centred:
         present = absent = np.ones(len(both))
     known = np.where(present + absent > 0, present + absent, 1.0)
-    below, above = (
-        present / known,
-        absent / known,
-    )  # how far the mean lies from each end, as a share of their distance
+    # how far the mean lies from each end, as a share of their distance
+    below = present / known
+    above = absent / known
     mixed = np.outer(above, below) * one
     C = 4 * (np.outer(above, above) * both + np.outer(below, below) * neither - (mixed + mixed.T))
     return np.where(
@@ -226,7 +230,8 @@ def kkt_violation(
     s_jj is fixed at 0.
     `S` and `penalty` may be those of some `columns` alone.
     """
-    columns = np.arange(len(C)) if columns is None else columns
+    if columns is None:
+        columns = np.arange(len(C))
     gradient = C @ S - C[:, columns]  # (q, number of columns)
     residual = np.where(S != 0, np.abs(gradient + penalty * np.sign(S)), np.abs(gradient) - penalty)
     residual[columns, np.arange(len(columns))] = 0
@@ -253,18 +258,22 @@ def solve_lassos(
     S : array of shape (q, q)
     n_iter : int
     """
-    norm, identity = np.linalg.norm, np.eye(len(C))
+    norm = np.linalg.norm
+    identity = np.eye(len(C))
     lengths = np.sqrt(np.where(np.diag(C) > 0, np.diag(C), 1.0))
-    units, ratios = np.outer(lengths, lengths), lengths[:, None] / lengths
-    R, P = C / units, penalty / units  # of labels of length 1, with the solution S · ratios
-    rho = max(
-        STEP_SHARE, float((penalty / lengths**2).max())
-    )  # coefficients are of order 1, so is λ/ρ
+    units = np.outer(lengths, lengths)
+    ratios = lengths[:, None] / lengths
+    # of labels of length 1, with the solution S · ratios
+    R = C / units
+    P = penalty / units
+    # coefficients are of order 1, so is λ/ρ
+    rho = max(STEP_SHARE, float((penalty / lengths**2).max()))
     inverse = np.linalg.inv(R + rho * identity)
     S = np.zeros_like(C)
     active = np.flatnonzero(penalty > 0)  # λ_j = 0 means Y_j orthogonal to all others: S_j = 0
     before = dual = S[:, active]
-    n_iter, check = 0, FIRST_CHECK
+    n_iter = 0
+    check = FIRST_CHECK
     while len(active) and n_iter < max_iter:
         n_iter += 1
         own = (active, np.arange(len(active)))  # entries s_jj
@@ -279,21 +288,19 @@ def solve_lassos(
             S[:, active] = after / ratios[:, active]
             rest = ~_finish(C, S, penalty, active, tol)
             active = active[rest]
-            smooth, after, before, dual = (
-                smooth[:, rest],
-                after[:, rest],
-                before[:, rest],
-                dual[:, rest],
-            )
+            smooth = smooth[:, rest]
+            after = after[:, rest]
+            before = before[:, rest]
+            dual = dual[:, rest]
             primal = norm(smooth - after) * norm(dual) + TINY
             change = norm(after - before) * norm(after) + TINY
-            factor = float(
-                np.clip((primal / change) ** 0.5, 1 / GREATEST_CHANGE, GREATEST_CHANGE)
-            )  # their shares fall together by it
+            # their shares fall together by it
+            factor = float(np.clip((primal / change) ** 0.5, 1 / GREATEST_CHANGE, GREATEST_CHANGE))
             if (
                 not 1 / LEAST_CHANGE < factor < LEAST_CHANGE
             ):  # a new inverse costs about as much as one iteration
-                rho, dual = rho * factor, dual / factor
+                rho = rho * factor
+                dual = dual / factor
                 inverse = np.linalg.inv(R + rho * identity)
         before = after
     return S, max(n_iter, 1)
@@ -303,7 +310,8 @@ def _finish(
     C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarray, tol: float
 ) -> np.ndarray:
     """Solve what can be solved exactly on its present support with its signs, in place; which of `columns` are done."""
-    penalty, exact = penalty[columns], S[:, columns]
+    penalty = penalty[columns]
+    exact = S[:, columns]
     done = kkt_violation(C, exact, penalty, columns) <= tol * penalty
     for k, j in enumerate(columns):
         support = np.flatnonzero(exact[:, k])
@@ -330,6 +338,9 @@ def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray,
     (array([[3., 1.],
            [1., 1.]]), 3.5)
     """
-    weights = np.ones(len(Y)) if weights is None else to_numpy(weights)
+    if weights is None:
+        weights = np.ones(len(Y))
+    else:
+        weights = to_numpy(weights)
     present = (Y > 0).astype(np.float64)
     return present.T @ (present * weights[:, None]), float(weights.sum())

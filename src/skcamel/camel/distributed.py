@@ -65,12 +65,17 @@ class Partitions(Source):
         """Sum over all partitions, on the cluster."""
         import dask
 
-        step, plus = dask.delayed(_step, pure=True), dask.delayed(_plus, pure=True)
+        step = dask.delayed(_step, pure=True)
+        plus = dask.delayed(_plus, pure=True)
         given = dask.delayed((self.check, method, of), pure=True, traverse=False)
         length = max(1, min(CHAIN, len(self.parts) // CHAINS))
         sums: list[Any] = []
         for number, part in enumerate(self.parts):
-            before = sums.pop() if number % length else None  # of the same chain
+            # of the same chain
+            if number % length:
+                before = sums.pop()
+            else:
+                before = None
             sums.append(step(given, before, number, *part))
         while len(sums) > 1:
             sums = [plus(*sums[k : k + 2]) for k in range(0, len(sums), 2)]
@@ -79,7 +84,9 @@ class Partitions(Source):
 
 def _rows_with_weight(X: Any, Y: Any, weights: Any = None) -> Any:
     """Rows of a partition that count."""
-    return X.shape[0] if weights is None else np.count_nonzero(weights)
+    if weights is None:
+        return X.shape[0]
+    return np.count_nonzero(weights)
 
 
 def _step(
@@ -103,12 +110,16 @@ def _plus(first: Any, second: Any = None) -> Any:
     """The sum of two parts, each None where it has no rows."""
     if first is None:
         return second
-    return first if second is None else first.plus(second)
+    if second is None:
+        return first
+    return first.plus(second)
 
 
 def _aligned(part: Any) -> Any:
     """Arrays as numpy makes them: those that a network delivers may lie askew, and sum up differently in the last bit."""
-    return np.require(part, requirements=["A", "C"]) if isinstance(part, np.ndarray) else part
+    if isinstance(part, np.ndarray):
+        return np.require(part, requirements=["A", "C"])
+    return part
 
 
 def parts_of(collection: Any, name: str) -> list[Any]:
@@ -147,9 +158,13 @@ def _mapped(method: Callable[..., Array], X: Any, *args: Any, **options: Any) ->
     given = dask.delayed((method, args, options, like), pure=True, traverse=False)
     if hasattr(X, "numblocks"):
         X = X.rechunk({1: -1})
-        shape = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (X.chunks[0], like.shape[1:])}
+        if like.ndim == 1:
+            shape = {"drop_axis": 1}
+        else:
+            shape = {"chunks": (X.chunks[0], like.shape[1:])}
         return X.map_blocks(_answer, given=given, meta=like, **shape)
-    answer, shape = dask.delayed(_answer, pure=True), (np.nan, *like.shape[1:])
+    answer = dask.delayed(_answer, pure=True)
+    shape = (np.nan, *like.shape[1:])
     return da.concatenate(
         [da.from_delayed(answer(part, given), shape, meta=like) for part in X.to_delayed()]
     )
@@ -158,4 +173,6 @@ def _mapped(method: Callable[..., Array], X: Any, *args: Any, **options: Any) ->
 def _answer(X: Any, given: Any) -> np.ndarray:
     """What a method answers for the rows of one partition, none if it has none."""
     method, args, options, like = given
-    return method(X, *args, **options).astype(like.dtype, copy=False) if X.shape[0] else like
+    if X.shape[0]:
+        return method(X, *args, **options).astype(like.dtype, copy=False)
+    return like

@@ -72,7 +72,8 @@ class Evidence(NamedTuple):
         q).
         """
         total = np.broadcast_to(total, S.shape)
-        present, known = np.diag(seen), np.diag(total)
+        present = np.diag(seen)
+        known = np.diag(total)
         expected = np.outer(present, present) * total / np.maximum(np.outer(known, known), 1e-300)
         rounding = 1e-9 * np.maximum(seen, expected)
         return cls(seen, expected, np.sign(S) * (seen - expected) < -rounding)
@@ -125,7 +126,10 @@ def seen_and_expected(seen: float, expected: float, *, contradicts: bool) -> str
     >>> seen_and_expected(0.0, 30.2, contradicts=True)
     ' (seen 0, expected 30.2; against what the data show)'
     """
-    against = f"; {AGAINST}" if contradicts else ""
+    if contradicts:
+        against = f"; {AGAINST}"
+    else:
+        against = ""
     return f" (seen {short_number(seen)}, expected {short_number(expected)}{against})"
 
 
@@ -139,7 +143,9 @@ def short_number(number: float) -> str:
     """
     if number >= 1000 or number.is_integer():
         return f"{number:,.0f}"
-    return f"{number:.1f}" if number >= 1 else f"{number:.2g}"
+    if number >= 1:
+        return f"{number:.1f}"
+    return f"{number:.2g}"
 
 
 @dataclass(frozen=True)
@@ -309,7 +315,8 @@ class Explanation:
     def _frame(self, values: np.ndarray, kind: str, names: np.ndarray, value: str) -> Any:
         """Values (n, sources, q) that are not 0, in the order of rows, labels and strength."""
         row, source, label = np.nonzero(values)
-        amount, score = values[row, source, label], self.scores[row, label]
+        amount = values[row, source, label]
+        score = self.scores[row, label]
         lines = {"row": row, "label": self.label_names[label], kind: names[source], value: amount}
         frame = data_frame(
             lines
@@ -335,8 +342,10 @@ class Explanation:
         return "\n".join([*lines, f"Label correlation learned {LEARNED[self.correlation]}."])
 
     def _line(self, row: int, label: int) -> str:
-        base, threshold = self.base[label], self.thresholds[label]
-        total, own = self.parts[row, :, label].sum(), self.parts[row, label, label]
+        base = self.base[label]
+        threshold = self.thresholds[label]
+        total = self.parts[row, :, label].sum()
+        own = self.parts[row, label, label]
         line = f"  {self.label_names[label]}: {base + total:+.2f}"
         if threshold:
             line += f" (threshold {threshold:+.2f})"

@@ -32,14 +32,14 @@ from skcamel.rows import dense
 
 RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")
+# made of inner products, so that an origin far away costs digits
 BY_PRODUCT = (
     "rbf",
     "exponential",
     "linear",
-)  # made of inner products, so that an origin far away costs digits
-ROUNDING = (
-    16 * np.finfo(np.float64).eps
-)  # of a squared distance by one matrix product, relative to the squared norms
+)
+# of a squared distance by one matrix product, relative to the squared norms
+ROUNDING = 16 * np.finfo(np.float64).eps
 NEAR = 1e-6  # squared distances below this share of the squared norms have lost too many digits
 SMALLEST = 1e-140  # features below it have squares that vanish or lose digits
 BLOCK_BYTES = 2**26  # rows of a distance block are chosen to fill about 64 MiB
@@ -81,7 +81,8 @@ class Kernel(NamedTuple):
         if self.name == "precomputed":
             return X1
         if callable(self.name):
-            K, expected = self.name(X1, X2), (X1.shape[0], X2.shape[0])
+            K = self.name(X1, X2)
+            expected = (X1.shape[0], X2.shape[0])
             found = getattr(K, "shape", None)
             if found != expected:
                 raise ValueError(
@@ -110,13 +111,17 @@ class Against:
     """
 
     def __init__(self, kernel: Kernel, Z: Array) -> None:
-        self.kernel, self.Z, self.factors = kernel, Z, None
+        self.kernel = kernel
+        self.Z = Z
+        self.factors: Array = None
         if kernel.name == "rbf" and not sparse.issparse(Z):
             # -||x - z||² / 2σ² is one product: (x, ||x||², 1) with (z, -1/2, -||z||² / 2) / σ²
-            xp, norms = namespace(Z), _squared_norms(Z)
+            xp = namespace(Z)
+            norms = _squared_norms(Z)
             columns = xp.concatenate([Z.T, -0.5 * xp.ones_like(norms)[None], -0.5 * norms[None]])
             self.factors = columns / kernel.bandwidth**2
-            self.largest, self.memory = float(norms.max()), self.factors[:0]
+            self.largest = float(norms.max())
+            self.memory = self.factors[:0]
 
     def __call__(self, X: Array) -> Array:
         """Kernel matrix (b, m) of rows X (b, d), free to be overwritten, as the next call may do."""
@@ -142,7 +147,9 @@ def distances(name: str, X1: Array, X2: Array) -> Array:
     if name == "laplacian":
         return _l1(X1, X2)
     D = _squared_l2(X1, X2)
-    return D if name == "rbf" else namespace(D).sqrt(D, out=D)
+    if name == "rbf":
+        return D
+    return namespace(D).sqrt(D, out=D)
 
 
 def fitted_many(
@@ -157,10 +164,11 @@ def fitted_many(
     """Kernel and kernel matrix (n, n) for each multiple of σ, the mean distance unless given; distances are computed once."""
     if name not in RADIAL:
         K = Kernel(name)(X, X)
+        # overwritten later; that belongs to others
         yield (
             Kernel(name),
             (as_floats(K) + 0.0 if name == "precomputed" else K),
-        )  # overwritten later; that belongs to others
+        )
         return
     D = distances(str(name), X, X)
     if sigma is None:
@@ -188,15 +196,22 @@ def mean_distance(
     >>> mean_distance("laplacian", np.array([[0.0], [1.0], [2.0]])).__round__(6)
     1.333333
     """
-    n, total = X.shape[0], 0.0
+    n = X.shape[0]
+    total = 0.0
     size = max(1, BLOCK_BYTES // (8 * max(1, n)))
     for start in range(0, n, size):
         rows = slice(start, start + size)
-        block = distances(name, X[rows], X) if D is None else D[rows]
+        if D is None:
+            block = distances(name, X[rows], X)
+        else:
+            block = D[rows]
         if name == "rbf":
             block = namespace(block).sqrt(block)
         total += float(block.sum() if weights is None else weights[rows] @ (block @ weights))
-    largest = float(abs(X).max()) if n and X.shape[1] else 0.0
+    if n and X.shape[1]:
+        largest = float(abs(X).max())
+    else:
+        largest = 0.0
     if total == 0 and 0 < largest < SMALLEST:
         raise ValueError(
             f"The features are too small: the largest is {largest:.1e}, and its square is 0. Use"
@@ -207,9 +222,17 @@ def mean_distance(
         pairs = float(weights.sum()) ** 2 - float(
             namespace(weights).where(weights < 1, weights**2, weights).sum()
         )
-    sigma = total / pairs if pairs > 0 else 0.0
-    rounding = 16 * np.finfo(np.float64).eps * X.shape[1] ** 0.5 if of_unit_length else 0.0
-    return sigma if sigma > rounding else 1.0
+    if pairs > 0:
+        sigma = total / pairs
+    else:
+        sigma = 0.0
+    if of_unit_length:
+        rounding = 16 * np.finfo(np.float64).eps * X.shape[1] ** 0.5
+    else:
+        rounding = 0.0
+    if sigma > rounding:
+        return sigma
+    return 1.0
 
 
 def _squared_norms(X: Array) -> Array:
@@ -220,7 +243,8 @@ def _squared_norms(X: Array) -> Array:
 
 def _squared_l2(X1: Array, X2: Array) -> Array:
     """||x - y||² by one matrix product, and by differences for pairs of rows that are close to each other."""
-    norms1, norms2 = _squared_norms(X1), _squared_norms(X2)
+    norms1 = _squared_norms(X1)
+    norms2 = _squared_norms(X2)
     D = dense(X1 @ X2.T)
     D *= -2
     D += norms1[:, None]
@@ -236,9 +260,11 @@ def _squared_l2(X1: Array, X2: Array) -> Array:
         own = X1[rows]
         first, second = namespace(D).where(block <= farthest)
         is_near = block[first, second] <= NEAR * (norms1[rows][first] + norms2[second])
-        first, second = first[is_near], second[is_near]
+        first = first[is_near]
+        second = second[is_near]
         for k in range(0, len(first), at_once):
-            i, j = first[k : k + at_once], second[k : k + at_once]
+            i = first[k : k + at_once]
+            j = second[k : k + at_once]
             block[i, j] = _squared_norms(own[i] - X2[j])
     return D
 
@@ -251,7 +277,8 @@ def _l1(X1: Array, X2: Array) -> Array:
     if is_tensor(X1):
         return namespace(X1).cdist(X1, X2, p=1)
     if sparse.issparse(X1) and X2.nnz > THIN * X2.shape[0] * X2.shape[1]:
-        X1, X2 = X1.toarray(), X2.toarray()
+        X1 = X1.toarray()
+        X2 = X2.toarray()
     if sparse.issparse(X1):
         short = [
             sparse.csr_array(
@@ -260,9 +287,10 @@ def _l1(X1: Array, X2: Array) -> Array:
             for X in (X1, X2)
         ]
         return pairwise_distances(*short, metric="manhattan")
-    threads = allowed_threads() if X1.size * len(X2) > SOON_DONE else 1
-    return (
-        cdist(X1, X2, "cityblock")
-        if threads == 1
-        else pairwise_distances(X1, X2, metric="manhattan", n_jobs=threads)
-    )
+    if X1.size * len(X2) > SOON_DONE:
+        threads = allowed_threads()
+    else:
+        threads = 1
+    if threads == 1:
+        return cdist(X1, X2, "cityblock")
+    return pairwise_distances(X1, X2, metric="manhattan", n_jobs=threads)

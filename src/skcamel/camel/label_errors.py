@@ -86,10 +86,14 @@ def find_label_errors(
             "find_label_errors takes arrays, not Dask collections; use X.compute() where that fits"
             " into memory."
         )
-    index = np.asarray(X.index) if hasattr(X, "iloc") else None
+    if hasattr(X, "iloc"):
+        index = np.asarray(X.index)
+    else:
+        index = None
     model = clone(CamelClassifierCV.from_preset("quick") if estimator is None else estimator)
     while isinstance(model, Pipeline):
-        X = model[:-1].fit_transform(X, Y) if len(model) > 1 else X
+        if len(model) > 1:
+            X = model[:-1].fit_transform(X, Y)
         model = model[-1]
     if not isinstance(model, BaseCamel):
         raise TypeError(
@@ -118,9 +122,8 @@ def find_label_errors(
     first = np.argsort(log_odds[known], kind="stable")[:limit]
     rows, columns = np.argwhere(known)[first].T
     Y = np.nan_to_num(Y)
-    means = (Y.sum(axis=0) - Y) / np.maximum(
-        known.sum(axis=0) - known, 1
-    )  # (n, q) of the other rows
+    # (n, q) of the other rows
+    means = (Y.sum(axis=0) - Y) / np.maximum(known.sum(axis=0) - known, 1)
     G = correlation.collaboration(model.label_correlation_, alpha)
     deviations = (scores - means) @ linalg.pinv(G)
     return LabelErrors(
@@ -262,9 +265,16 @@ def _least_error(model: Any, data: Data, source: Source | None) -> tuple[np.ndar
     Where rows are summed up, candidates are compared by the sample, and the best one then scores
     all rows, in blocks.
     """
-    judged = data if source is None else judged_by(source.survey.judged, data.groups)
-    grid = model._checked_grid() if isinstance(model, CamelClassifierCV) else model._grid()
-    grid = grid.for_sparse_rows() if sparse.issparse(data.X) else grid
+    if source is None:
+        judged = data
+    else:
+        judged = judged_by(source.survey.judged, data.groups)
+    if isinstance(model, CamelClassifierCV):
+        grid = model._checked_grid()
+    else:
+        grid = model._grid()
+    if sparse.issparse(data.X):
+        grid = grid.for_sparse_rows()
     bases = label_bases(model.label_correlation_, grid.alphas, model.device)
     least = np.inf
     best: Any = None
@@ -273,10 +283,13 @@ def _least_error(model: Any, data: Data, source: Source | None) -> tuple[np.ndar
             scores = to_numpy(left_out)
             error = np.nansum((scores - judged.Y) ** 2)
             if best is None or error < least:
-                summed = (
-                    None if source is None else problem
-                )  # a decomposed kernel matrix is too large to be kept
-                least, best = error, (summed, scores, index)
+                # a decomposed kernel matrix is too large to be kept
+                if source is None:
+                    summed = None
+                else:
+                    summed = problem
+                least = error
+                best = (summed, scores, index)
         del problem  # before the next kernel matrix is made
     problem, scores, index = best
     a = index * len(grid.alphas) * len(grid.places) // grid.size

@@ -65,14 +65,16 @@ class Features:
 
     def kernels(self) -> Callable[[Array], Array]:
         """The function that takes rows (b, d) to their kernels with the landmarks, (b, m), as a new array."""
-        return (
-            (lambda X: X + 0.0) if self.landmarks is None else Against(self.kernel, self.landmarks)
-        )
+        if self.landmarks is None:
+            return lambda X: X + 0.0
+        return Against(self.kernel, self.landmarks)
 
     @property
     def width(self) -> int:
         """Length of what is summed up."""
-        return self.whitening.shape[1] if self.of_blocks else len(self.origin)
+        if self.of_blocks:
+            return self.whitening.shape[1]
+        return len(self.origin)
 
 
 class Moments(NamedTuple):
@@ -119,7 +121,8 @@ def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Feat
     """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on (of the linear kernel in its unit too)."""
     K = kernel(Z, Z)
     size = spectral.finite_size(K)
-    xp, m = namespace(K), len(K)
+    xp = namespace(K)
+    m = len(K)
     origin = xp.mean(K, axis=0)
     ridge = lambda2
     if kernel.name == "linear":  # a search measures λ2 in the mean eigenvalue, a plain fit does not
@@ -168,7 +171,8 @@ def moments(
 @np.errstate(over="ignore", invalid="ignore")  # sums that are not finite are refused in the end
 def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moments:
     """Sums that grow in place, by one thread."""
-    xp, p = namespace(of.origin), of.width
+    xp = namespace(of.origin)
+    p = of.width
     shapes = (p, p), (p, q + 1), len(of.origin), q + 1
     gram, cross, kernel, labels = (as_floats(np.zeros(shape), of.origin) for shape in shapes)
     product = xp.empty_like(gram)
@@ -178,7 +182,10 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
         K = kernels(block.X)
         K -= of.origin
         targets = xp.concatenate([block.Y, xp.ones_like(K[:, :1])], axis=1)
-        weights = targets[:, -1] if block.weights is None else block.weights
+        if block.weights is None:
+            weights = targets[:, -1]
+        else:
+            weights = block.weights
         labels += weights @ targets  # whole numbers, without rounding
         if block.weights is not None:
             roots = xp.sqrt(weights)[:, None]
@@ -195,7 +202,8 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     """The eigenbasis of the features, and the sample in it."""
-    xp, W = namespace(of.origin), of.whitening
+    xp = namespace(of.origin)
+    W = of.whitening
     spectral.finite_size(found.gram)
     total = float(found.labels[-1])
     mean = found.cross[:, -1] / total
@@ -203,12 +211,14 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     gram = found.gram - total * mean[:, None] * mean
     cross = found.cross[:, :-1] - total * mean[:, None] * label_mean
     if W is not None and not of.of_blocks:
-        gram, cross = W.T @ gram @ W, W.T @ cross
+        gram = W.T @ gram @ W
+        cross = W.T @ cross
     values, vectors = _decomposed(gram)
     projected = vectors.T @ cross
     if W is not None:
         vectors = W @ vectors
-    kernels, kernel_mean = of.kernels(), of.origin + found.kernel / total
+    kernels = of.kernels()
+    kernel_mean = of.origin + found.kernel / total
     blocks = (sample.X[i : i + BLOCK_ROWS] for i in range(0, sample.X.shape[0], BLOCK_ROWS))
     rows = xp.concatenate([(kernels(block) - kernel_mean) @ vectors for block in blocks])
     return Summary(
@@ -233,7 +243,8 @@ def leave_one_out(
 
     Groups are those of the rows of the sample, which must hold all rows of a group.
     """
-    xp, weights = namespace(targets.Y), spectrum.judged_weights
+    xp = namespace(targets.Y)
+    weights = spectrum.judged_weights
     live = spectrum.values > len(spectrum.values) * np.finfo(np.float64).eps * spectrum.values[-1]
     values = spectrum.values[live]
     roots = xp.sqrt(values)
@@ -245,9 +256,8 @@ def leave_one_out(
     return spectral.scores_without(smoother, bases, penalties, groups)
 
 
-solve_in = partial(
-    spectral.solve_in, embed=False
-)  # coefficients of the landmarks; Z would have a row for each training row
+# coefficients of the landmarks; Z would have a row for each training row
+solve_in = partial(spectral.solve_in, embed=False)
 held_out = spectral.held_out  # with the kernel between other rows and the landmarks
 
 
@@ -272,7 +282,9 @@ class Sample(NamedTuple):
     @property
     def uneven(self) -> np.ndarray | None:
         """Weights (s,), None where all are 1."""
-        return None if (self.weights == 1).all() else self.weights
+        if (self.weights == 1).all():
+            return None
+        return self.weights
 
     def smallest(self, count: int) -> Sample:
         """The sample of at most `count` rows that is part of this one, copied."""
@@ -281,7 +293,10 @@ class Sample(NamedTuple):
 
     def plus(self, other: Sample) -> Sample:
         """The sample of the rows of both; those of the other come after these."""
-        stack = partial(sparse.vstack, format="csr") if sparse.issparse(self.X) else np.concatenate
+        if sparse.issparse(self.X):
+            stack = partial(sparse.vstack, format="csr")
+        else:
+            stack = np.concatenate
         X = stack([self.X, alike(other.X, self.X)])
         Y = np.concatenate([self.Y, other.Y])
         weights = np.concatenate([self.weights, other.weights])
@@ -292,6 +307,9 @@ class Sample(NamedTuple):
 def drawn(rows: Block, *, size: int, seed: int) -> Sample:
     """A sample of some rows."""
     n = rows.X.shape[0]
-    weights = np.ones(n) if rows.weights is None else rows.weights
+    if rows.weights is None:
+        weights = np.ones(n)
+    else:
+        weights = rows.weights
     numbers = np.random.Generator(np.random.PCG64(seed).advance(rows.first)).random(n)
     return Sample(rows.X, rows.Y, weights, numbers, size).smallest(size)

@@ -28,15 +28,15 @@ from skcamel.camel.thresholds import is_tuned, of_entries, thresholds
 from skcamel.checks import Labels, as_number
 from skcamel.text import listed
 
-SLOPE_PRIOR, OFFSET_PRIOR = (
-    2.0,
-    1 / 16,
-)  # κa and κb; figures hardly change between 1/2 and 8, and between 1/100 and 1/4
+# κa and κb; figures hardly change between 1/2 and 8, and between 1/100 and 1/4
+SLOPE_PRIOR = 2.0
+OFFSET_PRIOR = 1 / 16
 FEWEST_ROWS = 50  # with which links have offsets; fewer leave a probability of ½ at the score 0
 FLATTEST = (
     0.05  # least slope, for scores of mean square 1: scores that say nothing still keep their order
 )
-NEWTON_STEPS, SETTLED = 100, 1e-9
+NEWTON_STEPS = 100
+SETTLED = 1e-9
 FOLDS = 5  # of rows, each of which gets its link from the others
 LEVELS = 1000  # confidences that thresholds of prediction sets are stored for
 NEVER = 2.0  # a threshold that no probability reaches
@@ -84,9 +84,8 @@ def fit_link(
     total = w.sum() or 1.0
     unit = float((w * scores**2).sum() / total) ** 0.5 or 1.0
     start = Link(np.ones_like(scores[0, :1]) / unit, np.zeros_like(scores[0, :1]))
-    of_all, every, entries = (
-        part.reshape(-1, 1) for part in (relevant, scores, w)
-    )  # as if there were one label
+    # as if there were one label
+    of_all, every, entries = (part.reshape(-1, 1) for part in (relevant, scores, w))
     common = _minimum(of_all, every, entries, start, (0.0, 0.0), FLATTEST / unit, offsets)
     return _minimum(
         relevant, scores, w, common, (SLOPE_PRIOR, OFFSET_PRIOR), FLATTEST / unit, offsets
@@ -113,13 +112,12 @@ def _minimum(
     x = centre.slope * scores
     positives = np.sum(w * relevant, axis=0)
     negatives = np.sum(w, axis=0) - positives
-    targets = np.where(
-        relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2)
-    )  # Platt's: less sure for few rows
-    expected = np.where(
-        positives + negatives > 0, centre.offset, 0.0
-    )  # of a label that nobody knows ½ at the score 0
-    a, b = np.clip(np.ones_like(positives), least, None), expected
+    # Platt's: less sure for few rows
+    targets = np.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
+    # of a label that nobody knows ½ at the score 0
+    expected = np.where(positives + negatives > 0, centre.offset, 0.0)
+    a = np.clip(np.ones_like(positives), least, None)
+    b = expected
     for _ in range(NEWTON_STEPS):
         p = expit(a * x + b)
         error = w * (p - targets)
@@ -155,12 +153,19 @@ def cross_fitted(
     seed: int = 0,
 ) -> np.ndarray:
     """Log-odds (n, q) of the training rows, each fifth by the link of the other four; rows of one of the `groups` stay together."""
-    units = np.arange(len(scores)) if groups is None else groups
+    if groups is None:
+        units = np.arange(len(scores))
+    else:
+        units = groups
     fold = (np.random.default_rng(seed).permutation(int(units.max()) + 1) % FOLDS)[units]
     found = np.empty(scores.shape)
     for k in np.unique(fold):
         here = fold == k
-        others = here if here.all() else ~here  # one row, or one group
+        # one row, or one group
+        if here.all():
+            others = here
+        else:
+            others = ~here
         link = fit_link(
             relevant[others],
             scores[others],
@@ -174,7 +179,8 @@ def cross_fitted(
 def probabilities(log_odds: np.ndarray) -> np.ndarray:
     """Their sigmoid (m, q), strictly inside (0, 1) and above ½ exactly where log-odds are above 0, in their precision."""
     kind = log_odds.dtype.type
-    half, one = kind(0.5), kind(1)
+    half = kind(0.5)
+    one = kind(1)
     p = np.clip(expit(log_odds), np.finfo(kind).tiny, np.nextafter(one, half))
     return np.where(log_odds > 0, np.maximum(p, np.nextafter(half, one)), np.minimum(p, half))
 
@@ -183,14 +189,14 @@ class SetThresholds(NamedTuple):
     """Thresholds on probabilities for prediction sets: entry k is for a confidence of k / `LEVELS`."""
 
     yes: np.ndarray  # (LEVELS + 1,) ascending; a predicted label from there on is answered yes
-    no: (
-        np.ndarray
-    )  # (LEVELS + 1,) descending; a label that is not predicted is answered no below it
+    # (LEVELS + 1,) descending; a label that is not predicted is answered no below it
+    no: np.ndarray
     stored = {"yes": ("k",), "no": ("k",)}
 
     def check_stored(self) -> None:
         """Refuse thresholds that do not move apart as the confidence rises."""
-        rise, fall = np.diff(self.yes, prepend=0.0), np.diff(self.no, append=0.0)
+        rise = np.diff(self.yes, prepend=0.0)
+        fall = np.diff(self.no, append=0.0)
         if (
             len(self.yes) != LEVELS + 1
             or rise.min() < 0
@@ -239,26 +245,26 @@ def fit_sets(
     yes = predicted & (w > 0)
     order = np.argsort(-p[yes], kind="stable")
     found, right, size = (part[yes][order] for part in (p, w * relevant, w))
-    hits, count = np.cumsum(right), np.cumsum(size)
+    hits = np.cumsum(right)
+    count = np.cumsum(size)
     share = hits / (count + 1)
     lower = share - SAFETY * np.sqrt(share * (1 - share) / np.maximum(count, 1e-300))
     lower[:-1][
         found[1:] == found[:-1]
     ] = -np.inf  # a threshold does not lie between equal probabilities
     reached = np.maximum.accumulate(lower[::-1])[::-1]
-    last = np.searchsorted(
-        -reached, -confidences, side="right"
-    )  # how many of the highest keep the promise
+    # how many of the highest keep the promise
+    last = np.searchsorted(-reached, -confidences, side="right")
     yes_at = np.append(NEVER, found)[last]
     missed = relevant & ~predicted & (w > 0)
     order = np.argsort(p[missed], kind="stable")
-    found, size = p[missed][order], w[missed][order]
+    found = p[missed][order]
+    size = w[missed][order]
     present = float((w * relevant).sum())
     share = np.cumsum(size) / (present or 1.0)
     upper = share + SAFETY * np.sqrt(np.clip(share * (1 - share), 0, None) / (present or 1.0))
-    first = np.searchsorted(
-        np.maximum.accumulate(upper), 1 - confidences + 1e-12, side="right"
-    )  # the lowest that breaks it
+    # the lowest that breaks it
+    first = np.searchsorted(np.maximum.accumulate(upper), 1 - confidences + 1e-12, side="right")
     no_at = np.append(found, NEVER)[first]
     no_at[-1] = 0.0  # nothing is certain
     return SetThresholds(yes_at, no_at)
@@ -288,8 +294,10 @@ def set_rates(Y: np.ndarray, answers: np.ndarray) -> dict[str, np.ndarray]:
     >>> {key: share.tolist() for key, share in rates.items()}
     {'right': [1.0, 0.0], 'missed': [0.5, nan], 'open': [0.0, 0.0]}
     """
-    known, present = ~np.isnan(Y), Y > 0
-    yes, is_open = (answers == 1) & known, (answers == -1) & known
+    known = ~np.isnan(Y)
+    present = Y > 0
+    yes = (answers == 1) & known
+    is_open = (answers == -1) & known
     with np.errstate(invalid="ignore", divide="ignore"):
         return {
             "right": (yes & present).sum(axis=0) / yes.sum(axis=0),
@@ -323,18 +331,23 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, see
     """
     scores = to_numpy(scores)
     relevant, weights = data.truth(scores)
-    link, judged, log_odds = None, scores, None
+    link = None
+    judged = scores
+    log_odds = None
     if labels.target != "multiclass":
-        n_rows = len(data.Y) if data.weights is None else data.weights.sum()
-        offsets = bool(
-            labels.target == "matrix" and n_rows >= FEWEST_ROWS
-        )  # of a 1-d y the most probable class is the predicted one
+        if data.weights is None:
+            n_rows = len(data.Y)
+        else:
+            n_rows = data.weights.sum()
+        # of a 1-d y the most probable class is the predicted one
+        offsets = bool(labels.target == "matrix" and n_rows >= FEWEST_ROWS)
         link = fit_link(relevant, scores, weights, offsets=offsets)
         log_odds = cross_fitted(
             relevant, scores, weights, offsets=offsets, groups=data.groups, seed=seed
         )
         if estimator.scores == "log_odds":
-            scores, judged = link.log_odds(scores), log_odds
+            scores = link.log_odds(scores)
+            judged = log_odds
     at = thresholds(estimator.threshold, relevant, scores, weights)
     if is_tuned(
         estimator.threshold
@@ -345,11 +358,10 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, see
     predicted = judged > at
     (estimate,) = candidate_metrics(relevant, judged[None], at, weights)
     _warn_of_labels_never_predicted(labels, data.Y, predicted)
-    sets = (
-        None
-        if log_odds is None
-        else fit_sets(relevant, probabilities(log_odds), predicted, weights)
-    )
+    if log_odds is None:
+        sets = None
+    else:
+        sets = fit_sets(relevant, probabilities(log_odds), predicted, weights)
     w = of_entries(weights, np.ones(relevant.shape))
     hits, positives, predictions = (
         (w * part).sum(axis=0) for part in (relevant & predicted, relevant, predicted)

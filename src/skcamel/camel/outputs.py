@@ -112,9 +112,10 @@ class Outputs:
         """What `predict` answers: the decisions, or classes (m,) after a fit on a 1-d y."""
         if self.target == "matrix":
             return self.decisions
-        best = (
-            self.decisions.argmax(axis=1) if self.target == "multiclass" else self.decisions[:, 0]
-        )
+        if self.target == "multiclass":
+            best = self.decisions.argmax(axis=1)
+        else:
+            best = self.decisions[:, 0]
         return self.classes[
             np.minimum(best, len(self.classes) - 1)
         ]  # y may have held one class only
@@ -122,7 +123,9 @@ class Outputs:
     @property
     def decision_values(self) -> np.ndarray:
         """What `decision_function` answers: the scores, (m,) after a fit on a binary 1-d y."""
-        return self.scores[:, 0] if self.target == "binary" else self.scores
+        if self.target == "binary":
+            return self.scores[:, 0]
+        return self.scores
 
     @property
     def class_probabilities(self) -> np.ndarray:
@@ -313,5 +316,8 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
             )
         unknown = np.isnan(Y)
         is_right = (unknown | ((Y > 0) == P)).all(axis=1)
-        weights = np.ones(len(P)) if sample_weight is None else np.asarray(to_numpy(sample_weight))
+        if sample_weight is None:
+            weights = np.ones(len(P))
+        else:
+            weights = np.asarray(to_numpy(sample_weight))
         return float(np.average(is_right, weights=np.where(unknown.all(axis=1), 0.0, weights)))

@@ -54,7 +54,10 @@ class Data(NamedTuple):
 
     def rows(self, index: np.ndarray, columns: np.ndarray | None = None) -> Data:
         """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
-        X = self.X[index] if columns is None else self.X[index][:, columns]
+        if columns is None:
+            X = self.X[index]
+        else:
+            X = self.X[index][:, columns]
         weights, groups = (
             None if part is None else part[index] for part in (self.weights, self.groups)
         )
@@ -62,11 +65,9 @@ class Data(NamedTuple):
 
     def with_weight(self) -> Data:
         """The rows that have weight."""
-        return (
-            self
-            if self.weights is None or self.weights.all()
-            else self.rows(np.flatnonzero(self.weights))
-        )
+        if self.weights is None or self.weights.all():
+            return self
+        return self.rows(np.flatnonzero(self.weights))
 
 
 def judged_by(sample: Sample, groups: np.ndarray | None = None) -> Data:
@@ -95,7 +96,8 @@ class Grid(NamedTuple):
 
     def params(self, representation: Representation, spectrum: Any = None) -> list[dict[str, Any]]:
         """Parameters of each candidate of a representation, as :class:`skcamel.CamelClassifier` takes them."""
-        kernel, unit = representation.kernel, 1.0
+        kernel = representation.kernel
+        unit = 1.0
         if self.relative and kernel.name == "linear":
             unit = float(spectrum.values.sum()) / spectrum.weight or 1.0
         named = {
@@ -135,7 +137,9 @@ class Representation(NamedTuple):
     def kernel_rows(self, X: Array, device: Any) -> Array:
         """Kernel between other rows X (m, d), not yet scaled, and the training rows: (m, n)."""
         rows = on_device(alike(self.scaling(X), self.rows), device)
-        return rows if self.X is None else self.kernel(rows, self.X)
+        if self.X is None:
+            return rows
+        return self.kernel(rows, self.X)
 
 
 class Model(NamedTuple):
@@ -188,7 +192,8 @@ class Problem(NamedTuple):
         """One candidate solved; its leave-one-out scores (n, q) need not be computed again if they are exact."""
         params = self.params[index]
         basis = bases[index * len(bases) // len(self.params)]
-        lambda1, lambda2 = params["lambda1"], params["lambda2"]
+        lambda1 = params["lambda1"]
+        lambda2 = params["lambda2"]
         if self.solver is unknown:
             solution, scores = unknown.solve(
                 self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2
@@ -201,9 +206,11 @@ class Problem(NamedTuple):
             (scores,) = self.solver.leave_one_out(
                 self.spectrum, self.targets, [basis], [(lambda1, lambda2)], self.data.groups
             )
-        largest = (
-            float(self.spectrum.values[-1]) if len(self.spectrum.values) else 0.0
-        )  # there may be one row
+        # there may be one row
+        if len(self.spectrum.values):
+            largest = float(self.spectrum.values[-1])
+        else:
+            largest = 0.0
         if np.finfo(np.float64).eps * largest > lambda2:
             warnings.warn(
                 f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its"
@@ -242,7 +249,10 @@ def represent(data: Data | Source, grid: Grid, device: Any, judged: Data) -> Ite
                 grid,
             )
         return
-    weights = None if data.weights is None else to_device(data.weights, device)
+    if data.weights is None:
+        weights = None
+    else:
+        weights = to_device(data.weights, device)
     for representation, K in kernel_matrices(data, grid, device):
         fitted = representation.kernel
         log.info(
@@ -277,7 +287,10 @@ def summed_up(stream: Stream, sample: Sample, judged: Data, grid: Grid) -> Probl
     representation = Representation(
         stream.scaling, stream.features.kernel, stream.landmarks, stream.features.landmarks
     )
-    name = "primal" if stream.landmarks is None else "landmark"
+    if stream.landmarks is None:
+        name = "primal"
+    else:
+        name = "landmark"
     params = grid.params(representation, spectrum)
     return Problem(representation, spectrum, judged, grid, params, landmark, name, spectrum.targets)
 
@@ -287,7 +300,10 @@ def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Repre
 
     Distances are computed once for neighbours that differ in bandwidth alone.
     """
-    weights = None if data.weights is None else to_device(data.weights, device)
+    if data.weights is None:
+        weights = None
+    else:
+        weights = to_device(data.weights, device)
     for (scaling_name, name), places in groupby(grid.places, itemgetter(0, 1)):
         scaler = scaling.fitted(
             scaling_name, data.X, data.weights, centred=name in kernel.BY_PRODUCT

@@ -66,9 +66,8 @@ class Ranks(NamedTuple):
             np.split(self.knots, self.ends[:-1]), np.split(self.levels, self.ends[:-1]), strict=True
         )
         for j, (knots, values) in enumerate(parts):
-            levels[:, j] = np.clip(
-                np.interp(X[:, j], knots, values), values[0], values[-1]
-            )  # slopes may overflow
+            # slopes may overflow
+            levels[:, j] = np.clip(np.interp(X[:, j], knots, values), values[0], values[-1])
         return levels
 
 
@@ -127,7 +126,9 @@ def fitted(
     """
     if name in FREE:
         plain = Scaling(name, ranks=ranked(X, weights) if name == "rank" else None)
-        return plain._replace(shift=middle(plain(X.astype(np.float64)))) if centred else plain
+        if centred:
+            return plain._replace(shift=middle(plain(X.astype(np.float64))))
+        return plain
     if name == "standard":
         shift, scale = moments(X, weights)
     else:
@@ -140,7 +141,10 @@ def fitted(
             f"Column {column} of X spans more than the largest number; divide it by a constant"
             f" before scaling={name!r}."
         )
-    shift = middle(X.astype(np.float64)) if centred else np.where(is_filled(X), shift, 0.0)
+    if centred:
+        shift = middle(X.astype(np.float64))
+    else:
+        shift = np.where(is_filled(X), shift, 0.0)
     return Scaling(name, shift, np.where(scale > 0, scale, 1.0))
 
 
@@ -151,9 +155,11 @@ def ranked(X: Array, weights: np.ndarray | None = None) -> Ranks:
             "scaling='rank' would fill every zero of sparse rows; use 'standard', 'minmax' or"
             " 'unit', or X.toarray() where it fits."
         )
-    counts = (
-        np.ones(len(X)) if weights is None else weights
-    )  # summed as they are: integers add up without rounding
+    # summed as they are: integers add up without rounding
+    if weights is None:
+        counts = np.ones(len(X))
+    else:
+        counts = weights
     knots: list[np.ndarray] = []
     levels: list[np.ndarray] = []
     for column in X.T:
@@ -169,9 +175,15 @@ def ranked(X: Array, weights: np.ndarray | None = None) -> Ranks:
 
 def _of_unit_length(X: Array) -> Array:
     """Rows divided by their length, in two steps: squares of very large or small numbers would overflow or vanish."""
-    norm = sparse.linalg.norm if sparse.issparse(X) else np.linalg.norm
+    if sparse.issparse(X):
+        norm = sparse.linalg.norm
+    else:
+        norm = np.linalg.norm
     for order in (np.inf, 2):
         lengths = norm(X, order, axis=1)
         factors = 1 / np.where(lengths > 0, lengths, 1.0)
-        X = sparse.diags_array(factors) @ X if sparse.issparse(X) else X * factors[:, None]
+        if sparse.issparse(X):
+            X = sparse.diags_array(factors) @ X
+        else:
+            X = X * factors[:, None]
     return X

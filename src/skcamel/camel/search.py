@@ -113,8 +113,10 @@ def search(
     (4, 0.0)
     """
     found = Found([], [], [])
-    threshold = threshold if criterion in METRICS or not is_tuned(threshold) else "zero"
-    bases, best = label_bases(S, grid.alphas, device), -math.inf
+    if not (criterion in METRICS or not is_tuned(threshold)):
+        threshold = "zero"
+    bases = label_bases(S, grid.alphas, device)
+    best = -math.inf
     for problem in problems:
         metrics, leader = _judged(problem, bases, criterion, threshold, combine)
         if leader is not None and (combine or not found.models or leader.value > best):
@@ -163,14 +165,21 @@ def _judged(
 ) -> tuple[list[Scores], _Leader | None]:
     """Metrics of the candidates by leave-one-out, and the best of them: by the criterion, or by squared error to be combined."""
     like = problem.spectrum.values
-    xp, Y = namespace(like), to_match(problem.data.Y, like)
+    xp = namespace(like)
+    Y = to_match(problem.data.Y, like)
     relevant, weights = problem.data.truth(like)
     entries = of_entries(weights, Y)
-    allowed = _combinable(problem) if combine else [True] * len(problem.params)
+    if combine:
+        allowed = _combinable(problem)
+    else:
+        allowed = [True] * len(problem.params)
     metrics: list[Scores] = []
     leader: _Leader | None = None
     for stack in stacks(problem.leave_one_out(bases)):
-        tuned = stack if is_tuned(threshold) else stack[:1]
+        if is_tuned(threshold):
+            tuned = stack
+        else:
+            tuned = stack[:1]
         at = xp.stack([thresholds(threshold, relevant, scores, weights)[None] for scores in tuned])
         new = candidate_metrics(relevant, stack, at, weights)
         for scores, own in zip(stack, new, strict=True):
@@ -200,13 +209,19 @@ def score_fold(
     rows: Data | Source = (
         train if by is None else Source(lambda: [Block(train.X, train.Y, train.weights)], by)
     )
-    judged = train if isinstance(rows, Data) else judged_by(rows.survey.judged, train.groups)
+    if isinstance(rows, Data):
+        judged = train
+    else:
+        judged = judged_by(rows.survey.judged, train.groups)
     bases = label_bases(S, grid.alphas, device)
     for problem in represent(rows, grid, device, judged):
         like = problem.spectrum.values
         known, weights = judged.truth(like)
         relevant, counts = test.truth(like)
-        left_out = problem.leave_one_out(bases) if is_tuned(threshold) else repeat(0.0 * known)
+        if is_tuned(threshold):
+            left_out = problem.leave_one_out(bases)
+        else:
+            left_out = repeat(0.0 * known)
         results: list[Scores] = []
         for scores, own in zip(problem.held_out(bases, test.X, device), left_out, strict=False):
             at = thresholds(threshold, known, own, weights)
@@ -223,7 +238,10 @@ def stacks(scores: Iterable[Array]) -> Iterator[Array]:
     """
     waiting = iter(scores)
     for first in waiting:
-        size = max(1, STACK_BYTES // (8 * math.prod(first.shape))) if is_tensor(first) else 1
+        if is_tensor(first):
+            size = max(1, STACK_BYTES // (8 * math.prod(first.shape)))
+        else:
+            size = 1
         some = [first, *islice(waiting, size - 1)]
         yield namespace(first).stack(some) if len(some) > 1 else first[None]
 
@@ -239,13 +257,13 @@ def candidate_metrics(
     xp = namespace(scores)
     known = None
     if weights is not None and weights.ndim == 2:
-        known, weights = weights > 0, xp.amax(weights, axis=1)
+        known = weights > 0
+        weights = xp.amax(weights, axis=1)
         relevant = relevant & known
     values = ranking_metrics(relevant, scores, weights=weights, known=known)
     values |= decision_metrics(count(relevant, scores > at, weights, known))
-    columns = to_numpy(
-        xp.stack([values[name] for name in NAMES])
-    ).T.tolist()  # one transfer from a device
+    # one transfer from a device
+    columns = to_numpy(xp.stack([values[name] for name in NAMES])).T.tolist()
     return [dict(zip(NAMES, column, strict=True)) for column in columns]
 
 
@@ -281,9 +299,8 @@ def tabulate(
     by_fold = {}
     for name in NAMES:
         values = [[larger_is_better(name, own[name]) for own in fold] for fold in folds]
-        by_fold[name] = np.ma.masked_invalid(
-            values
-        )  # undefined in a fold; means are over the folds that define the metric
+        # undefined in a fold; means are over the folds that define the metric
+        by_fold[name] = np.ma.masked_invalid(values)
     scores = by_fold[criterion].mean(axis=0)
     ranks = rankdata(-scores.filled(-np.inf), method="min").astype(np.int32)
     table |= {"mean_test_score": scores.filled(np.nan), "rank_test_score": ranks}

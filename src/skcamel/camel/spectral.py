@@ -102,22 +102,31 @@ def decompose(K: Array, weights: Array | None = None) -> Spectrum:
     xp = namespace(K)
     n = len(K)
     total = float(n if weights is None else xp.sum(weights))
-    mean = xp.mean(K, axis=1) if weights is None else K @ weights / total
-    grand = xp.mean(mean) if weights is None else weights @ mean / total
+    if weights is None:
+        mean = xp.mean(K, axis=1)
+    else:
+        mean = K @ weights / total
+    if weights is None:
+        grand = xp.mean(mean)
+    else:
+        grand = weights @ mean / total
     K -= mean[:, None]
     K -= mean - grand
     if weights is not None:
         K *= xp.sqrt(weights)[:, None]
         K *= xp.sqrt(weights)
     size = finite_size(K) or 1.0
-    constant = xp.ones_like(mean) / n**0.5 if weights is None else xp.sqrt(weights / total)
+    if weights is None:
+        constant = xp.ones_like(mean) / n**0.5
+    else:
+        constant = xp.sqrt(weights / total)
     for i in range(0, n, 512):  # rank-one update without a second n²
         K[i : i + 512] -= size * constant[i : i + 512, None] * constant
     values, vectors = eigh_in_place(K)
-    values, vectors = values[1:], vectors[:, 1:]
-    rounding = (
-        n * np.finfo(np.float64).eps * float(xp.abs(mean).max())
-    )  # what centring leaves of a large common part
+    values = values[1:]
+    vectors = vectors[:, 1:]
+    # what centring leaves of a large common part
+    rounding = n * np.finfo(np.float64).eps * float(xp.abs(mean).max())
     if n > 1:
         check_definite(float(values[0]), size, rounding)
     return Spectrum(xp.clip(values, 0, None), vectors, mean, weights, total)
@@ -187,14 +196,18 @@ def solve_in(
            [ 0.667, -0.667],
            [-0.333, -0.667]])
     """
-    rho, w = basis.ridges(lambda1, lambda2), spectrum.weights
+    rho = basis.ridges(lambda1, lambda2)
+    w = spectrum.weights
     beta = coefficients(spectrum, targets.projected @ basis.R, rho)
     offset = targets.mean @ basis.R - spectrum.kernel_mean @ beta  # (l,)
     to_paper = (basis.P / basis.d).T  # (l, q), G⁺ = R @ to_paper
     A = lambda2 * beta @ to_paper
     Z = None
     if embed:
-        per_row = 1.0 if w is None else 1 / w[:, None]
+        if w is None:
+            per_row = 1.0
+        else:
+            per_row = 1 / w[:, None]
         scores = targets.Y @ basis.R - rho * beta * per_row  # (n, l) of the training rows
         Z = scores @ to_paper + A * per_row
     return Solution(
@@ -222,7 +235,10 @@ def leave_one_out(
     model of all rows outside its group.
     """
     xp = namespace(targets.Y)
-    weights = xp.ones_like(targets.Y[:, 0]) if spectrum.weights is None else spectrum.weights
+    if spectrum.weights is None:
+        weights = xp.ones_like(targets.Y[:, 0])
+    else:
+        weights = spectrum.weights
     smoother = smoother_of(spectrum.values, spectrum.vectors, targets, weights, spectrum.weight)
     return scores_without(smoother, bases, penalties, groups)
 
@@ -240,7 +256,8 @@ def held_out(
     """
     rows = in_eigenbasis(spectrum, K)
     for basis in bases:
-        rotated, mean = targets.projected @ basis.R, targets.mean @ basis.R
+        rotated = targets.projected @ basis.R
+        mean = targets.mean @ basis.R
         for penalty in penalties:
             shrunk = rotated / (spectrum.values[:, None] + basis.ridges(*penalty))
             yield (mean + rows @ shrunk) @ basis.R.T
@@ -257,9 +274,9 @@ def in_eigenbasis(spectrum: Spectrum, K: Array) -> Array:
 def coefficients(spectrum: Spectrum, rotated: Array, rho: Array) -> Array:
     """β_c = D^½ U diag(1/(ω + ρ_c)) Uᵀ D^½ (Y - 1ȳ) r_c for each column c of `rotated` (m, l)."""
     beta = spectrum.vectors @ (rotated / (spectrum.values[:, None] + rho))
-    return (
-        beta if spectrum.weights is None else namespace(beta).sqrt(spectrum.weights)[:, None] * beta
-    )
+    if spectrum.weights is None:
+        return beta
+    return namespace(beta).sqrt(spectrum.weights)[:, None] * beta
 
 
 class Diagonal:
@@ -273,8 +290,12 @@ class Diagonal:
 
     def __init__(self, values: Array, vectors: Array, ridges: Sequence[Array]) -> None:
         xp = namespace(values)
-        self.values, self.vectors, self.nodes = values, vectors, None
-        nodes = nodes_for(xp.concatenate(list(ridges))) if ridges and len(values) else None
+        self.values = values
+        self.vectors = vectors
+        self.nodes: Nodes | None = None
+        nodes = None
+        if ridges and len(values):
+            nodes = nodes_for(xp.concatenate(list(ridges)))
         if nodes is not None:
             self.logarithms = xp.log(xp.clip(self(nodes.rho), 1e-300, None))  # (n, n_nodes)
             self.nodes = nodes
@@ -305,9 +326,8 @@ class Nodes(NamedTuple):
         """Shares (n_nodes, len(rho)) of the values at the nodes in the value at each ρ."""
         xp = namespace(rho)
         distances = (xp.log(rho) - self.middle) / self.half - self.places[:, None]
-        distances = xp.where(
-            xp.abs(distances) < 1e-15, 1e-15, distances
-        )  # at a node its own value outweighs all others
+        # at a node its own value outweighs all others
+        distances = xp.where(xp.abs(distances) < 1e-15, 1e-15, distances)
         shares = self.weights[:, None] / distances
         return shares / xp.sum(shares, axis=0)
 
@@ -322,9 +342,8 @@ def nodes_for(rho: Array) -> Nodes | None:
     half = float(logarithms.max() - logarithms.min()) / 2
     if half < 1e-6:
         return None
-    n_nodes = 10 + int(
-        33 / np.arcsinh(np.pi / half)
-    )  # the error falls like exp(-n_nodes asinh(π / half))
+    # the error falls like exp(-n_nodes asinh(π / half))
+    n_nodes = 10 + int(33 / np.arcsinh(np.pi / half))
     if len(rho) <= n_nodes:
         return None
     angles = np.pi * (np.arange(n_nodes) + 0.5) / n_nodes
@@ -412,9 +431,8 @@ def _errors_without_row(
     projected = [smoother.projected @ basis.R for basis in bases]
     missed = [smoother.missed @ basis.R for basis in bases]
     widest = max([1, *(len(basis.d) for basis in bases)])
-    together = max(
-        1, len(smoother.values) // (2 * widest)
-    )  # enough for a fat product of n²/2 doubles
+    # enough for a fat product of n²/2 doubles
+    together = max(1, len(smoother.values) // (2 * widest))
     for first in range(0, len(candidates), together):
         block = candidates[first : first + together]
         rho = xp.concatenate([rho for _, rho in block])
@@ -425,7 +443,8 @@ def _errors_without_row(
         g = diagonal(rho)
         end = 0
         for a, own in block:
-            start, end = end, end + len(own)
+            start = end
+            end = end + len(own)
             rest = stays + share * own * g[:, start:end]
             is_left = rest > 0
             error = (missed[a] + own * inside[:, start:end]) / (
@@ -511,7 +530,9 @@ def _errors_at(
     width = sum(labels.shape[1] for _, labels in systems)
     found = xp.empty((len(smoother.rows), width), dtype=xp.float64, device=smoother.rows.device)
     for index in groups:
-        rows, roots = smoother.rows[index], smoother.roots[index]  # (k, m, r) and (k, m, 1)
+        # (k, m, r) and (k, m, 1)
+        rows = smoother.rows[index]
+        roots = smoother.roots[index]
         k, m, r = rows.shape
         identity = as_floats(np.eye(m), rows)
         outside = (
@@ -524,7 +545,8 @@ def _errors_at(
         outside = outside * identity
         end = 0
         for rho, labels in systems:
-            start, end = end, end + labels.shape[1]
+            start = end
+            end = end + labels.shape[1]
             shrinkage = xp.sqrt(rho / (smoother.values + rho))  # (r,)
             shrunk = rows * shrinkage
             inside = xp.reshape(shrunk, (k * m, r)) @ (

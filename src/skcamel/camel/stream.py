@@ -36,7 +36,9 @@ CHOICES = ("uniform", "kmeans")
 # wanted
 WIDE = 2_000
 BANDWIDTH_ROWS = 4_000  # whose mean distance is the bandwidth
-CLUSTERED, LEAST_CLUSTERED = 20, 10_000  # rows for each centre of a cluster, and in all
+# rows for each centre of a cluster, and in all
+CLUSTERED = 20
+LEAST_CLUSTERED = 10_000
 EQUAL = 1e-9  # a distance up to this share of its length makes a centre the same as a row
 LABEL_BYTES = 17  # copies of a label
 OTHER_BYTES = 2**27  # distances for the bandwidth, and what does not grow
@@ -137,7 +139,10 @@ class Stream:
         """Rows scaled, and dense or sparse as the kernel wants them, where sums are formed."""
         device = self.by.device
         X = alike(self.scaling(rows.X.astype(np.float64)), self.landmarks)
-        weights = None if rows.weights is None else to_device(rows.weights, device)
+        if rows.weights is None:
+            weights = None
+        else:
+            weights = to_device(rows.weights, device)
         return Block(on_device(X, device), to_device(rows.Y, device), weights)
 
     def summary(self, judged: Sample) -> landmark.Summary:
@@ -153,10 +158,15 @@ class Stream:
         rows in its basis, beside labels and
         the sample.
         """
-        device, budget = self.by.device, self.by.budget
-        m, p = len(self.features.origin), self.features.width
+        device = self.by.device
+        budget = self.by.budget
+        m = len(self.features.origin)
+        p = self.features.width
         on_gpu = device is not None and str(device) != "cpu"
-        size = DEVICE_BLOCK_BYTES // (24 * (m + d)) if on_gpu else landmark.BLOCK_ROWS
+        if on_gpu:
+            size = DEVICE_BLOCK_BYTES // (24 * (m + d))
+        else:
+            size = landmark.BLOCK_ROWS
         judged = min(n, landmark.JUDGED_ROWS)
         always = (
             8 * (m * p + 4 * (d + 2) * min(n, self.by.sampled)) + LABEL_BYTES * n * q + OTHER_BYTES
@@ -168,14 +178,22 @@ class Stream:
             + judged * (2 * m + 9 * q + landmark.BLOCK_ROWS // 8)
             + landmark.BLOCK_ROWS * m
         )
-        threads = 1 if device is not None else self.by.threads or allowed_threads()
-        free = memory.available(device) if budget is None else budget
+        if device is not None:
+            threads = 1
+        else:
+            threads = self.by.threads or allowed_threads()
+        if budget is None:
+            free = memory.available(device)
+        else:
+            free = budget
         if free is not None:
             threads = max(1, min(threads, (free - always) // of_thread))
         needed = always + max(threads * of_thread, at_the_end)
-        what, cure = f"A fit by {m} landmarks", "Take fewer landmarks (n_landmarks)."
+        what = f"A fit by {m} landmarks"
+        cure = "Take fewer landmarks (n_landmarks)."
         if self.landmarks is None:
-            what, cure = f"A fit by {m} columns", "Take solver='landmark' with fewer landmarks."
+            what = f"A fit by {m} columns"
+            cure = "Take solver='landmark' with fewer landmarks."
         if budget is not None and needed > budget:
             least = -(-needed // 2**20)
             allows = f"max_memory allows {budget // 2**20} MiB"
@@ -191,7 +209,8 @@ class Source:
     """Rows in parts, read anew for each pass, and how to sum them up; `read` gives them one after the other, none of them empty."""
 
     def __init__(self, read: Callable[[], Iterable[Block]], by: Streaming) -> None:
-        self.read, self.by = read, by
+        self.read = read
+        self.by = by
 
     def total(self, method: Callable[..., Any], of: Any) -> Any:
         """Sum of what a method of some object makes of each part that has rows, in a fixed order."""
@@ -249,8 +268,12 @@ def begin(
     if kernel_name in kernel.RADIAL:
         if bandwidth is None:
             some = scaled.smallest(max(by.count, BANDWIDTH_ROWS))
-            weights = None if some.uneven is None else to_device(some.uneven, by.device)
-            rows, of_unit_length = on_device(some.X, by.device), scaling_name == "unit"
+            if some.uneven is None:
+                weights = None
+            else:
+                weights = to_device(some.uneven, by.device)
+            rows = on_device(some.X, by.device)
+            of_unit_length = scaling_name == "unit"
             bandwidth = multiple * kernel.mean_distance(
                 kernel_name, rows, weights=weights, of_unit_length=of_unit_length
             )
@@ -293,9 +316,8 @@ def centres(rows: Array, count: int, seed: int) -> np.ndarray:
         )
     spectral.finite_size(2 * points)  # kmeans2 breaks down where a squared distance overflows
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # a cluster that has lost its rows keeps its centre
+        # a cluster that has lost its rows keeps its centre
+        warnings.simplefilter("ignore", UserWarning)
         found, cluster = kmeans2(
             points,
             min(count, len(points)),

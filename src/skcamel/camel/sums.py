@@ -27,7 +27,8 @@ from skcamel.rows import column_names, default_names, dense
 
 def streaming(estimator: Any, d: int) -> Streaming:
     """How to sum up rows of d columns, as the parameters have it."""
-    how, count = estimator.landmarks, estimator.n_landmarks
+    how = estimator.landmarks
+    count = estimator.n_landmarks
     if not isinstance(how, str):
         how = np.asarray(to_numpy(dense(how)), dtype=np.float64)
         if how.ndim != 2 or how.shape[1] != d or not len(how) or not np.isfinite(how).all():
@@ -36,7 +37,10 @@ def streaming(estimator: Any, d: int) -> Streaming:
                 " least one."
             )
         count = len(how)
-    budget = None if estimator.max_memory is None else memory.as_bytes(estimator.max_memory)
+    if estimator.max_memory is None:
+        budget = None
+    else:
+        budget = memory.as_bytes(estimator.max_memory)
     return Streaming(
         estimator.solver == "primal",
         count,
@@ -109,11 +113,18 @@ def elsewhere(
         raise ValueError(
             "A 1-d y of a Dask collection may lack classes in some partitions; give a label matrix."
         )
-    d = X.n_features if in_batches else int(X.shape[1])
-    columns = None if in_batches else column_names(X)
-    names = (
-        X.label_names if in_batches else column_names(Y) or default_names("label", int(Y.shape[1]))
-    )
+    if in_batches:
+        d = X.n_features
+    else:
+        d = int(X.shape[1])
+    if in_batches:
+        columns = None
+    else:
+        columns = column_names(X)
+    if in_batches:
+        names = X.label_names
+    else:
+        names = column_names(Y) or default_names("label", int(Y.shape[1]))
     known = Labels(
         np.empty((0, len(names))), np.array(names, dtype=object), np.arange(len(names)), "matrix"
     )

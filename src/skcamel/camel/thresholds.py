@@ -83,7 +83,9 @@ def of_entries(weights: Array | None, like: Array) -> Array:
     """Weights of all entries (n, q), from those of rows (n,), of entries, or None."""
     if weights is None:
         return namespace(like).ones_like(like)
-    return weights if weights.ndim == 2 else weights[:, None] + 0.0 * like
+    if weights.ndim == 2:
+        return weights
+    return weights[:, None] + 0.0 * like
 
 
 def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:
@@ -118,16 +120,16 @@ def _curve(relevant: Array, scores: Array, w: Array) -> _Curve:
     ranked = take_along_rows(scores.T, order).T
     hits = xp.cumsum(take_along_rows((relevant * w).T, order), axis=1).T
     predicted = xp.cumsum(take_along_rows(w.T, order), axis=1).T
-    upper, lower = ranked[:-1], ranked[1:]
+    upper = ranked[:-1]
+    lower = ranked[1:]
     middle = upper / 2 + lower / 2
-    between = xp.where(
-        middle < upper, middle, lower
-    )  # the middle of neighbouring numbers may round to the upper one
+    # the middle of neighbouring numbers may round to the upper one
+    between = xp.where(middle < upper, middle, lower)
     size = xp.where(predicted[-1:] > 0, predicted[-1:], 1.0)
-    beyond = xp.clip((ranked[:1] - ranked[-1:]) / size, 1e-6, None) + 1e-15 * xp.abs(
-        ranked[:1]
-    )  # one mean distance of scores
-    ends, zero = xp.ones_like(relevant[:1]), xp.zeros_like(hits[:1])
+    # one mean distance of scores
+    beyond = xp.clip((ranked[:1] - ranked[-1:]) / size, 1e-6, None) + 1e-15 * xp.abs(ranked[:1])
+    ends = xp.ones_like(relevant[:1])
+    zero = xp.zeros_like(hits[:1])
     return _Curve(
         thresholds=xp.concatenate([ranked[:1] + beyond, between, ranked[-1:] - beyond]),
         possible=xp.concatenate([ends, upper > lower, ends]),
@@ -151,10 +153,12 @@ def _micro_gain(curve: _Curve) -> Array:
     the F1 that they reach is the next one.
     It rises until it repeats.
     """
-    f1, last = 0.0, -1.0
+    f1 = 0.0
+    last = -1.0
     gain = 2 * curve.hits
     while f1 > last:
-        last, gain = f1, 2 * curve.hits - f1 * curve.predicted
+        last = f1
+        gain = 2 * curve.hits - f1 * curve.predicted
         hits, predicted = (float(_best(curve, gain, of).sum()) for of in ("hits", "predicted"))
         f1 = 2 * hits / (predicted + float(curve.positives.sum()) or 1.0)
     return gain

@@ -33,10 +33,9 @@ from skcamel.arrays import Array, as_floats, namespace
 from skcamel.camel import spectral
 from skcamel.camel.spectral import LabelBasis, Solution, Spectrum
 
-EXACT, ROUGH = (
-    1e-10,
-    3e-3,
-)  # least |Y - ZG| of unknown entries in units of that of known ones: of a fit, and to compare candidates
+# least |Y - ZG| of unknown entries in units of that of known ones: of a fit, and to compare candidates
+EXACT = 1e-10
+ROUGH = 3e-3
 ROUNDING = 1e-15  # in units of the labels
 MOST_ROUNDS = 1000
 Candidate = tuple[LabelBasis, tuple[float, float]]  # of G, with (λ1, λ2)
@@ -64,27 +63,28 @@ def fill(
            [ 0.45],
            [-1.  ]])
     """
-    xp, operator = namespace(Y), _operator(spectrum, candidates)
-    missing, weights = xp.isnan(Y), _weights(spectrum, Y)
+    xp = namespace(Y)
+    operator = _operator(spectrum, candidates)
+    missing = xp.isnan(Y)
+    weights = _weights(spectrum, Y)
     roots = xp.sqrt(weights)
     if start is None:
         start = _ratio(weights @ xp.where(missing, 0.0, Y), weights @ as_floats(~missing))
-    X = xp.stack(
-        [roots * xp.where(missing, start, Y).T] * len(candidates)
-    )  # (c, q, n), D^½ Y transposed
-    waiting, n_rounds = xp.arange(len(candidates), device=Y.device), 0
+    # (c, q, n), D^½ Y transposed
+    X = xp.stack([roots * xp.where(missing, start, Y).T] * len(candidates))
+    waiting = xp.arange(len(candidates), device=Y.device)
+    n_rounds = 0
     image = operator(X, waiting)
     enough = xp.maximum(tol**2 * _dot(image, image), ROUNDING**2 * _dot(X, X))  # (c, 1, 1)
     residual = xp.where(missing.T, -image, 0.0)
-    direction, squares = residual, _dot(residual, residual)
+    direction = residual
+    squares = _dot(residual, residual)
     while n_rounds < MOST_ROUNDS:
         more = (squares > enough[waiting])[:, 0, 0]
-        waiting, residual, direction, squares = (
-            waiting[more],
-            residual[more],
-            direction[more],
-            squares[more],
-        )
+        waiting = waiting[more]
+        residual = residual[more]
+        direction = direction[more]
+        squares = squares[more]
         if not len(waiting):
             break
         n_rounds += 1
@@ -92,7 +92,8 @@ def fill(
         length = _ratio(squares, _dot(direction, image))
         X[waiting] += length * direction
         residual = residual - length * image
-        before, squares = squares, _dot(residual, residual)
+        before = squares
+        squares = _dot(residual, residual)
         direction = residual + _ratio(squares, before) * direction
     return [xp.where(missing, (labels / roots).T, Y) for labels in X], n_rounds
 
@@ -101,7 +102,8 @@ def solve(
     spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, lambda2: float
 ) -> tuple[Solution, Array]:
     """The solution for labels Y (n, q) with NaN where unknown, and the leave-one-out scores (n, q); `n_iter` counts rounds."""
-    xp, candidate = namespace(Y), (basis, (lambda1, lambda2))
+    xp = namespace(Y)
+    candidate = (basis, (lambda1, lambda2))
     (labels,), n_rounds = fill(spectrum, Y, [candidate])
     if n_rounds >= MOST_ROUNDS:
         warnings.warn(
@@ -121,9 +123,8 @@ def solve(
         more,
         spectral.Diagonal(spectrum.values, spectrum.vectors, [more]),
     )
-    counts = as_floats(
-        xp.any(~xp.isnan(Y), axis=0)
-    )  # rounding leaves traces of labels that nobody knows
+    # rounding leaves traces of labels that nobody knows
+    counts = as_floats(xp.any(~xp.isnan(Y), axis=0))
     of_labels = {
         key: getattr(solution, key) * counts for key in ("dual_coef", "intercept", "A", "b", "Z")
     }
@@ -203,7 +204,8 @@ def _operator(
 
     All share products with U, read row by row.
     """
-    values, U = spectrum.values, spectrum.vectors
+    values = spectrum.values
+    U = spectrum.vectors
     q = len(candidates[0][0].R)
     bases = as_floats(np.zeros((len(candidates), q, q)), values)
     damping = as_floats(np.zeros((len(candidates), q, len(values))), values)
@@ -213,7 +215,8 @@ def _operator(
         damping[k, :live] = (_noise(basis, *penalty) / (basis.ridges(*penalty) + values[:, None])).T
 
     def image(V: Array, which: Array) -> Array:
-        xp, R = namespace(V), bases[which]
+        xp = namespace(V)
+        R = bases[which]
         rotated = xp.swapaxes(R, 1, 2) @ V
         damped = xp.tensordot(rotated, U, 1) * damping[which]
         return V + R @ (xp.tensordot(damped, U.T, 1) - rotated)
@@ -229,8 +232,10 @@ def _left_out(
     diagonal: spectral.Diagonal,
 ) -> Array:
     """Leave-one-out scores (n, q) of a candidate, from its filled labels and its ridges with what unknown entries add to them."""
-    xp, (basis, penalty) = namespace(labels), candidate
-    rho, w = basis.ridges(*penalty), _weights(spectrum, labels)[:, None]
+    xp = namespace(labels)
+    (basis, penalty) = candidate
+    rho = basis.ridges(*penalty)
+    w = _weights(spectrum, labels)[:, None]
     beta = spectral.coefficients(
         spectrum, spectral.project(spectrum, labels).projected @ basis.R, rho
     )
@@ -243,18 +248,20 @@ def _left_out(
 def _ridges(spectrum: Spectrum, Y: Array, candidate: Candidate) -> Array:
     """The ridge of each component with what unknown entries of labels Y (n, q) add to it, (l,)."""
     xp, (basis, penalty), n = namespace(Y), candidate, len(Y)
-    weights, known = _weights(spectrum, Y), as_floats(~xp.isnan(Y))
-    shares = xp.clip(
-        weights @ known / xp.sum(weights), 0.5 / n, None
-    )  # of the rows, by weight; at least half a row
-    noise, ridges = _noise(basis, *penalty), basis.ridges(*penalty)
+    weights = _weights(spectrum, Y)
+    known = as_floats(~xp.isnan(Y))
+    # of the rows, by weight; at least half a row
+    shares = xp.clip(weights @ known / xp.sum(weights), 0.5 / n, None)
+    noise = _noise(basis, *penalty)
+    ridges = basis.ridges(*penalty)
     variances = (spectrum.values[:, None] + ridges) / noise  # (m, l), of A⁻¹
     squares = basis.R**2  # (q, l)
     dead = xp.clip(1 - xp.sum(squares, axis=1), 0, None)
     kappa = (1 - shares) / shares
     for _ in range(200):  # it rises to its limit, for the map is increasing and concave
         of_components = xp.sum(1 / (variances + kappa @ squares), axis=0) / n  # (l,)
-        before, kappa = kappa, (1 - shares) / (squares @ of_components + dead / (1 + kappa))
+        before = kappa
+        kappa = (1 - shares) / (squares @ of_components + dead / (1 + kappa))
         if bool((kappa - before <= 1e-3 * kappa).all()):
             break
     return ridges + (kappa @ squares) * noise
@@ -262,7 +269,9 @@ def _ridges(spectrum: Spectrum, Y: Array, candidate: Candidate) -> Array:
 
 def _weights(spectrum: Spectrum, Y: Array) -> Array:
     """Weights of the rows, (n,)."""
-    return namespace(Y).ones_like(Y[:, 0]) if spectrum.weights is None else spectrum.weights
+    if spectrum.weights is None:
+        return namespace(Y).ones_like(Y[:, 0])
+    return spectrum.weights
 
 
 def _noise(basis: LabelBasis, lambda1: float, lambda2: float) -> Array:

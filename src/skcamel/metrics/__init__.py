@@ -134,9 +134,14 @@ def edge_cases(Y: Array, P: Array) -> EdgeCases:
               labels_never_predicted=1)
     """
     truth, predicted, mask = as_decisions(Y, P)
-    relevant, found = to_numpy(truth), to_numpy(predicted)
-    known = np.ones_like(relevant) if mask is None else to_numpy(mask)
-    rows, labels = known.any(axis=1), known.any(axis=0)
+    relevant = to_numpy(truth)
+    found = to_numpy(predicted)
+    if mask is None:
+        known = np.ones_like(relevant)
+    else:
+        known = to_numpy(mask)
+    rows = known.any(axis=1)
+    labels = known.any(axis=0)
     never_true = labels & ~relevant.any(axis=0)
     never_predicted = labels & ~(found & known).any(axis=0)
     return EdgeCases(
@@ -220,11 +225,10 @@ def report(
     """
     counts = counted(Y, P, sample_weight)
     hits, predicted, positives = (to_numpy(part) for part in counts[:3])
-    names = (
-        default_names("label", len(hits))
-        if label_names is None
-        else [str(name) for name in label_names]
-    )
+    if label_names is None:
+        names = default_names("label", len(hits))
+    else:
+        names = [str(name) for name in label_names]
     if len(names) != len(hits):
         raise ValueError(
             f"Got {len(names)} label_names for {len(hits)} labels; give one name for each column"
@@ -264,7 +268,10 @@ def get_scorer(name: str, **conventions: Any) -> Scorer:
     (3,)
     """
     choice(name, NAMES, "name")
-    known = ("ties", "rows") if name in RANKING else ("absent",)
+    if name in RANKING:
+        known = ("ties", "rows")
+    else:
+        known = ("absent",)
     for convention in conventions:
         choice(convention, () if name == "hamming_loss" else known, f"convention of {name}")
     return Scorer(name, conventions)
@@ -308,7 +315,9 @@ class Scorer:
         value = _FUNCTIONS[self.name](
             Y, prediction, sample_weight=sample_weight, **self.conventions
         )
-        return -value if self.name in LOSSES else value
+        if self.name in LOSSES:
+            return -value
+        return value
 
 
 def _scores(estimator: Any, X: Array, n_labels: int) -> np.ndarray:
@@ -322,9 +331,14 @@ def _scores(estimator: Any, X: Array, n_labels: int) -> np.ndarray:
         return np.column_stack(
             [p @ classes for p, classes in zip(probabilities, estimator.classes_, strict=True)]
         )
-    return probabilities[:, -1] if n_labels == 1 else probabilities
+    if n_labels == 1:
+        return probabilities[:, -1]
+    return probabilities
 
 
 def _as_matrix(x: Array) -> np.ndarray:
-    x = x.toarray() if hasattr(x, "toarray") else np.asarray(x)
+    if hasattr(x, "toarray"):
+        x = x.toarray()
+    else:
+        x = np.asarray(x)
     return x.reshape(len(x), -1)

@@ -64,10 +64,14 @@ def as_truth(
         raise ValueError(f"{name} has shape {tuple(labels.shape)}: there is no label to evaluate.")
     relevant = labels == 1
     known = labels == labels  # not NaN; torch has no isnan of integers
-    settled = relevant | ~known if may_be_unknown else relevant
+    if may_be_unknown:
+        settled = relevant | ~known
+    else:
+        settled = relevant
     if not bool((settled | (labels == 0)).all() or (settled | (labels == -1)).all()):
         found = [str(value) for value in np.unique(to_numpy(labels)).tolist()]
-        found = [*found[:3], "…", *found[-3:]] if len(found) > 6 else found
+        if len(found) > 6:
+            found = [*found[:3], "…", *found[-3:]]
         raise ValueError(
             f"{name} must hold only 0 and 1, or only -1 and +1; found {', '.join(found)}."
         )
@@ -118,6 +122,9 @@ def as_weights(sample_weight: Array | None, like: Array) -> Array | None:
 
 def _as_array(x: Array) -> Array:
     """A dense array; sparse matrices, frames and lists included. None and pandas' NA are NaN."""
-    x = x.toarray() if hasattr(x, "toarray") else x
+    if hasattr(x, "toarray"):
+        x = x.toarray()
     x = namespace(x).asarray(x)
-    return with_gaps(x) if x.dtype == object else x
+    if x.dtype == object:
+        return with_gaps(x)
+    return x

@@ -84,11 +84,17 @@ def count(
     """
     if known is not None:
         predicted = predicted & known
-    w = as_floats(relevant[:, 0] | True) if weights is None else weights
+    if weights is None:
+        w = as_floats(relevant[:, 0] | True)
+    else:
+        w = weights
     positives, predictions, both = (
         w @ as_floats(x) for x in (relevant, predicted, relevant & predicted)
     )
-    of_known = None if known is None else w @ as_floats(known)
+    if known is None:
+        of_known = None
+    else:
+        of_known = w @ as_floats(known)
     return Counts(both, predictions, positives, float(w.sum()), of_known)
 
 
@@ -109,7 +115,8 @@ def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
     if counts.known is not None:
         f1 = f1[..., counts.known > 0]
         cells = float(xp.sum(counts.known))
-        micro_f1 = micro_f1 if cells else xp.nan * micro_f1
+        if not (cells):
+            micro_f1 = xp.nan * micro_f1
     return {
         "hamming_loss": (predicted + positives - 2 * hits) / (cells or xp.nan),
         "macro_f1": xp.sum(f1, axis=-1) / (f1.shape[-1] or xp.nan),

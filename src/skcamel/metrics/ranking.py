@@ -8,9 +8,8 @@ from skcamel.arrays import Array, as_floats, is_tensor, namespace
 from skcamel.checks import choice
 from skcamel.metrics.conventions import RANKING, ROWS, TIES, as_scores, as_truth, as_weights
 
-BLOCK = (
-    2**17
-)  # scores sorted or compared at a time; larger arrays are returned to the system after each use, at twice the cost
+# scores sorted or compared at a time; larger arrays are returned to the system after each use, at twice the cost
+BLOCK = 2**17
 
 
 def one_error(
@@ -141,7 +140,10 @@ def ranking_metrics(
     choice(rows, ROWS, "rows")
     xp = namespace(scores)
     q = relevant.shape[1]
-    judge = _by_pairs if known is not None or is_tensor(scores) else _by_marks
+    if known is not None or is_tensor(scores):
+        judge = _by_pairs
+    else:
+        judge = _by_marks
     relevant = xp.reshape(xp.broadcast_to(relevant, scores.shape), (-1, q))
     ranked = xp.reshape(scores if known is None else xp.where(known, scores, xp.nan), (-1, q))
     size = max(1, BLOCK // q)
@@ -152,7 +154,10 @@ def ranking_metrics(
     top, last, wrong, precision, total = xp.reshape(
         xp.concatenate(blocks, axis=1), (5, *scores.shape[:-1])
     )
-    labels = xp.full_like(total, q) if known is None else as_floats(xp.sum(known, axis=1))
+    if known is None:
+        labels = xp.full_like(total, q)
+    else:
+        labels = as_floats(xp.sum(known, axis=1))
     values = {  # with what MULAN gives rows that have no or all labels
         "one_error": 1 - top,
         "coverage": xp.clip(last - 1, 0, None) / xp.clip(labels, 1, None),
@@ -160,7 +165,10 @@ def ranking_metrics(
         "average_precision": precision / xp.clip(total, 1, None),
     }
     empty = total == 0
-    judged = ~empty & (total < labels) if rows == "skip" else labels > 0
+    if rows == "skip":
+        judged = ~empty & (total < labels)
+    else:
+        judged = labels > 0
     counts = dict.fromkeys(RANKING, judged)
     if rows == "mulan":
         counts["average_precision"] = ~empty
@@ -169,7 +177,10 @@ def ranking_metrics(
         values["average_precision"] = xp.where(empty, 1.0, values["average_precision"])
     means = {}
     for name in RANKING:
-        w = as_floats(counts[name]) if weights is None else counts[name] * weights
+        if weights is None:
+            w = as_floats(counts[name])
+        else:
+            w = counts[name] * weights
         total_weight = xp.sum(w, axis=-1)
         means[name] = xp.sum(w * values[name], axis=-1) / xp.where(
             total_weight > 0, total_weight, xp.nan
@@ -211,7 +222,8 @@ def _by_marks(relevant: np.ndarray, scores: np.ndarray, ties: str) -> np.ndarray
     hits = ends[row] - np.arange(len(row))
     last = np.zeros(n)
     last[total > 0] = position[(ends - total)[total > 0]]
-    wrong, precision = np.bincount(row, position - hits, n), np.bincount(row, hits / position, n)
+    wrong = np.bincount(row, position - hits, n)
+    precision = np.bincount(row, hits / position, n)
     found = np.stack([ranked[:, -1], last, wrong, precision, total])
     doubtful = tied.any(axis=1) | ~finite.all(axis=1)
     if doubtful.any():
@@ -225,11 +237,14 @@ def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
     n, q = scores.shape
     columns = xp.arange(q, device=scores.device)
     row, label = xp.where(relevant)
-    position, hits = xp.zeros_like(scores), xp.zeros_like(scores)
+    position = xp.zeros_like(scores)
+    hits = xp.zeros_like(scores)
     size = max(1, BLOCK // q)
     for start in range(0, len(row), size):
-        i, j = row[start : start + size], label[start : start + size]
-        others, own = scores[i], scores[i, j][:, None]
+        i = row[start : start + size]
+        j = label[start : start + size]
+        others = scores[i]
+        own = scores[i, j][:, None]
         down_to = others >= own
         if ties == "index":
             down_to &= (others > own) | (columns >= j[:, None])

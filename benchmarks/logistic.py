@@ -14,12 +14,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
 from benchmarks.machine import Row, at_most
+from skcamel.arrays import dense
 from skcamel.baselines import BinaryRelevance
 from skcamel.data import load_dataset
 from skcamel.experiment.paper import LARGE, REGULAR
 from skcamel.metrics import NAMES, evaluate
 from skcamel.metrics.conventions import TITLES
-from skcamel.rows import dense
 
 N_FOLDS = 10
 LIMITS = dict.fromkeys(NAMES, 0.005) | {

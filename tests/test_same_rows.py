@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 
-from skcamel import CamelClassifier, CamelClassifierCV, rows
+from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import (
     JFSC,
     JFSCCV,
@@ -251,7 +251,7 @@ def test_moments_are_those_of_exact_arithmetic(seed, far, weighted):
     mean = v @ exact
     deviation = np.sqrt(v @ (exact - mean) ** 2)
     for form in (X, sparse.csr_array(X)):
-        found = rows.moments(form, w if weighted else None)
+        found = scaling.moments(form, w if weighted else None)
         np.testing.assert_allclose(found[0], mean.astype(float), rtol=1e-14, atol=1e-14)
         np.testing.assert_allclose(found[1], deviation.astype(float), rtol=1e-6 if far else 1e-12)
 
@@ -263,4 +263,4 @@ def test_a_shift_of_sparse_rows_is_that_of_the_array(seed):
         rng.normal(size=(7, 5)) * (rng.random((7, 5)) < 0.5),
         rng.normal(size=5) * (rng.random(5) < 0.5),
     )
-    np.testing.assert_array_equal(rows.shifted(sparse.csr_array(X), shift).toarray(), X - shift)
+    np.testing.assert_array_equal(scaling.shifted(sparse.csr_array(X), shift).toarray(), X - shift)

@@ -12,10 +12,9 @@ from reference.solver import known_entries_scores
 from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, load, save
 from skcamel.baselines import BinaryRelevance
 from skcamel.camel import correlation
-from skcamel.camel.combination import combine
 from skcamel.camel.explanation import evidence
 from skcamel.camel.representation import Data
-from skcamel.camel.search import candidate_metrics
+from skcamel.camel.search import candidate_metrics, combine
 from skcamel.checks import ConstantLabelWarning
 from skcamel.metrics import NAMES, average_precision, evaluate, get_scorer
 from skcamel.report.facts import ModelFacts

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 from threadpoolctl import ThreadpoolController
 
 SMALL = (
@@ -161,3 +161,82 @@ def _torch(device: Any) -> Any:
         raise ImportError(
             f"device={device!r} needs torch: pip install skcamel[gpu], or use device=None."
         ) from error
+
+
+def canonical(X: sparse.sparray) -> sparse.csr_array:
+    """A copy as CSR with sorted indices, repeated entries summed and no stored zeros; what is no matrix is refused.
+
+    Flags that scipy keeps with a matrix are not believed: they may be older than its entries.
+
+    Examples
+    --------
+    >>> canonical(sparse.csr_array(([1.0, 1.0, 2.0], [1, 1, 0], [0, 3]), shape=(1, 2))).toarray()
+    array([[2., 2.]])
+    """
+    X = X.tocsr()
+    rows = sparse.csr_array((X.data.copy(), X.indices.copy(), X.indptr.copy()), shape=X.shape)
+    try:
+        rows.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(
+            f"X is no valid sparse matrix ({error}); build it anew, as by"
+            " scipy.sparse.csr_array(X.toarray())."
+        ) from error
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows
+
+
+def default_names(prefix: str, count: int) -> tuple[str, ...]:
+    """``prefix1 … prefixN`` for what has no names."""
+    return tuple(f"{prefix}{index}" for index in range(1, count + 1))
+
+
+def column_names(table: Any) -> list[str] | None:
+    """Names of the columns of a pandas, polars or pyarrow frame, or of labels that know theirs; None where there are none."""
+    of_arrow = type(table).__module__.split(".", 1)[0] == "pyarrow"  # its columns are no names
+    columns = getattr(table, "column_names" if of_arrow else "columns", None)
+    if columns is None:
+        return None
+    return [str(name) for name in columns]
+
+
+def dense(X: Array) -> np.ndarray:
+    """X as an array, sparse or not."""
+    if sparse.issparse(X):
+        return X.toarray()
+    return X
+
+
+def with_gaps(values: np.ndarray) -> np.ndarray:
+    """Objects as float64, NaN for None and pandas' NA; as they are where one is no number.
+
+    >>> with_gaps(np.array([[1, None]], dtype=object))
+    array([[ 1., nan]])
+    """
+    gaps = np.array(
+        [str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()], dtype=bool
+    ).reshape(values.shape)
+    try:
+        return np.where(gaps, np.nan, values).astype(np.float64)
+    except (TypeError, ValueError):
+        return values
+
+
+def is_lazy(X: object) -> bool:
+    """Whether X is a Dask array or frame, found out without importing Dask."""
+    return type(X).__module__.split(".", 1)[0] in ("dask", "dask_expr")
+
+
+def alike(X: Array, other: Array | None) -> Array:
+    """Rows X, sparse if `other` is and else dense."""
+    if sparse.issparse(other):
+        return sparse.csr_array(X)
+    return dense(X)
+
+
+def on_device(X: Array, device: Any) -> Array:
+    """Rows ready for the kernel: sparse ones stay sparse on the CPU and are made dense for a device."""
+    if device is None:
+        return X
+    return to_device(dense(X), device)

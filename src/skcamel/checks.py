@@ -22,9 +22,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from skcamel.arrays import Array, is_tensor, to_numpy
+from skcamel.arrays import (
+    Array,
+    canonical,
+    column_names,
+    default_names,
+    dense,
+    is_lazy,
+    is_tensor,
+    to_numpy,
+    with_gaps,
+)
 from skcamel.gone import hint
-from skcamel.rows import canonical, column_names, default_names, dense, is_lazy, with_gaps
 from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared

@@ -13,9 +13,9 @@ from sklearn.feature_selection import VarianceThreshold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
+from skcamel.arrays import dense
 from skcamel.baselines import BinaryRelevance
 from skcamel.baselines.base import WithCuts
-from skcamel.rows import dense
 
 TUNED_FOR = "micro_f1"
 

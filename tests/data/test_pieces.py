@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from skcamel.arrays import default_names
 from skcamel.data import DataError, Dataset
 from skcamel.data.arff import declared_values, label_xml, quoted
 from skcamel.data.arff_rows import unquoted
@@ -24,7 +25,6 @@ from skcamel.data.text import (
     stem,
     xml_beside,
 )
-from skcamel.rows import default_names
 
 
 def test_text_of_older_tools_is_read_too():

@@ -10,8 +10,8 @@ from sklearn.base import clone
 from sklearn.metrics import log_loss
 
 from skcamel import CamelClassifier, CamelClassifierCV, load, metrics, save
-from skcamel.camel.combination import combine, weights_of
 from skcamel.camel.representation import Data
+from skcamel.camel.search import combine, weights_of
 from skcamel.data import Dataset
 from skcamel.report import build_model_report
 from skcamel.report.facts import ModelFacts

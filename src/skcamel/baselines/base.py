@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.utils.validation import has_fit_parameter
 
-from skcamel.arrays import Array
+from skcamel.arrays import Array, dense
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.thresholds import WORDS, check_threshold, is_tuned, thresholds
 from skcamel.checks import (
@@ -24,7 +24,6 @@ from skcamel.checks import (
     unchanged_on_error,
     warn_of_constant_labels,
 )
-from skcamel.rows import dense
 
 SMALLEST = float(np.finfo(np.float64).tiny)  # of the positive numbers that lose no digits
 INNER_FOLDS = 5

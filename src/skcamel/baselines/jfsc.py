@@ -12,8 +12,8 @@ from scipy import sparse
 from skcamel.arrays import Array, namespace, to_device
 from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, prepare
 from skcamel.baselines.proximal import Problem, Ridge, label_distance, product, rooted
+from skcamel.camel.scaling import middle, shifted
 from skcamel.checks import check_flag
-from skcamel.rows import middle, shifted
 
 SMALLEST_RESIDUAL = 1e-3  # shorter residuals weigh as much as this one
 POWER_TOL = 1e-8  # 1 - cos of a direction and its image under X'DX at which power iteration ends

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skcamel.arrays import Array, namespace, to_device
+from skcamel.arrays import Array, dense, namespace, to_device
 from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, prepare
 from skcamel.baselines.proximal import Problem, Ridge, label_distance, product, rooted
-from skcamel.rows import dense
 
 
 class LeastSquares(Problem):

@@ -13,9 +13,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit
 
-from skcamel.arrays import Array, one_thread
+from skcamel.arrays import Array, dense, one_thread
 from skcamel.baselines.lbfgs import MEMORY, Problems, minimise
-from skcamel.rows import dense, is_filled, moments, shifted, varies
+from skcamel.camel.scaling import is_filled, moments, shifted, varies
 
 RIDGE = 1e-8
 TOLERANCE = 1e-4

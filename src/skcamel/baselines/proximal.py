@@ -15,8 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array, namespace, to_device, to_numpy
-from skcamel.rows import dense, on_device
+from skcamel.arrays import Array, dense, namespace, on_device, to_device, to_numpy
 
 MAX_ITER = 100
 TOL = 1e-4

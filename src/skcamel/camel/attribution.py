@@ -27,9 +27,8 @@ from numpy.polynomial import Chebyshev
 from numpy.polynomial.legendre import leggauss
 
 from skcamel import memory
-from skcamel.arrays import Array
+from skcamel.arrays import Array, default_names, dense
 from skcamel.camel.kernel import Kernel
-from skcamel.rows import default_names, dense
 
 EXPLAINED = ("rbf", "laplacian", "linear")  # kernels that are products or sums over columns
 NODES = 8

@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel import memory
-from skcamel.arrays import Array, check_device, to_device, to_numpy
-from skcamel.camel import attribution, correlation, sums
+from skcamel.arrays import Array, alike, check_device, is_lazy, on_device, to_device, to_numpy
+from skcamel.camel import attribution, correlation, distributed
 from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.explanation import Explanation, evidence
 from skcamel.camel.kernel import Kernel
@@ -39,7 +39,6 @@ from skcamel.checks import (
 )
 from skcamel.memory import Alive, check_memory
 from skcamel.metrics.conventions import NAMES as METRICS
-from skcamel.rows import alike, is_lazy, on_device
 
 
 class OverflowedRowError(ValueError):
@@ -316,7 +315,7 @@ class BaseCamel(MultiLabelClassifier):
         """Training data as the core wants it, rows of weight 0 included, and as a source of sums, None: take a matrix of rows."""
         alive = alive or Alive()
         if is_lazy(X) or isinstance(X, Batches):
-            return sums.elsewhere(self, X, Y, sample_weight, groups)
+            return distributed.elsewhere(self, X, Y, sample_weight, groups)
         rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
         labels = check_labels(Y, rows.shape[0])
         weights = check_weights(sample_weight, rows.shape[0])
@@ -330,7 +329,7 @@ class BaseCamel(MultiLabelClassifier):
             rows, labels.Y, weights, None if groups is None else check_groups(groups, labels.Y)
         )
         if self._sums_up(data, alive):
-            return sums.in_memory(self, data, labels)
+            return distributed.in_memory(self, data, labels)
         check_memory(rows, labels.Y.shape[1], self.device, alive)
         # the model outlives the caller's array
         if rows.dtype != np.float64:

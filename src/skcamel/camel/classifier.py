@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from skcamel.arrays import Array, to_device, to_match, to_numpy
-from skcamel.camel import alternating, correlation, sums
+from skcamel.camel import alternating, correlation, distributed
 from skcamel.camel.base import (
     BY_LEAVE_ONE_OUT,
     OF_EVERY_MODEL,
@@ -397,10 +397,10 @@ class CamelClassifier(BaseCamel):
             before: _Partial | None = getattr(self, "_stream", None)
             if before is None:
                 self._reset()
-            batch, labels = sums.batch(
+            batch, labels = distributed.batch(
                 self, None if before is None else before.labels, X, y, sample_weight, classes
             )
-            by = sums.streaming(self, batch.X.shape[1])
+            by = distributed.streaming(self, batch.X.shape[1])
             fixed = {key: getattr(self, key) for key in FIXED}
             if before is not None:
                 seen = before.under(by, fixed).add(batch)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
-from skcamel.arrays import Array
+from skcamel.arrays import Array, is_lazy
 from skcamel.camel.base import (
     OF_EVERY_MODEL,
     OF_ONE_MODEL,
@@ -21,7 +21,6 @@ from skcamel.camel.base import (
     learn_correlation,
 )
 from skcamel.camel.classifier import CamelClassifier
-from skcamel.camel.combination import Combination, combine
 from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.kernel import RADIAL
 from skcamel.camel.link import Answers, learn_answers
@@ -35,14 +34,22 @@ from skcamel.camel.representation import (
     judged_by,
     represent,
 )
-from skcamel.camel.search import Scores, larger_is_better, score_fold, search, tabulate, usable
+from skcamel.camel.search import (
+    Combination,
+    Scores,
+    combine,
+    larger_is_better,
+    score_fold,
+    search,
+    tabulate,
+    usable,
+)
 from skcamel.camel.stream import Batches, Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned
 from skcamel.checks import Labels, check_number, choice, inner_splits, seed_of, unchanged_on_error
 from skcamel.memory import Alive
 from skcamel.metrics.conventions import NAMES
 from skcamel.presets import PREPARED, PRESETS
-from skcamel.rows import is_lazy
 
 log = logging.getLogger("skcamel")
 

@@ -26,9 +26,8 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
-from skcamel.arrays import Array, allowed_threads, as_floats, is_tensor, namespace
+from skcamel.arrays import Array, allowed_threads, as_floats, dense, is_tensor, namespace
 from skcamel.checks import SMALLEST_DIVISOR, check_at_least
-from skcamel.rows import dense
 
 RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")

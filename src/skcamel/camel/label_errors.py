@@ -19,7 +19,7 @@ from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from skcamel.arrays import namespace, to_device, to_numpy
+from skcamel.arrays import is_lazy, namespace, to_device, to_numpy
 from skcamel.camel import correlation, landmark, spectral
 from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, learn_correlation
 from skcamel.camel.classifier_cv import CamelClassifierCV
@@ -28,7 +28,6 @@ from skcamel.camel.link import fit_link, probabilities
 from skcamel.camel.representation import Data, judged_by, label_bases, represent
 from skcamel.camel.stream import Source
 from skcamel.checks import check_number
-from skcamel.rows import is_lazy
 from skcamel.text import one_line
 
 PUSHES = 3  # listed for each entry

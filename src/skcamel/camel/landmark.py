@@ -35,11 +35,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array, as_floats, eigh_in_place, namespace, one_thread
+from skcamel.arrays import Array, alike, as_floats, eigh_in_place, namespace, one_thread
 from skcamel.camel import spectral
 from skcamel.camel.kernel import Against, Kernel
 from skcamel.camel.spectral import LabelBasis, Targets
-from skcamel.rows import alike
 
 SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are rounding
 # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, one_thread, to_device, to_match, to_numpy
+from skcamel.arrays import Array, alike, on_device, one_thread, to_device, to_match, to_numpy
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
 from skcamel.camel.landmark import Sample
 from skcamel.camel.stream import Source, Stream, begin
 from skcamel.checks import check_number, choice
-from skcamel.rows import alike, on_device
 
 log = logging.getLogger("skcamel")
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from skcamel.arrays import Array
+from skcamel.arrays import Array, dense
 from skcamel.checks import SMALLEST_DIVISOR, check_at_least
-from skcamel.rows import bounds, dense, is_filled, middle, moments, shifted
 
 FOR_SPARSE = ("none", "standard", "minmax", "unit")
 NAMES = (*FOR_SPARSE, "rank")
@@ -187,3 +187,115 @@ def _of_unit_length(X: Array) -> Array:
         else:
             X = X * factors[:, None]
     return X
+
+
+def is_filled(X: Array) -> np.ndarray:
+    """Which columns have entries in more than half of the rows, (d,) bool; all of an array."""
+    if not sparse.issparse(X):
+        return np.ones(X.shape[1], dtype=bool)
+    return np.bincount(X.indices, minlength=X.shape[1]) > X.shape[0] / 2
+
+
+def varies(X: Array) -> np.ndarray:
+    """Which columns are not constant, (d,) bool.
+
+    Examples
+    --------
+    >>> varies(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    array([ True, False])
+    """
+    if sparse.issparse(X):
+        low, high = bounds(X)
+        return high > low
+    return (X[:1] != X).any(axis=0)
+
+
+def bounds(X: Array) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest entry of every column, (d,) float64 each."""
+    low = X.min(axis=0)
+    high = X.max(axis=0)
+    return (
+        np.asarray(dense(low), dtype=np.float64).ravel(),
+        np.asarray(dense(high), dtype=np.float64).ravel(),
+    )
+
+
+def shifted(X: Array, shift: np.ndarray) -> Array:
+    """X - 1 shiftᵀ; in sparse rows only the columns whose shift is not 0 are filled.
+
+    Examples
+    --------
+    >>> shifted(sparse.csr_array([[0.0, 5.0], [3.0, 6.0]]), np.array([0.0, 5.0])).toarray()
+    array([[0., 0.],
+           [3., 1.]])
+    """
+    if not sparse.issparse(X):
+        return X - shift
+    n = X.shape[0]
+    moved = np.flatnonzero(shift)
+    if not len(moved):
+        return X
+    ends = len(moved) * np.arange(n + 1)
+    shifts = sparse.csr_array((np.tile(shift[moved], n), np.tile(moved, n), ends), shape=X.shape)
+    return sparse.csr_array(X - shifts)
+
+
+def middle(X: Array) -> np.ndarray:
+    """Where to move the origin, (d,): to the mean of the columns that become much smaller by it, else 0.
+
+    A column whose entries all lie within a quarter of the largest around their mean is moved
+    without any rounding, for the
+    differences are exact. Where zeros or both signs occur this is never so; nothing would be
+    gained, and sparse columns stay as they are.
+
+    Examples
+    --------
+    >>> middle(np.array([[1e9, 1.0], [1e9 + 2, -1.0]])).tolist()
+    [1000000001.0, 0.0]
+    """
+    mean, _ = moments(X)
+    low, high = bounds(X)
+    farthest = np.maximum(high - mean, mean - low)
+    largest = np.maximum(high, -low)
+    return np.where(farthest <= largest / 4, mean, 0.0)
+
+
+def moments(X: Array, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Weighted mean and standard deviation of every column, (d,) each.
+
+    Deviations are summed, never squares subtracted, in units of the largest: neither a large mean
+    nor a large or small
+    unit of the column costs digits.
+
+    Parameters
+    ----------
+    X : array or canonical CSR matrix of shape (n, d)
+    weights : array of shape (n,), default=None
+
+    Examples
+    --------
+    >>> [part.tolist() for part in moments(np.array([[1e9 + 1, 1e200], [1e9 + 3, 3e200]]))]
+    [[1000000002.0, 2e+200], [1.0, 1e+200]]
+    """
+    if weights is None:
+        shares = np.full(X.shape[0], 1 / X.shape[0])
+    else:
+        shares = weights / weights.sum()
+    if not sparse.issparse(X):
+        deviations = X - X[0]  # sums of equal large numbers would round
+        above_first = shares @ deviations
+        deviations -= above_first
+        largest = np.abs(deviations).max(axis=0)
+        deviations /= np.where(largest > 0, largest, 1.0)
+        return X[0] + above_first, largest * np.sqrt(shares @ deviations**2)
+    largest = abs(X).max(axis=0).toarray().ravel()
+    unit = np.where(largest > 0, largest, 1.0)
+    scaled = sparse.csr_array((X.data / unit[X.indices], X.indices, X.indptr), shape=X.shape)
+    # exact enough where a column has many zeros
+    mean, variance = mean_variance_axis(scaled, axis=0, weights=shares)
+    mean = unit * mean
+    deviation = unit * np.sqrt(np.maximum(variance, 0))
+    filled = is_filled(X)
+    if filled.any():
+        mean[filled], deviation[filled] = moments(X[:, filled].toarray(), weights)
+    return mean, deviation

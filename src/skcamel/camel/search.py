@@ -12,6 +12,9 @@ from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
 from scipy.stats import rankdata
 
 from skcamel.arrays import Array, is_tensor, namespace, to_match, to_numpy
@@ -35,6 +38,8 @@ from skcamel.metrics.ranking import ranking_metrics
 DIGITS = 12  # of metrics: candidates that agree so far are equal, and the first of them is the best
 LARGEST_ALPHA = 0.5  # of a candidate that is combined
 STACK_BYTES = 2**28  # scores that a GPU judges at a time
+ROUNDING = 1e-20  # of squares
+SAME = 1e-10  # members that are equal share their weight
 Scores = dict[str, float]
 
 
@@ -315,3 +320,62 @@ def tabulate(
         table["std_test_score"] = by_fold[criterion].std(axis=0).filled(np.nan)
     best = int(scores.filled(-np.inf).argmax())
     return Results(table, best, float(table["mean_test_score"][best]))
+
+
+class Combination(NamedTuple):
+    """Weights of the members (R,), what is added to their weighted scores (q,), and leave-one-out scores (n, q) of the combination."""
+
+    weights: np.ndarray
+    constant: np.ndarray
+    scores: Array
+
+
+def weights_of(gram: np.ndarray, target: np.ndarray, energy: float = 0.0) -> np.ndarray:
+    """Weights w ≥ 0 that minimise wᵀ gram w - 2 wᵀ target, (R,); equal ones if `gram` is rounding beside the squared labels, `energy`.
+
+    >>> weights_of(np.eye(2), np.array([0.5, -1.0]))
+    array([0.5, 0. ])
+    """
+    scale = float(np.trace(gram)) / len(gram)
+    if scale <= ROUNDING * energy:
+        return np.full(len(gram), 1 / len(gram))
+    root = np.linalg.cholesky(gram + SAME * scale * np.eye(len(gram)))
+    return nnls(root.T, solve_triangular(root, target, lower=True))[0]
+
+
+def combine(data: Data, members: Sequence[Array]) -> Combination:
+    """Combine members by their leave-one-out scores, (n, q) each; the best one alone where no weight is above 0."""
+    like = members[0]
+    xp = namespace(like)
+    relevant, counts = data.truth(like)
+    w = of_entries(counts, like)
+    Y = xp.where(w > 0, xp.where(relevant, 1.0, -1.0), 0.0)
+    total = xp.sum(w * Y, axis=0)
+    size = xp.sum(w, axis=0)
+    mean = total / xp.where(size > 0, size, 1.0)  # (q,)
+    left_weight, left_sum = _leaving(w, Y, data.groups)
+    left = size - left_weight
+    # (n, q) of the other rows
+    means = xp.where(left > 0, (total - left_sum) / xp.where(left > 0, left, 1.0), 0.0)
+    share = xp.sqrt(w)
+    rows = xp.stack([xp.reshape(share * (F - means), (-1,)) for F in members])  # (R, n q)
+    labels = xp.reshape(share * (Y - means), (-1,))
+    gram = to_numpy(rows @ rows.T)
+    target = to_numpy(rows @ labels)
+    weights = weights_of(gram, target, float(labels @ labels))
+    if not weights.any():
+        weights[int(np.argmin(np.diag(gram) - 2 * target))] = 1.0
+    live = [(weight, F) for weight, F in zip(weights.tolist(), members, strict=True) if weight]
+    scores = means + sum(weight * (F - means) for weight, F in live)
+    return Combination(weights, to_numpy(mean) * (1 - weights.sum()), scores)
+
+
+def _leaving(w: Array, Y: Array, groups: np.ndarray | None) -> tuple[Array, Array]:
+    """Weight, and weighted labels, that leave with each row: at most one unit of a row, or all of a group."""
+    if groups is None:
+        unit = namespace(Y).clip(w, None, 1.0)
+        return unit, unit * Y
+    # (n, number of groups)
+    member = sparse.csr_array((np.ones(len(groups)), (np.arange(len(groups)), groups)))
+    of_groups = [member @ (member.T @ to_numpy(part)) for part in (w, w * Y)]
+    return to_match(of_groups[0], Y), to_match(of_groups[1], Y)

@@ -24,12 +24,11 @@ from scipy.cluster.vq import kmeans2, vq
 from scipy.spatial import KDTree
 
 from skcamel import memory
-from skcamel.arrays import Array, allowed_threads, to_device
+from skcamel.arrays import Array, alike, allowed_threads, dense, on_device, to_device
 from skcamel.camel import kernel, landmark, scaling, spectral
 from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.kernel import Kernel
 from skcamel.camel.landmark import Block, Moments, Sample
-from skcamel.rows import alike, dense, on_device
 
 CHOICES = ("uniform", "kmeans")
 # columns up to which the linear kernel takes the features themselves, however few landmarks are

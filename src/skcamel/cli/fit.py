@@ -175,10 +175,10 @@ class FiledTable(LabelledTable):
         import numpy as np
         from scipy import sparse
 
+        from skcamel.arrays import canonical
         from skcamel.camel.landmark import Block
         from skcamel.camel.stream import Batches
         from skcamel.data.batches import prepared
-        from skcamel.rows import canonical
 
         signs = np.where(self.all_labels.Y > 0, 1, -1).astype(np.int8)
 

@@ -275,11 +275,11 @@ def rows_for(
     allow_missing: bool = False,
 ) -> Given:
     """Rows of a file or benchmark set as the estimator of a model wants them; notes say what was not used."""
+    from skcamel.arrays import dense
     from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import match, read_matching
     from skcamel.data.text import shortened
     from skcamel.pipeline import final, prepared
-    from skcamel.rows import dense
 
     preparer = preparer_of(model)
     if preparer is not None and is_table(name_or_file):

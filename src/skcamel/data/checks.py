@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array
+from skcamel.arrays import Array, default_names
 from skcamel.data.dataset import (
     Dataset,
     as_features,
@@ -21,7 +21,6 @@ from skcamel.data.dataset import (
 )
 from skcamel.data.statistics import constant_columns, label_counts
 from skcamel.data.text import counted
-from skcamel.rows import default_names
 
 NAMED = 5  # indices or names that a message lists
 GRAVITY = ("error", "warning", "info")

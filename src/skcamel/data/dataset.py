@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array, to_numpy
+from skcamel.arrays import Array, canonical, column_names, default_names, to_numpy, with_gaps
 from skcamel.data.text import counted, first_repeated
-from skcamel.rows import canonical, column_names, default_names, with_gaps
 
 DIGEST_FORMAT = b"skcamel digest 1\n"
 

@@ -164,9 +164,9 @@ def _write_mat(facts: DatasetFacts, contents: list[bytes], place: Place) -> None
     """Matlab arrays, training rows first; the source has no names, so they are numbered."""
     from scipy import sparse
 
+    from skcamel.arrays import default_names
     from skcamel.data.arff import write_mulan
     from skcamel.data.mat import read_mat
-    from skcamel.rows import default_names
 
     source = place.folder.with_suffix(".mat")
     source.write_bytes(contents[0])

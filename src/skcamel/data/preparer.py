@@ -21,12 +21,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
+from skcamel.arrays import column_names, default_names
 from skcamel.data.cells import Column
 from skcamel.data.kinds import has_decimal_commas, part_of, without_value
 from skcamel.data.parts import Category, LeftOut, Part, Read, Text
 from skcamel.data.text import counted, first_repeated, shortened
 from skcamel.memory import require
-from skcamel.rows import column_names, default_names
 
 FORCED = (
     "drop",

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from skcamel.arrays import default_names
 from skcamel.data import DataError, Path_
 from skcamel.data.labels import GAPS, key_text
 from skcamel.data.separated import (
@@ -34,7 +35,6 @@ from skcamel.data.separated import (
     utf8,
 )
 from skcamel.data.text import check_claimed_size, check_memory, open_lines
-from skcamel.rows import default_names
 
 if TYPE_CHECKING:
     import pyarrow

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from skcamel.arrays import default_names
 from skcamel.data import DataError, Path_
 from skcamel.data.attributes import NUMERAL
 from skcamel.data.labels import GAPS
 from skcamel.data.text import check_claimed_size, first_repeated
-from skcamel.rows import default_names
 from skcamel.text import original_cell
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel import memory
-from skcamel.arrays import Array
+from skcamel.arrays import Array, default_names
 from skcamel.data.dataset import (
     Dataset,
     as_features,
@@ -20,7 +20,6 @@ from skcamel.data.dataset import (
     unknown_entries,
 )
 from skcamel.data.text import counted
-from skcamel.rows import default_names
 from skcamel.text import one_line
 
 LABELS_SHOWN = 8

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
+from skcamel.arrays import default_names
 from skcamel.data import DataError, Path_
 from skcamel.data.attributes import number, numbers
 from skcamel.data.dataset import Dataset, parts_of, unknown_entries
@@ -30,7 +31,6 @@ from skcamel.data.text import (
     stored_cells,
     write_lines,
 )
-from skcamel.rows import default_names
 from skcamel.text import count
 
 SIZES = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")

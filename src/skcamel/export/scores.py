@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from skcamel.arrays import dense
 from skcamel.camel.base import BaseCamel
 from skcamel.camel.kernel import Kernel
 from skcamel.camel.scaling import Ranks, Scaling
 from skcamel.export.graph import Graph
-from skcamel.rows import dense
 
 TOLERANCE = 1e-11  # of an entry of the kernel matrix
 BLOCK = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skcamel.arrays import Array, to_numpy
+from skcamel.arrays import Array, default_names, to_numpy
 from skcamel.checks import choice
 from skcamel.lazy import lazily
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights
@@ -28,7 +28,6 @@ from skcamel.metrics.ranking import (
     ranking_loss,
     ranking_metrics,
 )
-from skcamel.rows import default_names
 from skcamel.text import one_line
 
 __all__ = [

@@ -26,8 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skcamel.arrays import Array, as_floats, namespace, to_numpy
-from skcamel.rows import with_gaps
+from skcamel.arrays import Array, as_floats, namespace, to_numpy, with_gaps
 
 TITLES = {  # as the paper writes them, in its order
     "one_error": "One-error",

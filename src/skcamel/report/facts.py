@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from skcamel.arrays import column_names
 from skcamel.camel.explanation import LEARNED, evidence, training_size
 from skcamel.camel.outputs import Outputs
 from skcamel.data.dataset import (
@@ -39,7 +40,6 @@ from skcamel.experiment.units import Run, read_cards, read_runs
 from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.pipeline import final, prepared, source_names, transformers
-from skcamel.rows import column_names
 
 AS_RECORDED = ""
 CHOICES = {

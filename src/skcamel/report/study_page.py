@@ -10,6 +10,7 @@ from statistics import median
 from typing import Any
 
 from skcamel import memory
+from skcamel.arrays import default_names
 from skcamel.data.catalogue import list_datasets
 from skcamel.experiment.paper import rounded, title_of
 from skcamel.experiment.significance import LEVEL
@@ -25,7 +26,6 @@ from skcamel.report.comparison_sections import (
 )
 from skcamel.report.facts import StudyFacts
 from skcamel.report.page import Column, Page, Section, significant, write
-from skcamel.rows import default_names
 from skcamel.text import count, listed
 
 EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."

@@ -12,6 +12,7 @@ import numpy as np
 
 import skcamel
 from skcamel import memory
+from skcamel.arrays import default_names
 from skcamel.camel.base import OverflowedRowError
 from skcamel.checks import names_compared
 from skcamel.data.parts import Category, Flag, LeftOut, Moment, Number, Part, Tags
@@ -19,7 +20,6 @@ from skcamel.data.text import shortened
 from skcamel.matching import expected_by, preparer_of
 from skcamel.pipeline import final, source_names
 from skcamel.predictions import Predictions, explained, reasons, worth_showing
-from skcamel.rows import default_names
 from skcamel.serve.limits import Limits, RequestError
 from skcamel.serve.rows import NewRows, Reader, parsed
 

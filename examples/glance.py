@@ -1,4 +1,4 @@
-"""The picture of the README: one support ticket, its labels, and the reasons. Run by ``make screenshots``."""
+"""The picture of the README: one support ticket, its labels, and the reasons. Run by ``python tests/browser/screenshots.py docs/images``."""
 
 from __future__ import annotations
 

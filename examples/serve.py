@@ -1,4 +1,4 @@
-"""Fit CAMEL on yeast, as the demo does, and serve it with a page to try it. Run by ``make serve-demo``; needs the extra ``serve``."""
+"""Fit CAMEL on yeast, as the demo does, and serve it with a page to try it. Run by ``python examples/serve.py``; needs the extra ``serve``."""
 
 from __future__ import annotations
 

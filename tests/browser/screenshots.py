@@ -1,4 +1,4 @@
-"""The pictures of the documentation, taken anew: ``make screenshots``. Rows are made up; graph and study are real."""
+"""The pictures of the documentation, taken anew: ``python tests/browser/screenshots.py docs/images``. Rows are made up; graph and study are real."""
 
 import shutil
 import sys

@@ -1,4 +1,4 @@
-"""What a user writes, as the README shows it. `make types` has mypy and pyright read it, test_user_code.py runs it."""
+"""What a user writes, as the README shows it. `make lint` has the type checker read it, test_user_code.py runs it."""
 
 from pathlib import Path
 

@@ -1,9 +1,9 @@
 """Models to serve, made up, and ways to ask a server: inside this process, or a real one in a process of its own."""
 
 import asyncio
-import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -100,13 +100,17 @@ def values(told, kind):
 
 
 @contextmanager
-def running(model, folder, *options, environment=None):
-    """A real server: its address and its process; it is told to stop at the end."""
+def running(model, folder, *options, environment=None, files=1024):
+    """A real server: its address and its process, which may open so many files; it is stopped at the end."""
     path = folder / "served.skcamel"
     save(model, path)
     command = [sys.executable, "-m", "skcamel", "serve", str(path), "--port", "0", *options]
     process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})}
+        command,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **(environment or {})},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)),  # noqa: PLW1509
     )
     try:
         line = process.stderr.readline()
@@ -117,11 +121,3 @@ def running(model, folder, *options, environment=None):
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)
-
-
-def body(rows, **options):
-    """A JSON request."""
-    return {
-        "content": json.dumps({"rows": rows, **options}),
-        "headers": {"content-type": "application/json"},
-    }

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytest.importorskip("starlette", reason="starlette is not installed: pip install skcamel[serve]")
+pytest.importorskip("fastapi", reason="fastapi is not installed: pip install skcamel[serve]")
 pytest.importorskip("httpx", reason="httpx is not installed: pip install --group test")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install skcamel[tables]")
 

@@ -6,10 +6,9 @@ from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel.serve.app import create_app
-    from skcamel.serve.limits import Limits
-    from skcamel.serve.model import Served
+    from skcamel.serve.model import Limits, Served
 
-_HOME = {"Limits": "limits", "Served": "model", "create_app": "app"}
+_HOME = {"Limits": "model", "Served": "model", "create_app": "app"}
 __all__ = ["Limits", "Served", "create_app"]
 
 __getattr__, __dir__ = lazily(__name__, _HOME)

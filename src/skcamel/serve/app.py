@@ -1,272 +1,191 @@
-"""The ASGI application: paths, the token, and one JSON object for every error. Predictions run in the threads of a gate."""
-
-from __future__ import annotations
+"""The application: paths, limits, counts, and one JSON object for every error."""
 
 import hmac
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from skcamel.serve.limits import AGAIN, Counts, Gate, RequestError, body_of
-from skcamel.serve.model import Served
-from skcamel.serve.openapi import GETS, OPEN, description
-
 try:
-    from starlette.applications import Starlette
-    from starlette.exceptions import HTTPException
-    from starlette.requests import ClientDisconnect, Request
-    from starlette.responses import Response
-    from starlette.routing import Route
-    from starlette.types import Message, Receive, Scope, Send
+    import anyio
+    from fastapi import FastAPI, HTTPException, Request
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import FileResponse, JSONResponse, Response
+    from fastapi.staticfiles import StaticFiles
+    from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram, generate_latest
+    from starlette.exceptions import HTTPException as PathError
 except ImportError as error:
     raise ImportError("A server needs: pip install 'skcamel[serve]'") from error
 
-FORMS = {"application/json": "json", "text/csv": "csv"}
-GONE = 499  # what is counted where nobody is there any more to be answered
+import skcamel
+from skcamel.serve.model import Served
+
 STATIC = Path(__file__).parent / "static"
+OPEN = ("/", "/docs", "/health", "/ready", "/static/page.css", "/static/page.js")  # need no token
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    "content-security-policy": "default-src 'self'; img-src data:; frame-ancestors 'none'",
+}
+FORM = '{"rows": [{"COLUMN": VALUE, ...}, ...]} with Content-Type: application/json'
+ROWS = Counter("skcamel_rows", "Rows predicted.")
+SECONDS = Histogram(
+    "skcamel_request_seconds", "Time of requests until their answer.", ["path", "status"]
+)
 logger = logging.getLogger("skcamel.serve")
 
 
-class State:
-    """What requests share: the model, the gate, the counts, and whether the server is about to stop."""
-
-    def __init__(self, served: Served, token: str | None) -> None:
-        self.served, self.token = served, token
-        self.gate, self.counts = Gate(served.limits), Counts()
-        self.stopping = False
-        self.fixed = {
-            "/": page().encode(errors="replace"),
-            "/model": _json(served.facts()),
-            "/openapi.json": _json(description(served, token=token is not None)),
-        }
-
-    def knows(self, header: str | None) -> bool:
-        """Whether a request may pass; the comparison takes the same time whatever is wrong."""
-        return self.token is None or hmac.compare_digest(
-            (header or "").encode(errors="replace"), f"Bearer {self.token}".encode()
-        )
-
-
-def create_app(served: Served, *, token: str | None = None) -> Starlette:
+def create_app(served: Served, *, token: str | None = None) -> FastAPI:
     """Make an ASGI application of a model.
 
     Parameters
     ----------
     served : Served
     token : str, default=None
-        What requests must send as ``Authorization: Bearer TOKEN``; None: nobody is asked for one.
+        What requests must send as ``Authorization: Bearer TOKEN``; None: anybody may ask.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skcamel import CamelClassifier
     >>> served = Served(CamelClassifier().fit(np.eye(4), np.eye(4, 2, dtype=int)), "tiny")
-    >>> [route.path for route in create_app(served).routes]
-    ['/predict', '/metrics', '/health', '/ready', '/', '/model', '/openapi.json']
+    >>> sorted(create_app(served).openapi()["paths"])
+    ['/health', '/metrics', '/model', '/predict', '/ready']
     """
-    state = State(served, token)
-
-    async def predict(request: Request) -> Response:
-        form = FORMS.get(request.headers.get("content-type", "").partition(";")[0].strip().lower())
-        encoding = request.headers.get("content-encoding", "identity")
-        body = await body_of(request.stream(), request.headers.get("content-length"), served.limits)
-        if form is None or encoding != "identity":
-            raise RequestError(
-                415,
-                f"the body must be {' or '.join(FORMS)}, as Content-Type says, and not compressed.",
-            )
-        options = dict(request.query_params)
-
-        def answer() -> tuple[bytes, int]:
-            told = served.answer(body, form, options)
-            return _json(told), len(told["predictions"])
-
-        content, rows = await state.gate.run(answer)
-        state.counts.rows += rows
-        return _answer(content)
-
-    async def metrics(_: Request) -> Response:
-        return Response(
-            state.counts.text(state.gate.at_work),
-            media_type="text/plain; version=0.0.4; charset=utf-8",
-        )
-
-    async def health(_: Request) -> Response:
-        return _answer(_json({"status": "alive"}))
-
-    async def ready(_: Request) -> Response:
-        if state.stopping:
-            raise RequestError(503, "the server is stopping; ask another one.")
-        return _answer(_json({"status": "ready", "model": served.name}))
-
-    async def fixed(request: Request) -> Response:
-        path = request.scope["path"]
-        return Response(state.fixed[path], media_type=GETS[path][1])
-
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> Any:
-        yield
-        state.gate.close()
-
-    routes = [
-        Route("/predict", predict, methods=["POST"]),
-        Route("/metrics", metrics),
-        Route("/health", health),
-        Route("/ready", ready),
-    ]
-    app = Starlette(
-        routes=[*routes, *(Route(path, fixed) for path in state.fixed)], lifespan=lifespan
+    app = FastAPI(
+        title=served.name,
+        version=skcamel.__version__,
+        docs_url=None,  # FastAPI's page loads its scripts from elsewhere; ours does not
+        redoc_url=None,
+        redirect_slashes=False,
     )
-    app.router.redirect_slashes = False
-    app.state.skcamel = state
-    app.add_middleware(
-        Guard, state=state
-    )  # outermost but for Starlette's own handler, which is never reached
-    app.add_exception_handler(HTTPException, _http_error)
+    app.state.stopping, app.state.answered, app.state.at_work = False, 0, 0
+    for kind in (PathError, RequestValidationError, ValueError, OverflowError, MemoryError):
+        app.add_exception_handler(kind, refuse)
+    _add_predict(app, served)
+    _add_guard(app, served.limits.body, token)
+
+    @app.get("/model")
+    async def model() -> dict[str, Any]:
+        """Columns with kinds and typical values, labels with thresholds, and an example row."""
+        return served.facts()
+
+    @app.get("/metrics", response_class=Response)
+    async def metrics() -> Response:
+        """Counts for Prometheus."""
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    @app.get("/health")
+    async def health() -> dict[str, str]:
+        """Whether the process answers."""
+        return {"status": "alive"}
+
+    @app.get("/ready")
+    async def ready() -> dict[str, str]:
+        """Whether it takes requests; 503 while it stops."""
+        if app.state.stopping:
+            raise HTTPException(503, "the server is stopping; ask another one.")
+        return {"status": "ready", "model": served.name}
+
+    @app.get("/", include_in_schema=False)
+    @app.get("/docs", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "page.html")
+
+    app.mount("/static", StaticFiles(directory=STATIC))
     return app
 
 
-class Guard:
-    """Asks for the token, counts, closes connections while the server stops, and turns every error into one JSON object."""
+def _add_predict(app: FastAPI, served: Served) -> None:
+    limits = served.limits
+    threads = anyio.CapacityLimiter(limits.threads)
+    example = {"content": {"application/json": {"example": served.example_answer}}}
 
-    def __init__(
-        self, app: Callable[[Scope, Receive, Send], Awaitable[None]], state: State
-    ) -> None:
-        self.app, self.state = app, state
-        self.paths = {"/predict", *GETS}
+    @app.post("/predict", responses={200: example})
+    async def predict(
+        request: served.Request,
+    ) -> Response:
+        """Predict the labels of rows."""
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        began, status, path = time.perf_counter(), 0, scope["path"]
+        def work() -> bytes:
+            return json.dumps(served.answer(request), allow_nan=False).encode()
 
-        async def sending(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                message["headers"] = [
-                    *message["headers"],
-                    *SAFE,
-                    *([(b"connection", b"close")] if self.state.stopping else []),
-                ]
-            await send(message)
-
+        if app.state.at_work >= limits.requests:
+            raise HTTPException(429, "too many requests are waiting; try again later.")
+        app.state.at_work += 1
         try:
-            header = next(
-                (
-                    value.decode("latin-1")
-                    for name, value in scope["headers"]
-                    if name == b"authorization"
-                ),
-                None,
-            )
-            if path not in OPEN and not self.state.knows(header):
-                raise RequestError(
-                    401, "this server wants a token; send the header 'Authorization: Bearer TOKEN'."
-                )
-            await self.app(scope, receive, sending)
-        except ClientDisconnect:
-            status = status or GONE
-        except Exception as error:
-            if status:
-                raise
-            await _refusal(error)(scope, receive, sending)
+            with anyio.move_on_after(limits.seconds):  # what has begun is finished
+                content = await anyio.to_thread.run_sync(work, limiter=threads)
+                ROWS.inc(len(request.rows))
+                return Response(content, media_type="application/json")
         finally:
-            self.state.counts.add(
-                path if path in self.paths else "other", status, time.perf_counter() - began
-            )
+            app.state.at_work -= 1
+        raise HTTPException(503, f"no thread was free for {limits.seconds:g} s; try again later.")
 
 
-SAFE = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"x-frame-options", b"DENY"),
-    (b"cache-control", b"no-store"),
-]
+def _add_guard(app: FastAPI, most_bytes: int, token: str | None) -> None:
+    """Check the token and the size of every request, and count its answer."""
+
+    @app.middleware("http")
+    async def guard(request: Request, call_next: Any) -> Response:
+        began = time.perf_counter()
+        try:
+            _check_token(request, token)
+            _check_length(request, most_bytes)
+            response = await call_next(request)
+        except Exception as error:
+            response = refuse(request, error)
+        response.headers.update(HEADERS)
+        if app.state.stopping:
+            response.headers["connection"] = "close"
+        path = getattr(request.scope.get("route"), "path", "other")
+        seconds = time.perf_counter() - began
+        SECONDS.labels(path, str(response.status_code)).observe(seconds)
+        app.state.answered += 1
+        return response
 
 
-def _refusal(error: Exception) -> Response:
-    """What is said of an error: its own words where it is about the request, else that it is a bug."""
-    if isinstance(error, RequestError):
-        headers = {
-            401: {"www-authenticate": "Bearer"},
-            429: {"retry-after": AGAIN},
-            503: {"retry-after": AGAIN},
-        }.get(error.status, {})
-        return _answer(_json({"error": str(error)}), error.status, headers)
-    if isinstance(error, MemoryError):
-        said = str(error) or "there is not enough memory now"
-        return _answer(
-            _json({"error": f"{said} Send fewer rows, or try again later."}),
-            503,
-            {"retry-after": AGAIN},
-        )
-    if isinstance(error, ValueError):  # of the library, about what came; it names rows and columns
-        return _answer(_json({"error": str(error)}), 422)
-    logger.exception("this is a bug in skcamel; please report it")
-    return _answer(
-        _json(
-            {"error": "an error inside the server, which its log tells; the request may be right."}
-        ),
-        500,
-    )
+def _check_token(request: Request, token: str | None) -> None:
+    if token is None or request.url.path in OPEN:
+        return
+    given = request.headers.get("authorization", "").encode(errors="replace")
+    if not hmac.compare_digest(given, f"Bearer {token}".encode()):
+        raise HTTPException(401, "this server needs the header 'Authorization: Bearer TOKEN'.")
 
 
-async def _http_error(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    known = f"there are POST /predict and GET {', '.join(GETS)}"
-    said = {
-        404: f"there is no {request.url.path[:60]!r}; {known}.",
-        405: f"{request.method[:20]} {request.url.path[:60]} is not possible; {known}.",
-    }
-    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
-    return _answer(_json({"error": said.get(status, str(error))}), status, headers)
+def _check_length(request: Request, most_bytes: int) -> None:
+    if "transfer-encoding" in request.headers:
+        raise HTTPException(411, "the length of the body is unknown; send Content-Length.")
+    length = request.headers.get("content-length", "0")
+    if not length.isdecimal() or int(length) > most_bytes:
+        what = f"the body has {length[:20]} bytes, at most {most_bytes:,} are taken"
+        raise HTTPException(413, f"{what}; send fewer rows in each request.")
 
 
-def _answer(content: bytes, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return Response(content, status, headers, media_type="application/json")
+def refuse(_: Request, error: Exception) -> JSONResponse:
+    """What is answered to a request that cannot be served."""
+    status, text = 422, str(error)  # errors of the library are about the rows
+    if isinstance(error, PathError):
+        status, text = error.status_code, error.detail
+    elif isinstance(error, RequestValidationError):
+        text = _found(error.errors()[0])
+    elif isinstance(error, MemoryError):
+        status, text = 503, f"{text} Send fewer rows, or try again later."
+    elif not isinstance(error, (ValueError, OverflowError)):
+        logger.error("this is a bug in skcamel; please report it", exc_info=error)
+        status, text = 500, "an error inside the server; its log says more."
+    return JSONResponse({"error": text}, status)
 
 
-def _json(value: Any) -> bytes:
-    """JSON in ASCII: floats with all their digits, and names that are half a character as escapes."""
-    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
-
-
-def page() -> str:
-    """The page, the same for every model: it asks for the columns of this one, with the token if there is one."""
-    from skcamel.report.page import Page, Section, render
-
-    sections = [
-        Section("try", "Try it", scripts=["server.js", "try.js"]),
-        Section(
-            "table",
-            "A whole table",
-            scripts=["whole_table.js"],
-            short="Table",
-            template="whole_table.html",
-        ),
-        Section("program", "From a program", scripts=["program.js"], short="Program"),
-    ]
-    lead = (
-        "Change a value and watch the labels move; choose a label to see why. Or drop a whole"
-        " table."
-    )
-    return render(
-        Page(
-            "A model to try",
-            lead,
-            [],
-            sections,
-            folder=STATIC,
-            footer=(
-                "Values go to the server that sent this page, and nowhere else; it keeps none of"
-                " them."
-            ),
-        )
-    )
+def _found(error: dict[str, Any]) -> str:
+    """A sentence on what pydantic found."""
+    what = str(error["msg"])
+    if error["type"] != "missing":
+        what += f", got {error.get('input')!r:.60}"
+    place = error["loc"][1:]  # behind "body"
+    if len(place) < 2:
+        return f"{place[0] if place else 'body'}: {what}; send {FORM}."
+    column = "".join(f", column {name[:60]!r}" for name in place[2:3])
+    return f"row {place[1] + 1}{column}: {what}; GET /model describes the columns."

@@ -1,0 +1,110 @@
+"""What the columns of a model hold, a typical value for each, and the type of a row, by which pydantic checks requests."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import ConfigDict, Field, FiniteFloat, JsonValue
+from typing_extensions import TypedDict
+
+from skcamel.data.parts import Category, Flag, LeftOut, Moment, Number, Part, Tags, Text
+from skcamel.matching import expected_by, preparer_of
+from skcamel.pipeline import final
+from skcamel.rows import default_names, dense
+
+TYPICAL_WORDS = 5
+DATES = {
+    "year first": "%Y-%m-%d",
+    "month first": "%m/%d/%Y",
+    "day first": "%d/%m/%Y",
+    "day, name of the month": "%d %B %Y",
+    "name of the month, day": "%B %d, %Y",
+    "time of day": "%H:%M",
+}
+
+
+def columns_of(model: Any) -> list[dict[str, Any]]:
+    """Name, kind, typical value and choices of each column that a fitted model takes.
+
+    Examples
+    --------
+    >>> from skcamel import CamelClassifier
+    >>> X = np.array([[1.0, 5.0], [3.0, 6.0]])
+    >>> columns_of(CamelClassifier().fit(X, np.eye(2, dtype=int)))[1]
+    {'name': 'x2', 'kind': 'number', 'typical': 5.5}
+    """
+    estimator, preparer, mean = final(model), preparer_of(model), mean_row(final(model))
+    if preparer is not None:
+        parts = [part for part in preparer.parts_ if not isinstance(part, LeftOut)]
+        sources = preparer.source_columns_
+        return [
+            {"name": part.name, "kind": part.kind} | _details(part, mean[sources == part.name])
+            for part in parts
+        ]
+    expected = expected_by(model)
+    names = expected.columns() or default_names("x", expected.n_features)
+    typical = mean if model is estimator else np.zeros(len(names))
+    return [
+        {"name": str(name), "kind": "number", "typical": _rounded(value)}
+        for name, value in zip(names, typical, strict=True)
+    ]
+
+
+def mean_row(estimator: Any) -> np.ndarray:
+    """Mean of the rows that a fitted model holds, before its scaling, (d,); zeros where it holds none."""
+    _, member = estimator.weighted_members()[0]
+    scaling = member._scaling
+    if scaling.ranks is not None:
+        starts = np.append(0, scaling.ranks.ends[:-1])
+        return scaling.ranks.knots[(starts + scaling.ranks.ends) // 2]  # the middle of each column
+    mean = np.zeros(estimator.n_features_in_)
+    if member.X_fit_ is not None:
+        mean = dense(member.X_fit_).mean(axis=0)
+    if scaling.scale is not None:
+        mean = mean * scaling.scale
+    return mean if scaling.shift is None else mean + scaling.shift
+
+
+def _details(part: Part, mean: np.ndarray) -> dict[str, Any]:
+    """What a column holds, and what is typical for it; `mean` is that of its prepared columns."""
+    if isinstance(part, Number):
+        return {"typical": _rounded(part.median), "unit": part.unit}
+    if isinstance(part, Moment):
+        moment = np.datetime64(part.middle, "s").astype(datetime)
+        return {"typical": moment.strftime(DATES[part.order]), "order": part.order}
+    if isinstance(part, Flag):
+        return {"typical": part.yes if mean[0] > 0.5 else part.no, "choices": [part.yes, part.no]}
+    if isinstance(part, Category):
+        typical = part.values[mean[: len(part.values)].argmax()] if part.values else None
+        return {"typical": typical, "choices": part.values, "several": isinstance(part, Tags)}
+    if isinstance(part, Text):
+        frequent = mean[: len(part.words)].argsort()[: -TYPICAL_WORDS - 1 : -1]
+        return {"typical": " ".join(part.words[k] for k in frequent)}
+    return {"typical": None}
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def row_type(columns: list[dict[str, Any]], *, is_table: bool, optional: bool) -> Any:
+    """The type of a row: an object with a cell for each column; others are ignored.
+
+    Parameters
+    ----------
+    columns : list of dict
+    is_table : bool
+        Whether a TablePreparer reads the cells; otherwise each is a finite number.
+    optional : bool
+        Whether a row may lack columns.
+    """
+    fields: dict[str, Any] = {}
+    for column in columns:
+        about = Field(description=column["kind"], examples=[column["typical"]])
+        cell = JsonValue if is_table else FiniteFloat
+        fields[column["name"]] = Annotated[cell, about]
+    row: Any = TypedDict("Row", fields, total=not optional)  # pyrefly: ignore (of this model)
+    row.__pydantic_config__ = ConfigDict(extra="ignore")
+    return row

@@ -6,7 +6,7 @@ WORKDIR /build
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
 RUN python -m venv /opt/skcamel
-RUN /opt/skcamel/bin/pip install --no-cache-dir ".[serve,pipelines]"
+RUN /opt/skcamel/bin/pip install --no-cache-dir ".[serve]" "skops>=0.14"
 
 FROM python:3.13-slim
 ARG MODEL=model.skcamel

@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 # The lowest versions of what the library and its users' tables need; test runners stay new.
 FLOORS = import tomllib; p = tomllib.load(open('pyproject.toml', 'rb')); \
-    print(*(d.replace('>=', '==') for d in p['project']['dependencies'] + p['project']['optional-dependencies']['report'] + [g for g in p['dependency-groups']['test'] if g[:3] in ('pan', 'pol')]))
+    print(*(d.replace('>=', '==') for d in p['project']['dependencies'] + p['project']['optional-dependencies']['report'] + p['project']['optional-dependencies']['serve'][1:] + [g for g in p['dependency-groups']['test'] if g[:3] in ('pan', 'pol')]))
 MINUTES ?= 5
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 PYTEST = $(ONE_THREAD) $(BIN)/python -m pytest -n auto --dist worksteal

@@ -117,27 +117,20 @@ def process(*command: str) -> Any:
 
 def echo() -> None:
     """A server that says what it hears."""
-    from starlette.applications import Starlette
-    from starlette.requests import Request
-    from starlette.responses import Response
-    from starlette.routing import Route
+    from fastapi import FastAPI, Request
+    from fastapi.responses import Response
 
-    from skcamel.serve.server import address_of, bound, run
+    from skcamel.serve.server import bound, run
 
-    class Nothing:
-        stopping = False
+    app = FastAPI()
 
+    @app.post("/predict")
     async def answer(request: Request) -> Response:
         return Response(await request.body(), media_type="application/json")
 
-    app = Starlette(routes=[Route("/predict", answer, methods=["POST"])])
-    app.state.skcamel = Nothing()
     listening = bound("127.0.0.1", 0)
-    run(
-        app,
-        listening,
-        started=lambda: print(f"at {address_of(listening)}", file=sys.stderr, flush=True),
-    )
+    address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    run(app, listening, started=lambda: print(f"at {address}", file=sys.stderr, flush=True))
 
 
 def run() -> list[Row]:
@@ -148,7 +141,8 @@ def run() -> list[Row]:
         yeast.X[:1500], yeast.labels[:1500]
     )
     row = yeast.X[2000:2001]
-    body = json.dumps({"rows": row.tolist()}).encode()
+    names = [f"x{j + 1}" for j in range(row.shape[1])]
+    body = json.dumps({"rows": [dict(zip(names, row[0].tolist(), strict=True))]}).encode()
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder, "yeast.skcamel"))
         save(model, path)
@@ -196,7 +190,7 @@ def against(served: Load, bare: Load, own: list[float]) -> list[Row]:
             served.rate * float(np.mean(own)),
             "x",
         ),
-        Row(f"{what}: rate / rate of a bare Starlette echo", served.rate / bare.rate, "x"),
+        Row(f"{what}: rate / rate of a bare FastAPI echo", served.rate / bare.rate, "x"),
         Row(f"{what}: p99 / p99 of the echo", served.p99 / bare.p99, "x"),
         Row(
             f"{what}: p99 / p99 of calls in this process, one at a time",

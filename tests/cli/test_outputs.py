@@ -75,7 +75,7 @@ def test_a_place_that_cannot_be_written_to_is_told_before_any_work(
         (
             (*WRITING["predict"], "p.parquet"),
             "pyarrow",
-            "Parquet files need pyarrow: pip install 'skcamel[parquet]'",
+            "Parquet files need pyarrow: pip install 'skcamel[tables]'",
         ),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else None,

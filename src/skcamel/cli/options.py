@@ -66,7 +66,7 @@ class OutputFile(click.Path):
             allowed = " or ".join(filter(None, [", ".join(self.suffixes[:-1]), self.suffixes[-1]]))
             self.fail(f"{path} ends in {suffix!r}; it must be {allowed}.", param, ctx)
         if suffix == ".parquet":
-            need("pyarrow", "parquet", "Parquet files")
+            need("pyarrow", "tables", "Parquet files")
         return path
 
     def suffix(self, path: str) -> str:

@@ -37,7 +37,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     Parameters
     ----------
     model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
-        Steps of other libraries need ``pip install skcamel[pipelines]``.
+        Steps of other libraries need ``pip install skops``.
     path : str, path or binary file object
         A name is used as given, whatever its suffix, and the file appears whole or not at all. A
         file object is written to from

@@ -112,7 +112,7 @@ def skops_for(what: str) -> Any:
         import skops.io
     except ImportError as error:
         raise ImportError(
-            f"To {what} Pipelines with steps of other libraries: pip install 'skcamel[pipelines]'"
+            f"To {what} Pipelines with steps of other libraries: pip install skops"
         ) from error
     return skops.io
 

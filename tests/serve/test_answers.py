@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import re
+import runpy
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +21,8 @@ pytest.importorskip("httpx", reason="httpx is not installed: pip install --group
 from serving import NAMES, ask, asked, mixed, mixed_table, numbers, rows, values
 from skcamel import CamelClassifier, explain, outputs
 from skcamel.baselines import LLSF
+from skcamel.data import TablePreparer
+from skcamel.pipeline import LabelPipeline
 from skcamel.serve import Limits, Served, create_app
 
 TOKEN = "a-token-of-sixteen-or-more"  # noqa: S105
@@ -354,3 +359,19 @@ def test_a_slow_model_does_not_hold_up_health(monkeypatch):
 
     was_done, (response,) = asyncio.run(both())
     assert (was_done, response.status_code) == (False, 200)
+
+
+def test_the_request_of_the_documentation_works_on_the_tickets():
+    root = Path(__file__).parents[2]
+    rows = runpy.run_path(str(root / "examples" / "messy_table.py"))["tickets"](150, seed=1)
+    tags = [row.pop("tags").split("|") for row in rows]
+    names = sorted({tag for own in tags for tag in own if tag})
+    Y = np.array([[name in own for name in names] for own in tags]).astype(int)
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    steps = [("prepare", TablePreparer()), ("classify", CamelClassifier(scores="log_odds"))]
+    app = create_app(Served(LabelPipeline(steps).fit(columns, Y), "tickets"))
+    page = (root / "docs" / "serving.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"/predict -H 'Content-Type: application/json' -d '([^']+)'", page)
+    response = ask(app, "POST", "/predict", json=json.loads(text))
+    assert response.status_code == 200, response.text
+    assert response.json()["notes"] == []

@@ -9,10 +9,11 @@ import numpy as np
 from pydantic import ConfigDict, Field, FiniteFloat, JsonValue
 from typing_extensions import TypedDict
 
+from skcamel.arrays import default_names, dense
 from skcamel.data.parts import Category, Flag, LeftOut, Moment, Number, Part, Tags, Text
 from skcamel.matching import expected_by, preparer_of
 from skcamel.pipeline import final
-from skcamel.rows import default_names, dense
+
 
 TYPICAL_WORDS = 5
 DATES = {

@@ -14,7 +14,6 @@ from skcamel.data.parts import Category, Flag, LeftOut, Moment, Number, Part, Ta
 from skcamel.matching import expected_by, preparer_of
 from skcamel.pipeline import final
 
-
 TYPICAL_WORDS = 5
 DATES = {
     "year first": "%Y-%m-%d",

@@ -69,8 +69,7 @@ html_theme_options = {
     "logo": {"text": "skcamel"},
     "navigation_with_keys": False,
     "show_prev_next": True,
-    "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "navbar_center": [],
     "show_toc_level": 2,
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -78,7 +77,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {page: [] for page in ("index", "get_started", "api", "generated/*")}
+html_sidebars = {"**": ["pages.html"], "index": []}
 html_context = {"default_mode": "auto"}
 copyright = "the skcamel developers; BSD 3-Clause licence"
 

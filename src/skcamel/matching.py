@@ -41,9 +41,12 @@ def check_remembered(estimator: Any) -> None:
         texts += values
         if len(set(values)) < len(values):
             raise ValueError(f"{REMEMBERED} has a category twice")
+    base = known.get("zero_based", (True, True))
+    if len(base) != 2 or not all(isinstance(flag, bool) for flag in base):
+        raise ValueError(f"{REMEMBERED} must say of features and labels whether they count from 0")
     if (
         len(features) != estimator.n_features_in_
-        or len(known) != 3
+        or len({*known} - {"zero_based"}) != 3
         or not all(isinstance(text, str) for text in texts)
     ):
         raise ValueError(
@@ -63,7 +66,7 @@ def expected_by(model: Any) -> Expected:
     >>> import numpy as np
     >>> from skcamel import CamelClassifier
     >>> expected_by(CamelClassifier().fit(np.eye(4), np.eye(4, 2, dtype=int)))
-    Expected(n_features=4, features=None, categories={}, labels=('label1', 'label2'))
+    Expected(n_features=4, features=None, categories={}, labels=('label1', 'label2'), zero_based=None)
     """
     from skcamel.data.formats import Expected
     from skcamel.pipeline import final, transformers
@@ -82,6 +85,7 @@ def expected_by(model: Any) -> Expected:
         None if features is None else tuple(map(str, features)),
         known.get("categories", {}),
         tuple(map(str, estimator.label_names_)),
+        known.get("zero_based"),
     )
 
 

@@ -6,13 +6,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
 import skcamel.data
 from skcamel.data import DataError, Dataset
-from skcamel.data.attributes import numbers
 
 
 def test_values_are_kept_in_the_types_of_the_contract():
@@ -104,37 +102,6 @@ spelled = st.one_of(
         r"[+-]?([0-9]{1,22}\.?[0-9]{0,22}|\.[0-9]{1,20})([eE][+-]?[0-9]{1,3})?", fullmatch=True
     ),
 )
-
-
-@given(st.lists(spelled, min_size=1))
-def test_blocks_of_numbers_are_read_as_float_reads_each(tokens):
-    found = numbers(",".join(tokens).encode() + b"\n", b",\n")
-    expected = np.array([float(token) for token in tokens])
-    assert found is not None
-    assert found.values.tobytes() == expected.tobytes()
-
-
-@given(st.lists(st.text("0123456789.+-e_x ", min_size=1, max_size=6), min_size=1, max_size=5))
-def test_a_block_with_anything_else_is_not_read_as_numbers(tokens):
-    def meaning(token):
-        try:
-            return float(token) if "_" not in token else None
-        except ValueError:
-            return None
-
-    expected = [meaning(token) for token in tokens]
-    found = numbers(",".join(tokens).encode() + b"\n", b",\n")
-    if None in expected:
-        assert found is None
-    else:
-        np.testing.assert_array_equal(found.values, expected)
-
-
-def test_missing_and_empty_tokens_are_nan():
-    found = numbers(b"?,,1\n", b",\n")
-    np.testing.assert_array_equal(found.values, [np.nan, np.nan, 1])
-    assert found.empty.tolist() == [False, True, False]
-    assert found.plain.tolist() == [False, False, True]
 
 
 def test_names_of_labels_follow_their_columns():

@@ -6,15 +6,9 @@ from scipy import sparse
 
 from skcamel.arrays import default_names
 from skcamel.data import DataError, Dataset
-from skcamel.data.arff import declared_values, label_xml, quoted
-from skcamel.data.arff_rows import unquoted
-from skcamel.data.attributes import feature_codes, number
-from skcamel.data.catalogue import cache_folder
+from skcamel.data.attributes import number
 from skcamel.data.dataset import as_indicators, row_kinds
-from skcamel.data.fetch import check_address
 from skcamel.data.labels import label_columns
-from skcamel.data.splitting import _stratified, _stratified_groups
-from skcamel.data.statistics import constant_columns, with_pairs
 from skcamel.data.text import (
     check_memory,
     check_plausible_width,
@@ -65,26 +59,6 @@ def test_what_does_not_fit_is_refused():
         check_plausible_width(10**12, 3, "features", "odd.txt")
 
 
-def test_quotes_of_arff():
-    assert declared_values(r"red, 'dark \'n blue', 'a,b'") == ("red", "dark 'n blue", "a,b")
-    assert unquoted(r"'it\'s 50\%'") == "it's 50%"
-    assert (quoted("plain"), quoted("it's")) == ("plain", r"'it\'s'")
-
-
-def test_a_label_file():
-    assert (
-        "".join(label_xml(["calm & quiet"])) == '<?xml version="1.0" encoding="utf-8"?>\n<labels'
-        ' xmlns="http://mulan.sourceforge.net/labels">\n<label name="calm &amp;'
-        ' quiet"></label>\n</labels>\n'
-    )
-
-
-def test_nominal_values_have_the_number_that_they_mean():
-    assert feature_codes(("NO", "YES"))["YES"] == 1
-    assert feature_codes(("2", "4"))["4"] == feature_codes(("2", "4"))["4.0"] == 4
-    assert feature_codes(("red", "blue"))["blue"] == 1
-
-
 def test_columns_of_labels():
     assert label_columns(["a", "b", "c"], 1, "t.csv").tolist() == [False, False, True]
     assert label_columns(["a", "b", "c"], ["b"], "t.csv").tolist() == [False, True, False]
@@ -106,27 +80,3 @@ def test_equal_rows_are_told_by_their_values_only():
         "sea",
         "sun",
     )
-
-
-def test_pairs_of_labels_and_constant_columns():
-    pairs = with_pairs(sparse.csr_array([[1, 1, 0], [1, 1, 1], [0, 0, 1]])).toarray()
-    assert pairs.tolist() == [[1, 1, 0, 1, 0, 0], [1, 1, 1, 1, 1, 1], [0, 0, 1, 0, 0, 0]]
-    assert constant_columns(sparse.csr_array([[0.0, 1.0, 2.0], [0.0, 1.0, 0.0]])).tolist() == [0, 1]
-
-
-def test_rows_and_groups_are_dealt_out_evenly():
-    Y = sparse.csr_array([[1, 0], [1, 0], [0, 1], [0, 1], [1, 1], [1, 1]])
-    assert _stratified(Y, np.array([3, 3]), 1, None).tolist() == [0, 1, 0, 1, 0, 1]
-    Y = sparse.csr_array([[1], [0], [1], [0], [0], [0]])
-    assert _stratified_groups(
-        Y, np.array([0, 0, 1, 1, 2, 2]), np.array([3, 3]), 1, None
-    ).tolist() == [0, 0, 1, 1, 0, 0]
-
-
-def test_where_data_come_from_and_go():
-    assert cache_folder("somewhere").name == "somewhere"
-    with pytest.raises(
-        ValueError,
-        match=r"file:///etc/hosts: data is fetched by https only \(or http from this machine\)\.",
-    ):
-        check_address("file:///etc/hosts")

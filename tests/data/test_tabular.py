@@ -312,7 +312,7 @@ def test_parquet_that_cannot_be_read(tmp_path, monkeypatch):
         read_table(tmp_path / "none.parquet", labels=1)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    with pytest.raises(ImportError, match=r"Tables need pyarrow: pip install skcamel\[tables\]"):
+    with pytest.raises(ImportError, match=r"need pyarrow: pip install skcamel\[tables\]"):
         read_table(path, labels=1)
 
 

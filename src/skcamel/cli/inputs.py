@@ -250,6 +250,8 @@ def remember(model: Any, dataset: Dataset) -> None:
         "categories": dict(dataset.categories),
         "dropped": dataset.dropped,
     }
+    if dataset.zero_based is not None:
+        known["zero_based"] = dataset.zero_based
     setattr(model, REMEMBERED, known)
 
 

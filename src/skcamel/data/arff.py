@@ -6,7 +6,9 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
+from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -14,15 +16,15 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data import DataError, Path_
-from skcamel.data.arff_rows import QUOTED, DenseRows, Layout, SparseRows, cells, layout_of, unquoted
-from skcamel.data.attributes import Attribute, check_nominal, feature_codes, finished, names_of
+from skcamel.data.arff_rows import QUOTED, Layout, Rows, cells, unquoted
+from skcamel.data.attributes import Attribute, check_nominal, feature_codes, finished
 from skcamel.data.dataset import Dataset, parts_of
 from skcamel.data.text import (
     BLOCK_BYTES,
     NAME_BYTES,
-    VALUE_BYTES,
+    Block,
     LineFile,
-    Tally,
+    check_claimed_size,
     check_different_labels,
     decoded,
     first_repeated,
@@ -48,12 +50,10 @@ KINDS = {
     "string": "text",
     "date": "text",
 }
-ATTRIBUTE_BYTES = 700  # of an attribute, on top of its characters
+HEADER_RATIO = 50  # bytes that the attributes take for each byte of the header
 MEKA_LABELS = re.compile(r"-C\s+(-?\d{1,9})\b", re.ASCII)
-LARGEST_XML = 2**26  # bytes
-UNWRITABLE = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
-)  # XML 1.0 has no way to write these
+# XML 1.0 has no way to write these
+UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 WHOLE = "is the file whole, and a value with a comma quoted?"
 
 
@@ -105,13 +105,13 @@ def read_mulan(
     """
     xml = _found_beside(Path(arff)) if xml is None else Path(xml)
     labels = read_label_names(xml)
-    cure = "is the matching XML file from the same release?"
+    hint = "is the matching XML file from the same release?"
     return _read(
         arff,
         test,
         nominal,
         lambda _, attributes: _named_labels(attributes, labels, arff, xml),
-        cure,
+        hint,
     )
 
 
@@ -164,70 +164,57 @@ def _read(
     test: Path_ | None,
     nominal: str,
     find_labels: Callable[[str, Attributes], np.ndarray],
-    cure: str,
+    hint: str,
     keep: Collection[str] = (),
 ) -> Dataset:
+    """Read one file, or two with the same header; `find_labels` tells which attributes are labels."""
     check_nominal(nominal)
-    rows: DenseRows | SparseRows | None = None
-    first: Attributes | None = None
-    counts = []
-    for part in [path] if test is None else [path, test]:
-        with open_lines(part) as file:
-            relation, attributes = read_header(file)
-            first, count = first or attributes, 0
-            _check_same_attributes(first, attributes, part)
-            layout = layout_of(attributes, find_labels(relation, attributes), part, cure)
-            check_different_labels((attributes[column].name for column in layout.labels), part)
-            if rows is not None:
-                rows.layout = layout
-            for block in file.blocks(b"%"):
-                rows = rows or (
-                    SparseRows(layout)
-                    if block.text.lstrip().startswith(b"{")
-                    else DenseRows(layout)
-                )
-                count += rows.add(block)
-            if not count or rows is None:
-                raise file.error("no row follows @data; the file is cut short.")
-            counts.append(count)
-    assert rows is not None  # noqa: S101 every file gave a row
-    return _dataset(path, rows, layout, nominal, counts, keep)
-
-
-def _dataset(
-    path: Path_,
-    rows: DenseRows | SparseRows,
-    layout: Layout,
-    nominal: str,
-    counts: list[int],
-    keep: Collection[str],
-) -> Dataset:
-    X, Y = rows.finish()
+    layout, rows = _read_rows(path, find_labels, hint)
+    parts = [rows]
+    if test is not None:
+        other, rows = _read_rows(test, find_labels, hint)
+        _check_same_attributes(layout.attributes, other.attributes, test)
+        parts.append(rows)
+    features = [X for X, _ in parts]
+    if any(sparse.issparse(X) for X in features):
+        X = sparse.vstack([sparse.csr_array(X) for X in features], format="csr")
+    else:
+        X = np.concatenate(features) if test is not None else features[0]
+    Y = np.concatenate([Y for _, Y in parts]) if test is not None else parts[0][1]
     attributes = [layout.attributes[column] for column in layout.features]
     X, names, kept = finished(
         X, attributes, nominal, path, keep, "is the label file the right one?"
     )
-    used = {
-        id(attribute)
-        for attribute in (*kept, *(layout.attributes[column] for column in layout.labels))
-    }
+    labels = tuple(layout.attributes[column].name for column in layout.labels)
+    used = {*(attribute.name for attribute in kept), *labels}
+    coded = [a for a in kept if a.kind == "nominal" and not feature_codes(a.values).by_number]
     return Dataset(
         X,
         Y,
         tuple(names),
-        tuple(layout.attributes[column].name for column in layout.labels),
+        labels,
         name=stem(path),
         source=str(path),
-        dropped=tuple(
-            attribute.name for attribute in layout.attributes if id(attribute) not in used
-        ),
-        categories={
-            a.name: a.values
-            for a in kept
-            if a.kind == "nominal" and not feature_codes(a.values).by_number
-        },
-        **parts_of(counts),
+        dropped=tuple(a.name for a in layout.attributes if a.name not in used),
+        categories={attribute.name: attribute.values for attribute in coded},
+        **parts_of([len(Y) for _, Y in parts]),
     )
+
+
+def _read_rows(
+    path: Path_, find_labels: Callable[[str, Attributes], np.ndarray], hint: str
+) -> tuple[Layout, tuple[Any, np.ndarray]]:
+    """Layout, features and labels of a file."""
+    with open_lines(path) as file:
+        relation, attributes, blocks = read_header(file)
+        layout = Layout(path, attributes, find_labels(relation, attributes), hint)
+        check_different_labels((attributes[column].name for column in layout.labels), path)
+        rows = Rows(layout)
+        for block in blocks:
+            rows.add(block)
+        if not rows.n_rows:
+            raise file.error("no row follows @data; the file is cut short.")
+    return layout, rows.finish()
 
 
 def _found_beside(arff: Path) -> Path:
@@ -247,7 +234,7 @@ def _found_beside(arff: Path) -> Path:
 
 def _named_labels(attributes: Attributes, labels: list[str], arff: Path_, xml: Path_) -> np.ndarray:
     """Which attributes are labels, by the names of a label file."""
-    names = names_of(attributes)
+    names = [attribute.name for attribute in attributes]
     absent = set(labels) - set(names)
     if absent:  # some label files are padded with spaces
         labels = [label.strip() if label in absent else label for label in labels]
@@ -297,37 +284,44 @@ def _check_same_attributes(first: Attributes, second: Attributes, path: Path_) -
         )
 
 
-def read_header(file: LineFile) -> tuple[str, Attributes]:
-    """Relation name and attributes; reads up to and including the line ``@data``."""
+def read_header(file: LineFile) -> tuple[str, Attributes, Iterator[Block]]:
+    """Relation name, attributes, and the blocks of rows that follow the line ``@data``."""
     relation = ""
     attributes: list[Attribute] = []
-    tally = Tally("the attributes of its header")
-    while line := file.readline():
-        text = decoded(line).strip()
-        keyword = text[:10].lower()
-        if not text or text.startswith("%"):
-            continue
-        if keyword.startswith("@attribute"):
-            tally.add(ATTRIBUTE_BYTES + line.count(b",") * VALUE_BYTES + len(line), file.path)
-            attributes.append(_attribute(text, file))
-        elif keyword.startswith("@relation"):
-            relation = unquoted(text[9:].strip())
-        elif keyword.startswith("@data"):
-            if not attributes:
-                raise file.error("@data comes before any @attribute; the header is missing.")
-            return relation, tuple(attributes)
-        else:
-            raise file.error(
-                f"{text[:40]!r} in the header; expected @relation, @attribute, @data or a comment"
-                " (%). Is this an ARFF file?"
-            )
+    size = 0
+    blocks = file.blocks(b"%")
+    for block in blocks:
+        size += len(block.text)
+        check_claimed_size(HEADER_RATIO * size, "the attributes of its header", file.path)
+        position = 0
+        for row, line in enumerate(block.text.split(b"\n")[:-1]):
+            position += len(line) + 1
+            text = decoded(line).strip()
+            keyword = text[:10].lower()
+            try:
+                if keyword.startswith("@attribute"):
+                    attributes.append(_attribute(text))
+                elif keyword.startswith("@relation"):
+                    relation = unquoted(text[9:].strip())
+                elif not keyword.startswith("@data"):
+                    raise ValueError(
+                        f"{text[:40]!r} in the header; expected @relation, @attribute, @data or a"
+                        " comment (%). Is this an ARFF file?"
+                    )
+                elif not attributes:
+                    raise ValueError("@data comes before any @attribute; the header is missing.")
+                else:
+                    rest = block.after(position)
+                    return relation, tuple(attributes), chain([rest] if rest.text else [], blocks)
+            except ValueError as error:
+                raise file.error(str(error), block.line(row)) from None
     raise file.error("the file ends before @data; it is cut short or no ARFF file.")
 
 
-def _attribute(text: str, file: LineFile) -> Attribute:
+def _attribute(text: str) -> Attribute:
     match = ATTRIBUTE.fullmatch(text)
     if match is None:
-        raise file.error(
+        raise ValueError(
             f"{text[:60]!r} is not '@attribute name type'; quote names that hold spaces."
         )
     name, kind = unquoted(match["name"]), match["type"].strip()
@@ -336,7 +330,7 @@ def _attribute(text: str, file: LineFile) -> Attribute:
         return Attribute(name, KINDS[word])
     if kind.startswith("{") and kind.endswith("}"):
         return Attribute(name, "nominal", declared_values(kind[1:-1]))
-    raise file.error(
+    raise ValueError(
         f"attribute {name[:60]!r} has the type {kind[:40]!r}; known are numeric, real, integer,"
         " string, date and {value,…}."
     )
@@ -345,7 +339,7 @@ def _attribute(text: str, file: LineFile) -> Attribute:
 @lru_cache(maxsize=64)
 def declared_values(text: str) -> tuple[str, ...]:
     """Values between the braces of a nominal attribute."""
-    return tuple(unquoted(value) for value in cells(text)) if text.strip() else ()
+    return tuple(cells(text)) if text.strip() else ()
 
 
 def quoted(name: str) -> str:
@@ -366,67 +360,44 @@ def quoted(name: str) -> str:
 def read_label_names(path: Path_) -> list[str]:
     """Names of all ``label`` elements, nested ones too, in the order of the file.
 
-    A document type is refused before it is read: label files have none, and its entities could fill
-    the memory or read other
-    files.
+    A document type is refused: label files have none, and its entities could fill the memory or
+    read other files.
     """
     names: list[str] = []
-    tally = Tally("the names of its labels")
     parser = expat.ParserCreate()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if tag.rpartition(":")[2] == "label":
             if "name" not in attributes:
-                raise DataError(
-                    'a <label> element has no name; write <label name="…"></label>.',
-                    path=path,
-                    line=parser.CurrentLineNumber,
-                )
+                raise ValueError('a <label> element has no name; write <label name="…"></label>')
             names.append(attributes["name"])
-            tally.add(NAME_BYTES + len(names[-1]), path)
 
     def refuse(*_: object) -> None:
-        raise DataError(
-            "has a DOCTYPE, which label files never need; remove it.",
-            path=path,
-            line=parser.CurrentLineNumber,
-        )
+        raise ValueError("it has a DOCTYPE, which label files never need; remove it")
 
     parser.StartElementHandler = start
     parser.StartDoctypeDeclHandler = refuse
-    parser.EntityDeclHandler = refuse
     try:
-        for chunk in _chunks(path):
-            parser.Parse(chunk, False)
+        with open_lines(path) as file:
+            while chunk := file.stream.read(BLOCK_BYTES):
+                parser.Parse(chunk, False)
+                check_claimed_size(NAME_BYTES * len(names), "the names of its labels", path)
         parser.Parse(b"", True)
+        if not names:
+            raise ValueError("it names no label")
     except DataError:
         raise
     except (expat.ExpatError, ValueError, LookupError) as error:
-        message = (
-            f"is not well-formed XML ({str(error)[:120]}); expected <labels> with one <label"
-            ' name="…"> for each label.'
-        )
-        raise DataError(message, path=path, line=parser.CurrentLineNumber) from error
-    if not names:
         raise DataError(
-            'names no label; expected <labels> with one <label name="…"> for each label.', path=path
-        )
+            f"is no label file ({str(error)[:120]}); expected XML: <labels> with one"
+            ' <label name="…"> for each label.',
+            path=path,
+            line=parser.CurrentLineNumber,
+        ) from None
     twice = first_repeated(names)
     if twice is not None:
         raise DataError(f"names the label {twice[:60]!r} twice; remove one.", path=path)
     return names
-
-
-def _chunks(path: Path_) -> Iterator[bytes]:
-    size = 0
-    with open_lines(path) as file:
-        while chunk := file.stream.read(BLOCK_BYTES):
-            size += len(chunk)
-            if size > LARGEST_XML:
-                raise DataError(
-                    f"is larger than {LARGEST_XML >> 20} MiB; is this the label file?", path=path
-                )
-            yield chunk
 
 
 def label_xml(names: Sequence[str]) -> Iterator[str]:

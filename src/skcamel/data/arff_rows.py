@@ -1,82 +1,64 @@
-"""Rows of an ARFF file ► features and labels, dense or sparse, one bounded block of lines at a time.
+"""Rows of an ARFF file ► features and labels, dense or sparse, one block of lines at a time.
 
-Each block is first tried as a whole, by :func:`skcamel.data.attributes.numbers`. A block that holds
-anything but numbers in the expected
-places is read again row by row: slower, but with quotes and nominal values, and errors name their
-line.
+pyarrow's CSV reader reads the cells: a dense row becomes one line for each value, and a sparse row
+``{3 1,7 0.5}`` one line ``index value`` for each cell. Quotes are taken away before; what separates
+cells is replaced by stand-ins within them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
-from operator import itemgetter
-from typing import NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from scipy import sparse
 
 from skcamel.data import DataError, Path_
-from skcamel.data.attributes import (
-    Attribute,
-    feature_codes,
-    label_codes,
-    number,
-    numbers,
-    refuse_label,
-    table_of_numbers,
-)
+from skcamel.data.attributes import Attribute, feature_codes, number
+from skcamel.data.separated import pyarrow_module
 from skcamel.data.text import (
-    LABEL_BYTES,
-    PEAK_OF_CELLS,
     Block,
-    Growing,
     check_claimed_size,
-    check_peak,
+    check_memory,
     check_room_for_labels,
     decoded,
     shortened,
 )
 
-QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-VALUE = re.compile(
-    rf"\s*(?P<value>(?:{QUOTED})(?=\s*(?:,|\Z))|[^,]*)\s*(?:,|\Z)", re.DOTALL
-)  # always matches, in linear time
+QUOTED = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
+QUOTED_CELL = re.compile(rf"(?<![^\s,{{])(?:{QUOTED})(?=[ \t\r]*(?:[,}}\n]|\Z))")
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+STAND_INS = str.maketrans(", \t\r\n{}'\"", "\x01\x02\x03\x04\x05\x06\x0e\x0f\x10")
+STOOD_FOR = {stand_in: letter for letter, stand_in in STAND_INS.items()}
+SPACES = re.compile(rb"[ \t\r]{2,}|[\t\r]")
+EMPTY_LINES = re.compile(rb"\n\n+")
+LINE_PER_CELL = bytes.maketrans(b",", b"\n")
+SPARSE_ROW = re.compile(r"\{[^{}]*\}")
+COMMA, NEW_LINE, OPENED, CLOSED = b",\n{}"
 UNKNOWN = -1  # among labels that are bytes
-UNUSED = 0.0  # stands for every value of a text attribute, which is dropped
-NEW_LINE, SPACE = b"\n "
-FILLED_CELLS = 2**18  # omitted cells that are filled in at once
+CELL_BYTES = 60  # at the peak for each byte of a block
 
-Cells = tuple[
-    np.ndarray, np.ndarray, np.ndarray
-]  # cells per row, and all columns and values in order
+
+def protected(text: str) -> str:
+    """Text without quotes around its cells; commas, spaces and braces that were quoted have stand-ins."""
+    return QUOTED_CELL.sub(lambda cell: unquoted(cell[0]).translate(STAND_INS), text)
 
 
 def cells(text: str) -> list[str]:
-    """Text between commas, still quoted, without the spaces around it; commas within quotes do not count."""
-    if "'" not in text and '"' not in text:
-        return [cell.strip() for cell in text.split(",")]
-    found: list[str] = []
-    position = 0
-    while (match := VALUE.match(text, position)) is not None:
-        found.append(match["value"].strip())
-        position = match.end()
-        if position == len(text) and not match[0].endswith(","):
-            break
-    return found
+    """Values between commas, without quotes and the spaces around them."""
+    return [cell.strip().translate(STOOD_FOR) for cell in protected(text).split(",")]
 
 
 def unquoted(text: str) -> str:
     """Text without its quotes and escapes."""
-    if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
-        return re.sub(
-            r"\\(.)", lambda escape: ESCAPES.get(escape[1], escape[1]), text[1:-1], flags=re.DOTALL
-        )
-    return text
+    if len(text) < 2 or text[0] not in "'\"" or text[-1] != text[0]:
+        return text
+    return re.sub(
+        r"\\(.)", lambda escape: ESCAPES.get(escape[1], escape[1]), text[1:-1], flags=re.DOTALL
+    )
 
 
 @dataclass(frozen=True)
@@ -86,10 +68,27 @@ class Layout:
     path: Path_
     attributes: tuple[Attribute, ...]
     is_label: np.ndarray  # (width,) bool
-    decoders: list[Callable[[str], float]]
-    only_numbers: bool  # every value is written as the number it means
-    allowed: dict[tuple[float, ...], np.ndarray]  # numbers that a nominal may take ► its columns
-    cure: str  # what to do about a row of the wrong width
+    hint: str  # what to do about a row of the wrong width
+
+    def __post_init__(self) -> None:
+        for column in self.labels.tolist():
+            attribute = self.attributes[column]
+            if attribute.kind == "text":
+                raise DataError(
+                    f"label {attribute.name[:60]!r} is a string attribute; labels are {{0,1}}. Is"
+                    " the label file of the same release?",
+                    path=self.path,
+                )
+            codes = feature_codes(attribute.values)
+            numbers = set(codes.values())
+            meant = not codes.by_position and (numbers <= {0, 1} or numbers == {-1, 1})
+            if attribute.kind == "nominal" and not meant:
+                raise DataError(
+                    f"label {attribute.name[:60]!r} has the values {shortened(attribute.values)}; a"
+                    " label is {0,1}, {-1,1}, {NO,YES} or {FALSE,TRUE}: recode it, or keep it as a"
+                    " feature.",
+                    path=self.path,
+                )
 
     @property
     def width(self) -> int:
@@ -99,9 +98,8 @@ class Layout:
     @cached_property
     def features(self) -> np.ndarray:
         """Columns that are features."""
-        return np.flatnonzero(
-            ~self.is_label & np.array([attribute.kind != "text" for attribute in self.attributes])
-        )
+        is_text = np.array([attribute.kind == "text" for attribute in self.attributes])
+        return np.flatnonzero(~self.is_label & ~is_text)
 
     @cached_property
     def labels(self) -> np.ndarray:
@@ -109,424 +107,318 @@ class Layout:
         return np.flatnonzero(self.is_label)
 
     @cached_property
-    def position(self) -> np.ndarray:
-        """Place of each column among the features or among the labels; -1 for text."""
-        position = np.full(self.width, -1)
-        position[self.features] = np.arange(len(self.features))
-        position[self.labels] = np.arange(len(self.labels))
-        return position
+    def kinds(self) -> tuple[list[CellCodes], np.ndarray]:
+        """What cells stand for, for each kind of column, and the kind of each column."""
+        places: dict[tuple[str, tuple[str, ...]], int] = {}
+        kind_of = [places.setdefault((a.kind, a.values), len(places)) for a in self.attributes]
+        return [CellCodes(*kind) for kind in places], np.array(kind_of)
 
     @cached_property
-    def defaults(self) -> np.ndarray:
+    def codes(self) -> list[CellCodes]:
+        """What the cells of each column stand for."""
+        kinds, kind_of = self.kinds
+        return [kinds[kind] for kind in kind_of.tolist()]
+
+    @cached_property
+    def only_numbers(self) -> bool:
+        """Whether every value is written as the number it means."""
+        return all(codes.by_number for codes in self.kinds[0])
+
+    @cached_property
+    def omitted(self) -> np.ndarray:
         """Value of each column where a sparse row leaves it out: 0, or the first declared value of a nominal."""
-        pairs = zip(self.attributes, self.decoders)
-        return np.array(
-            [
-                decode(attribute.values[0]) if attribute.values else 0.0
-                for attribute, decode in pairs
-            ]
-        )
-
-    def permits(self, columns: np.ndarray | None, values: np.ndarray) -> bool:
-        """Whether nominals have only declared values; `values` is a table, or one value for each of `columns`."""
-        if columns is None:
-            return all(
-                _only(values[:, positions], allowed) for allowed, positions in self.allowed.items()
-            )
-        groups = self.group[columns]
-        order = np.argsort(groups, kind="stable")
-        ends = np.searchsorted(groups, np.arange(len(self.allowed) + 1), sorter=order)
-        return all(
-            _only(values[order[start:end]], allowed)
-            for allowed, (start, end) in zip(self.allowed, pairwise(ends.tolist()))
-        )
+        return np.array([codes.first for codes in self.codes])
 
     @cached_property
-    def group(self) -> np.ndarray:
-        """Number of each column's entry in `allowed`; -1 for columns that may hold any number."""
-        group = np.full(self.width, -1)
-        for k, columns in enumerate(self.allowed.values()):
-            group[columns] = k
-        return group
+    def signed(self) -> np.ndarray:
+        """Labels that are -1 where they do not apply."""
+        return np.array([-1.0 in self.codes[label].numbers for label in self.labels], dtype=bool)
+
+    def permits(self, columns: np.ndarray, values: np.ndarray) -> bool:
+        """Whether nominals have only declared numbers."""
+        kinds, kind_of = self.kinds
+        kind_of_cell = kind_of[columns]
+        for kind, codes in enumerate(kinds):
+            found = values[kind_of_cell == kind] if codes.numbers else np.empty(0)
+            if not (np.isin(found, codes.numbers) | np.isnan(found)).all():
+                return False
+        return True
+
+    def meant(self, columns: np.ndarray, cells_: Any) -> np.ndarray:
+        """Numbers that a dictionary array of cells stands for; ValueError for a cell that the header does not allow."""
+        kinds, kind_of = self.kinds
+        words = [*cells_.dictionary.to_pylist(), "?"]
+        word_of_cell = cells_.indices.fill_null(len(words) - 1).to_numpy()
+        kind_of_cell = kind_of[columns]
+        values = np.empty(len(columns))
+        for kind, codes in enumerate(kinds):
+            of_kind = kind_of_cell == kind
+            found = word_of_cell[of_kind]
+            numbers = np.full(len(words), np.nan)
+            numbers[found] = 0.0
+            for word in np.flatnonzero(numbers == 0.0).tolist():
+                numbers[word] = codes[words[word]]
+            values[of_kind] = numbers[found]
+        return values
+
+    def value(self, column: int, cell: str) -> float:
+        """Number that a cell stands for; ValueError for one that the header does not allow."""
+        try:
+            return self.codes[column][cell]
+        except ValueError:
+            attribute = self.attributes[column]
+            declared = shortened(attribute.values)
+            expected = f"one of {declared}" if attribute.kind == "nominal" else "a number or ?"
+            raise ValueError(
+                f"{cell[:40].translate(STOOD_FOR)!r} for attribute {attribute.name[:60]!r};"
+                f" expected {expected}. Correct the value, or declare it in the header."
+            ) from None
 
 
-def _only(values: np.ndarray, allowed: tuple[float, ...]) -> bool:
-    """Whether all values are allowed or missing."""
-    return bool((np.isin(values, allowed) | np.isnan(values)).all())
+class CellCodes(dict[str, float]):
+    """Numbers that cells of a kind of columns stand for; ValueError for a cell that the header does not allow."""
+
+    def __init__(self, kind: str, values: tuple[str, ...]) -> None:
+        codes = feature_codes(values)
+        super().__init__({value.translate(STAND_INS): code for value, code in codes.items()})
+        self.setdefault("?", np.nan)
+        self.kind = kind
+        self.declared = codes
+        self.by_number = kind == "numeric" or codes.by_number
+        self.numbers = list(codes.values())
+        self.first = self.numbers[0] if codes else 0.0
+
+    def __missing__(self, cell: str) -> float:
+        if self.kind == "nominal":
+            return self.declared[cell]
+        return number(cell) if self.kind == "numeric" else 0.0
 
 
-def _decoder(
-    attribute: Attribute, is_label: bool, path: Path_
-) -> tuple[Callable[[str], float], bool]:
-    """Text of one value ► number, with KeyError or ValueError if the header forbids it; and whether the text is that number."""
-    if attribute.kind == "text":
-        if is_label:
-            raise DataError(
-                f"label {attribute.name[:60]!r} is a string attribute; labels are {{0,1}}. Is the"
-                " label file of the same release?",
-                path=path,
-            )
-        return (lambda _: UNUSED), False
-    if attribute.kind == "numeric":
-        return (lambda text: float("nan") if text == "?" else number(text)), True
-    codes = label_codes(attribute.values) if is_label else feature_codes(attribute.values)
-    if codes is None:
-        found = f"label {attribute.name[:60]!r} has the values {shortened(attribute.values)}"
-        raise DataError(
-            f"{found}; a label is {{0,1}}, {{-1,1}}, {{NO,YES}} or {{FALSE,TRUE}}: recode it, or"
-            " keep it as a feature.",
-            path=path,
-        )
-    plain = bool(codes.by_number) and all(
-        written == code for written, code in codes.by_number.items()
-    )
-    return codes.__getitem__, plain
+class Cells(NamedTuple):
+    """The cells of some rows, in order."""
+
+    is_sparse: bool
+    counts: np.ndarray  # of each row
+    columns: np.ndarray
+    values: np.ndarray
 
 
-def layout_of(
-    attributes: tuple[Attribute, ...], is_label: np.ndarray, path: Path_, cure: str
-) -> Layout:
-    """Decide how each column is read."""
-    known: dict[
-        tuple[str, tuple[str, ...], bool], tuple[Callable[[str], float], bool]
-    ] = {}  # most columns are of one type
-    types = [
-        (attribute.kind, attribute.values, flag)
-        for attribute, flag in zip(attributes, is_label.tolist())
-    ]
-    for attribute, type_ in zip(attributes, types):
-        if type_ not in known:
-            known[type_] = _decoder(attribute, type_[2], path)
-    only_numbers = all(plain for _, plain in known.values())
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for position, attribute in enumerate(attributes):
-        if only_numbers and attribute.kind == "nominal":
-            groups.setdefault(attribute.values, []).append(position)
-    allowed = {
-        tuple(float(value) for value in values): np.array(columns)
-        for values, columns in groups.items()
-    }
-    return Layout(
-        path,
-        attributes,
-        is_label,
-        [known[type_][0] for type_ in types],
-        only_numbers,
-        allowed,
-        cure,
-    )
-
-
-def _is_odd(labels: np.ndarray) -> np.ndarray:
-    """Which labels are neither 0 nor 1 nor unknown."""
-    return (labels != 0) & (labels != 1) & ~np.isnan(labels)
-
-
-def _coded(labels: np.ndarray) -> np.ndarray:
-    """Labels as a byte each."""
-    return np.where(np.isnan(labels), UNKNOWN, labels).astype(np.int8)
-
-
-def _decoded(labels: np.ndarray) -> np.ndarray:
-    """Labels from bytes: int64, or float64 with NaN where some are unknown."""
-    unknown = labels == UNKNOWN
-    return (
-        np.where(unknown, np.nan, labels) if unknown.any() else labels.astype(np.int64, copy=False)
-    )
-
-
-class DenseRows:
-    """Collects rows of the form ``value,value,…``."""
+class Rows:
+    """Features and labels of the rows that were read."""
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.features = Growing(np.float64, len(layout.features))
-        self.labels = Growing(np.int8, len(layout.labels), later=LABEL_BYTES)
-
-    def add(self, block: Block) -> int:
-        """Read a block; returns its number of rows."""
-        layout = self.layout
-        table = _dense_block(block, layout)
-        if table is None:
-            check_peak(block.text, PEAK_OF_CELLS, layout.path)
-            lines = block.text.split(b"\n")[:-1]
-            table = np.array(
-                [
-                    _dense_row(decoded(line), number, layout)
-                    for number, line in zip(block.lines, lines)
-                ]
-            )
-        labels = table[:, layout.labels]
-        odd = np.argwhere(_is_odd(labels))
-        if len(odd):
-            row, label = odd[0]
-            _refuse_odd_label(labels[row, label], row, label, block, layout)
-        self.features.extend(table[:, layout.features], layout.path)
-        self.labels.extend(_coded(labels), layout.path)
-        return len(table)
-
-    def finish(self) -> tuple[np.ndarray, np.ndarray]:
-        """X and Y of all rows."""
-        return self.features.finish(), _decoded(self.labels.finish())
-
-
-class SparseRows:
-    """Collects rows of the form ``{index value,…}``."""
-
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
-        self.counts = Growing(np.int64, later=8)  # features stored in each row
-        self.indices = Growing(np.int32)
-        self.values = Growing(np.float64)
-        self.label_cells = (
-            Growing(np.int64),
-            Growing(np.int32),
-            Growing(np.int8),
-        )  # rows, labels, values
+        self.features: list[Any] = []
+        self.labels: list[np.ndarray] = []
         self.n_rows = 0
+        self.held = 0  # bytes
 
-    def add(self, block: Block) -> int:
-        """Read a block; returns its number of rows."""
+    def add(self, block: Block) -> None:
+        """Read a block of lines."""
         layout = self.layout
-        counts, columns, values = _sparse_block(block, layout) or _sparse_lines(block, layout)
-        n_rows = self.n_rows + len(counts)
-        check_room_for_labels(n_rows, len(layout.labels), layout.path)
-        rows = np.repeat(np.arange(len(counts)), counts)
-        position = layout.position
-        of_label = layout.is_label[columns]
-        of_feature = ~of_label & (position[columns] >= 0)
-        label_rows, labels, label_values = (
-            rows[of_label],
-            position[columns[of_label]],
-            values[of_label],
-        )
-        odd = np.flatnonzero(_is_odd(label_values))
-        if odd.size:
-            _refuse_odd_label(
-                label_values[odd[0]], label_rows[odd[0]], labels[odd[0]], block, layout
-            )
-        for part, found in zip(
-            self.label_cells, (label_rows + self.n_rows, labels, _coded(label_values))
-        ):
-            part.extend(found, layout.path)
-        self._add_features(
-            len(counts), rows[of_feature], position[columns[of_feature]], values[of_feature]
-        )
-        self.n_rows = n_rows
-        return len(counts)
-
-    def _add_features(
-        self, n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray
-    ) -> None:
-        """Take the cells of `n` rows, a bounded number of rows at a time where omitted cells are to be filled in."""
-        path, defaults = self.layout.path, self.layout.defaults[self.layout.features]
-        filled = np.flatnonzero(defaults)
-        claimed = f"{self.n_rows + n} rows x {len(filled)} features whose omitted value is not 0"
-        check_claimed_size(
-            16 * (self.n_rows + n) * len(filled), claimed, path
-        )  # 12 that stay, and room to grow
-        step = max(1, FILLED_CELLS // len(filled)) if filled.size else n
-        for first in range(0, n, step):
-            part = slice(*np.searchsorted(rows, (first, first + step)))
-            found = _with_defaults(
-                min(step, n - first), rows[part] - first, columns[part], values[part], defaults
-            )
-            for growing, cells_ in zip((self.counts, self.indices, self.values), found):
-                growing.extend(cells_, path)
-
-    def finish(self) -> tuple[sparse.csr_array, np.ndarray]:
-        """X and Y of all rows."""
-        layout, n = self.layout, self.n_rows
-        Y = np.empty((n, len(layout.labels)), dtype=np.int64)
-        Y[:] = layout.defaults[layout.labels]
-        label_rows, labels, values = (part.finish() for part in self.label_cells)
-        Y[label_rows, labels] = values
-        indptr = np.concatenate([[0], np.cumsum(self.counts.finish())])
-        indptr = indptr.astype(np.int32 if indptr[-1] < 2**31 else np.int64)
-        X = sparse.csr_array(
-            (self.values.finish(), self.indices.finish(), indptr), shape=(n, len(layout.features))
-        )
-        X.eliminate_zeros()
-        return X, _decoded(Y)
-
-
-def _with_defaults(
-    n: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, defaults: np.ndarray
-) -> Cells:
-    """Cells per row, columns and values of `n` rows, together with omitted cells whose value is not 0."""
-    filled = np.flatnonzero(defaults)
-    if filled.size:
-        place = np.full(len(defaults), -1)
-        place[filled] = np.arange(len(filled))
-        omitted = np.ones((n, len(filled)), dtype=bool)
-        given = place[columns] >= 0
-        omitted[rows[given], place[columns[given]]] = False
-        more_rows, more = np.nonzero(omitted)
-        rows, columns = np.concatenate([rows, more_rows]), np.concatenate([columns, filled[more]])
-        values = np.concatenate([values, defaults[filled[more]]])
-        order = np.lexsort((columns, rows))
-        rows, columns, values = rows[order], columns[order], values[order]
-    return np.bincount(rows, minlength=n), columns, values
-
-
-def _dense_block(block: Block, layout: Layout) -> np.ndarray | None:
-    """All values of a block of plain numbers, or None where it must be read row by row."""
-    text = block.text
-    if not layout.only_numbers or b"'" in text or b'"' in text:
-        return None
-    if b", " in text[: text.index(b"\n")]:
-        text = text.replace(b", ", b",")
-    table = table_of_numbers(text, b",", len(block.lines), layout.width)
-    return table if table is not None and layout.permits(None, table) else None
-
-
-def _dense_row(line: str, number: int, layout: Layout) -> list[float]:
-    found = cells(line.strip())
-    if line.lstrip().startswith("{"):
-        raise DataError(
-            "a sparse row {…} among dense rows; write all rows in one form.",
-            path=layout.path,
-            line=number,
-        )
-    if len(found) != layout.width:
-        raise DataError(
-            f"{len(found)} values, header declares {layout.width}; {layout.cure}",
-            path=layout.path,
-            line=number,
-        )
-    if "'" in line or '"' in line:
-        found = [unquoted(cell) for cell in found]
-    try:
-        return [decode(cell) for decode, cell in zip(layout.decoders, found)]
-    except (KeyError, ValueError):
-        _refuse_first_bad(list(enumerate(found)), number, layout)
-
-
-def _sparse_block(block: Block, layout: Layout) -> Cells | None:
-    """Cells per row, columns and values of a block of plain numbers, or None where it must be read row by row."""
-    text, n_rows = block.text, len(block.lines)
-    if not layout.only_numbers or b"'" in text or b'"' in text:
-        return None
-    first = text[: text.index(b"\n")]
-    if b", " in first or b"{ " in first or b" }" in first:
-        text = text.replace(b", ", b",").replace(b"{ ", b"{").replace(b" }", b"}")
-    bare = text.translate(None, b"{}")
-    opened, closed = text.count(b"\n{") + text.startswith(b"{"), text.count(b"}\n")
-    braced = opened == closed == n_rows and len(text) - len(bare) == 2 * n_rows
-    parsed = numbers(bare, b" ,\n") if braced else None
-    if parsed is None:
-        return None
-    ends, blank = parsed.ends, np.flatnonzero(parsed.empty)
-    if (ends[blank] != NEW_LINE).any() or (ends[blank[blank > 0] - 1] != NEW_LINE).any():
-        return None
-    filled = ~parsed.empty if blank.size else slice(None)
-    kept, values, plain = ends[filled], parsed.values[filled], parsed.plain[filled]
-    if (
-        len(kept) % 2
-        or (kept[0::2] != SPACE).any()
-        or (kept[1::2] == SPACE).any()
-        or not plain[0::2].all()
-    ):
-        return None
-    counts = (
-        np.diff(np.flatnonzero(ends == NEW_LINE), prepend=-1) // 2
-    )  # an empty row has one token, and that is empty
-    columns, values = values[0::2], values[1::2]
-    if (columns >= layout.width).any():
-        return None
-    columns = columns.astype(np.int64)
-    return (
-        (counts, columns, values)
-        if _ascending(counts, columns) and layout.permits(columns, values)
-        else None
-    )
-
-
-def _ascending(counts: np.ndarray, columns: np.ndarray) -> bool:
-    """Whether the columns of each row grow."""
-    begins = np.zeros(len(columns) + 1, dtype=bool)
-    begins[np.cumsum(counts)] = True
-    return bool((begins[1:-1] | (columns[1:] > columns[:-1])).all())
-
-
-def _sparse_lines(block: Block, layout: Layout) -> Cells:
-    """Read what :func:`_sparse_block` does not, row by row."""
-    check_peak(block.text, PEAK_OF_CELLS, layout.path)
-    rows = [
-        _sparse_row(decoded(line), number, layout)
-        for number, line in zip(block.lines, block.text.split(b"\n"))
-    ]
-    counts = np.array([len(columns) for columns, _ in rows], dtype=np.int64)
-    columns = np.array([column for columns, _ in rows for column in columns], dtype=np.int64)
-    return (
-        counts,
-        columns,
-        np.array([value for _, values in rows for value in values], dtype=np.float64),
-    )
-
-
-def _sparse_row(line: str, number: int, layout: Layout) -> tuple[list[int], list[float]]:
-    text = line.strip()
-    if not (text.startswith("{") and text.endswith("}")):
-        problem = "is not of the form {index value,…} of the rows before it; is the file cut short?"
-        raise DataError(f"{text[:40]!r} {problem}", path=layout.path, line=number)
-    text = text[1:-1].strip()
-    pairs: list[tuple[int, str]] = []
-    for cell in cells(text) if text else []:
-        index, value = cell.split(maxsplit=1) if len(cell.split(maxsplit=1)) == 2 else (cell, "")
-        if not (index.isascii() and index.isdigit()) or not value:
+        check_memory(self.held + CELL_BYTES * len(block.text), "Reading on", layout.path)
+        cells_ = read_cells(block, layout)
+        self.n_rows += len(cells_.counts)
+        if self.features and cells_.is_sparse != sparse.issparse(self.features[0]):
             raise DataError(
-                f"{cell[:40]!r} in a sparse row; expected an index, a space and a value.",
+                "dense rows and sparse rows {…} in one file; write all in one form.",
                 path=layout.path,
-                line=number,
+                line=block.line(0),
+            )
+        if cells_.is_sparse:
+            check_room_for_labels(self.n_rows, len(layout.labels), layout.path)
+            X, Y = self._sparse(cells_, block)
+            self.held += X.data.nbytes + X.indices.nbytes + Y.size
+        else:
+            values = cells_.values.reshape(-1, layout.width)
+            X, Y = values[:, layout.features], values[:, layout.labels]
+            self.held += X.nbytes + Y.size
+        self.features.append(X)
+        self.labels.append(_as_bytes(Y, block, layout))
+
+    def finish(self) -> tuple[Any, np.ndarray]:
+        """X, and Y with NaN where a label is unknown."""
+        labels = np.concatenate(self.labels)
+        unknown = labels == UNKNOWN
+        Y = np.where(unknown, np.nan, labels) if unknown.any() else labels.astype(np.int64)
+        if sparse.issparse(self.features[0]):
+            return sparse.vstack(self.features, format="csr"), Y
+        return np.concatenate(self.features), Y
+
+    def _sparse(self, cells_: Cells, block: Block) -> tuple[sparse.csr_array, np.ndarray]:
+        layout = self.layout
+        shape = (len(cells_.counts), layout.width)
+        starts = np.concatenate([[0], np.cumsum(cells_.counts)])
+        stored = sparse.csr_array((cells_.values, cells_.columns, starts), shape=shape)
+        if not stored.has_sorted_indices:
+            stored = stored.sorted_indices()
+        rows = np.repeat(np.arange(shape[0]), cells_.counts)
+        twice = (np.diff(rows) == 0) & (np.diff(stored.indices) == 0)
+        if twice.any():
+            cell = int(twice.argmax())
+            problem = f"index {stored.indices[cell]} occurs twice in a row; remove one."
+            raise DataError(problem, path=layout.path, line=block.line(rows[cell]))
+        X, labels = stored[:, layout.features], stored[:, layout.labels].tocoo()
+        Y = np.tile(layout.omitted[layout.labels], (shape[0], 1))
+        Y[labels.row, labels.col] = labels.data
+        omitted = layout.omitted[layout.features]
+        filled = np.flatnonzero(omitted)
+        if filled.size:
+            claimed = f"{self.n_rows} rows x {filled.size} features whose omitted value is not 0"
+            check_claimed_size(16 * self.n_rows * filled.size, claimed, layout.path)
+            X = _with_omitted(X, filled, omitted[filled])
+        X.eliminate_zeros()
+        return X, Y
+
+
+def _with_omitted(X: sparse.csr_array, columns: np.ndarray, values: np.ndarray) -> sparse.csr_array:
+    """X with these values in the cells of these columns that it does not store."""
+    is_stored = sparse.csr_array((np.ones(X.nnz), X.indices, X.indptr), shape=X.shape)
+    rows, missing = np.nonzero(is_stored[:, columns].toarray() == 0)
+    more = sparse.csr_array((values[missing], (rows, columns[missing])), shape=X.shape)
+    return sparse.csr_array(X + more)
+
+
+def _as_bytes(Y: np.ndarray, block: Block, layout: Layout) -> np.ndarray:
+    """Labels as a byte each."""
+    Y[(Y == -1) & layout.signed] = 0
+    odd = np.argwhere((Y != 0) & (Y != 1) & ~np.isnan(Y))
+    if len(odd):
+        row, label = odd[0]
+        name = layout.attributes[layout.labels[label]].name
+        raise DataError(
+            f"label {name[:60]!r} is {Y[row, label]:g}; labels are 0 or 1. Is the label file of the"
+            " same release?",
+            path=layout.path,
+            line=block.line(row),
+        )
+    return np.where(np.isnan(Y), UNKNOWN, Y).astype(np.int8)
+
+
+def read_cells(block: Block, layout: Layout) -> Cells:
+    """Cells of a block; quotes and odd spaces are taken away where there are any."""
+    found = _split(block.text, layout)
+    if found is not None:
+        return found
+    text = _plain(block.text)
+    return _split(text, layout) or _refuse(text, block, layout)
+
+
+def _plain(text: bytes) -> bytes:
+    """Lines without quotes, and without spaces beside commas and braces."""
+    text = SPACES.sub(b" ", protected(decoded(text)).encode())
+    for mark in (b",", b"{", b"}", b"\n"):
+        text = text.replace(b" " + mark, mark).replace(mark + b" ", mark)
+    return EMPTY_LINES.sub(b"\n", text.strip(b" ")).removeprefix(b"\n")
+
+
+def _split(text: bytes, layout: Layout) -> Cells | None:
+    """Cells of rows without quotes and odd spaces; None where some cell is not as the header says."""
+    arrow = pyarrow_module()
+    counts = _counts(text)
+    is_sparse = text.startswith(b"{")
+    is_whole = _is_braced(text) if is_sparse else (counts == layout.width).all()
+    if not is_whole or any(mark in text for mark in (b"'", b'"', b"\r")):
+        return None
+    value_type = (
+        arrow.float64() if layout.only_numbers else arrow.dictionary(arrow.int32(), arrow.string())
+    )
+    try:
+        if is_sparse:
+            lines = text.replace(b"{}\n", b"").translate(LINE_PER_CELL, b"{}")
+            indices, values = _parsed(lines, [arrow.int64(), value_type])
+            columns = indices.to_numpy()
+        else:
+            (values,) = _parsed(text.translate(LINE_PER_CELL), [value_type])
+            columns = np.tile(np.arange(layout.width, dtype=np.int32), len(counts))
+        if columns.size and not 0 <= columns.min() <= columns.max() < layout.width:
+            return None
+        numbers = values.to_numpy(False) if layout.only_numbers else layout.meant(columns, values)
+    except ValueError:  # ArrowInvalid is one
+        return None
+    if layout.only_numbers and not layout.permits(columns, numbers):
+        return None
+    return Cells(is_sparse, counts, columns, numbers)
+
+
+def _is_braced(text: bytes) -> bool:
+    """Whether each line begins and ends with a brace, and has no other."""
+    codes = np.frombuffer(text, dtype=np.uint8)
+    ends = np.flatnonzero(codes == NEW_LINE)
+    begins = np.concatenate([[0], ends[:-1] + 1])
+    braced = (codes[begins] == OPENED).all() and (codes[ends - 1] == CLOSED).all()
+    return bool(braced) and text.count(b"{") == text.count(b"}") == len(ends)
+
+
+def _counts(text: bytes) -> np.ndarray:
+    """Number of cells in each line."""
+    codes = np.frombuffer(text, dtype=np.uint8)
+    ends = np.flatnonzero((codes == COMMA) | (codes == NEW_LINE))
+    line_ends = np.flatnonzero(codes[ends] == NEW_LINE)
+    counts = np.diff(line_ends, prepend=-1)
+    counts[codes[ends[line_ends] - 2] == OPENED] = 0  # {}
+    return counts
+
+
+def _parsed(lines: bytes, types: Sequence[Any]) -> list[Any]:
+    """Columns of lines whose cells are separated by spaces; ArrowInvalid where a cell is not of its type."""
+    csv, arrow = pyarrow_module("pyarrow.csv"), pyarrow_module()
+    if not lines:
+        return [arrow.array([], kind) for kind in types]
+    names = [str(k) for k in range(len(types))]
+    separator = " " if len(types) > 1 else "\x1f"
+    table = csv.read_csv(
+        arrow.BufferReader(lines),
+        csv.ReadOptions(column_names=names, use_threads=False, block_size=len(lines) + 8),
+        csv.ParseOptions(
+            delimiter=separator, quote_char=False, escape_char=False, ignore_empty_lines=False
+        ),
+        csv.ConvertOptions(
+            column_types=dict(zip(names, types)), null_values=["?"], strings_can_be_null=True
+        ),
+    )
+    return [column.chunk(0) for column in table.columns]
+
+
+def _refuse(text: bytes, block: Block, layout: Layout) -> NoReturn:
+    """Say which line of a block is wrong, and why."""
+    split = _sparse_row if text.startswith(b"{") else _dense_row
+    for row, line in enumerate(decoded(text).split("\n")[:-1]):
+        try:
+            for column, cell in split(line, layout):
+                layout.value(column, cell)
+        except ValueError as error:
+            raise DataError(str(error), path=layout.path, line=block.line(row)) from None
+    message = "a cell after this line holds a character that no value has; remove it."
+    raise DataError(message, path=layout.path, line=block.line(0))
+
+
+def _dense_row(line: str, layout: Layout) -> list[tuple[int, str]]:
+    """Column and text of each cell of a row ``value,value``."""
+    cells_ = line.split(",")
+    if len(cells_) != layout.width:
+        raise ValueError(f"{len(cells_)} values, header declares {layout.width}; {layout.hint}")
+    return list(enumerate(cells_))
+
+
+def _sparse_row(line: str, layout: Layout) -> list[tuple[int, str]]:
+    """Column and text of each cell of a row ``{index value,index value}``."""
+    if not SPARSE_ROW.fullmatch(line):
+        raise ValueError(
+            f"{line[:40]!r} is not of the form {{index value,…}} of the rows before it; is the file"
+            " cut short?"
+        )
+    found: list[tuple[int, str]] = []
+    for cell in line[1:-1].split(",") if len(line) > 2 else []:
+        index, _, value = cell.partition(" ")
+        if not (index.isascii() and index.isdigit() and value):
+            raise ValueError(
+                f"{cell[:40]!r} in a sparse row; expected an index, a space and a value."
             )
         if len(index) > 12 or int(index) >= layout.width:
-            problem = (
+            raise ValueError(
                 f"index {index[:20]}, header declares {layout.width} attributes (0 to"
-                f" {layout.width - 1}); {layout.cure}"
+                f" {layout.width - 1}); {layout.hint}"
             )
-            raise DataError(problem, path=layout.path, line=number)
-        pairs.append((int(index), unquoted(value)))
-    pairs.sort(key=itemgetter(0))
-    columns = [column for column, _ in pairs]
-    if len(set(columns)) < len(columns):
-        twice = next(column for column, other in pairwise(columns) if column == other)
-        raise DataError(
-            f"index {twice} occurs twice in a row; remove one.", path=layout.path, line=number
-        )
-    try:
-        return columns, [layout.decoders[column](value) for column, value in pairs]
-    except (KeyError, ValueError):
-        _refuse_first_bad(pairs, number, layout)
-
-
-def _refuse_first_bad(pairs: list[tuple[int, str]], number: int, layout: Layout) -> NoReturn:
-    """Say which value of a row its attribute does not allow."""
-    for column, value in pairs:
-        try:
-            layout.decoders[column](value)
-        except (KeyError, ValueError):
-            attribute = layout.attributes[column]
-            expected = (
-                f"one of {shortened(attribute.values)}"
-                if attribute.kind == "nominal"
-                else "a number or ?"
-            )
-            found = f"{value[:40]!r} for attribute {attribute.name[:60]!r}"
-            raise DataError(
-                f"{found}; expected {expected}. Correct the value, or declare it in the header.",
-                path=layout.path,
-                line=number,
-            ) from None
-    raise AssertionError("one of the values is bad")  # pragma: no cover
-
-
-def _refuse_odd_label(value: float, row: int, label: int, block: Block, layout: Layout) -> NoReturn:
-    name = layout.attributes[layout.labels[label]].name
-    refuse_label(
-        value,
-        name,
-        "labels are 0 or 1. Is the label file of the same release?",
-        layout.path,
-        block.lines[row],
-    )
+        found.append((int(index), value))
+    return found

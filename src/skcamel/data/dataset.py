@@ -74,6 +74,8 @@ class Dataset:
         The features as the file has them, where words or gaps make that necessary: a study prepares
         them in each fold, by its
         training rows alone.
+    zero_based : (bool, bool), optional
+        Whether features and labels of a svmlight file count from 0.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class Dataset:
     test: Any = None
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     table: Any = None
+    zero_based: tuple[bool, bool] | None = None
 
     def __post_init__(self) -> None:
         X, Y = as_features(self.X), _labels(self.Y)

@@ -132,15 +132,22 @@ def _read_nameless(
     n_features: int | None = None,
     n_labels: int | None = None,
     test: Path_ | None = None,
+    zero_based: tuple[bool, bool] | None = None,
 ) -> Dataset:
-    """Read a format that holds no names; a svmlight file need not tell its sizes."""
+    """Read a format that holds no names; a svmlight file need not tell its sizes, nor where it begins to count."""
     if kind == "mat":
         from skcamel.data.mat import read_mat
 
         return read_mat(path)
     from skcamel.data.svmlight import read_svmlight
 
-    return read_svmlight(path, n_features=n_features, n_labels=n_labels, test=test)
+    return read_svmlight(
+        path,
+        n_features=n_features,
+        n_labels=n_labels,
+        test=test,
+        zero_based=zero_based or "auto",
+    )
 
 
 def write_dataset(dataset: Dataset, path: Path_, *, meka: bool = False) -> tuple[Path, ...]:
@@ -192,6 +199,7 @@ class Expected(NamedTuple):
     )  # None where the model knows no names: columns are then taken in their order
     categories: Mapping[str, tuple[str, ...]]  # values of text features
     labels: tuple[str, ...]
+    zero_based: tuple[bool, bool] | None = None  # how the svmlight file of the fit counted
 
     def columns(self) -> list[str] | None:
         """Columns of a table that hold the features."""
@@ -231,7 +239,11 @@ def read_matching(path: Path_, expected: Expected, *, truth: bool) -> Rows:
             read_with_labels(path, expected.labels, expected.features or ()), expected, truth=truth
         )
     dataset = _read_nameless(
-        path, kind, n_features=expected.n_features, n_labels=len(expected.labels)
+        path,
+        kind,
+        n_features=expected.n_features,
+        n_labels=len(expected.labels),
+        zero_based=expected.zero_based,
     )
     _check_count(dataset.d, expected, path)
     if truth and dataset.q != len(expected.labels):

@@ -51,7 +51,9 @@ def pyarrow_module(name: str = "pyarrow") -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise ImportError("Tables need pyarrow: pip install skcamel[tables]") from None
+        raise ImportError(
+            "Tables and ARFF files need pyarrow: pip install skcamel[tables]"
+        ) from None
 
 
 def check_separator(separator: str | None) -> None:

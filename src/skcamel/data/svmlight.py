@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import re
 import warnings
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 from skcamel.arrays import default_names
 from skcamel.data import DataError, Path_
-from skcamel.data.attributes import number, numbers
 from skcamel.data.dataset import Dataset, parts_of, unknown_entries
 from skcamel.data.text import (
+    BYTE_ORDER_MARK,
     NAME_BYTES,
-    PEAK_OF_CELLS,
-    Block,
-    Growing,
-    LineFile,
     check_memory,
-    check_peak,
     check_plausible_width,
     check_room_for_labels,
     decoded,
+    first_repeated,
     open_lines,
     stem,
     stored_cells,
@@ -33,41 +31,20 @@ from skcamel.data.text import (
 )
 from skcamel.text import count
 
-SIZES = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*")
-COMMA, COLON, SPACE, NEW_LINE = b",: \n"
-LARGEST_INDEX = 2**53
+SIZES = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*(?:\n|\Z)")
+INDEX = re.compile(r"\d{1,9}(?:\.0*)?", re.ASCII)
+LARGEST_INDEX = 10**9
+PEAK_OF_TEXT = 8  # bytes at the peak for each byte of text
+Base = bool | str | tuple[bool | str, bool | str]
 
 
-class Cells(NamedTuple):
-    """What lines hold: each label with its row; the number of features in each row, and all of them in order."""
+class Rows(NamedTuple):
+    """What a file holds; indices count as they do there."""
 
+    X: sparse.csr_array
     label_rows: np.ndarray
     labels: np.ndarray
-    counts: np.ndarray
-    columns: np.ndarray
-    values: np.ndarray
-
-
-class Rows:
-    """Collects the rows of one or more files."""
-
-    def __init__(self) -> None:
-        self.parts = [
-            Growing(np.int64),
-            Growing(np.int64),
-            Growing(np.int64),
-            Growing(np.int64, later=4),
-            Growing(np.float64),
-        ]
-        self.n_rows = 0
-
-    def add(self, cells: Cells, path: Path_) -> None:
-        """Take the rows of a block."""
-        for part, values in zip(
-            self.parts, cells._replace(label_rows=cells.label_rows + self.n_rows), strict=True
-        ):
-            part.extend(values, path)
-        self.n_rows += len(cells.counts)
+    sizes: tuple[int, int, int] | None  # of the first line
 
 
 def read_svmlight(
@@ -76,7 +53,7 @@ def read_svmlight(
     test: Path_ | None = None,
     n_features: int | None = None,
     n_labels: int | None = None,
-    zero_based: bool | str = "auto",
+    zero_based: Base = "auto",
 ) -> Dataset:
     r"""Read a multi-label svmlight (libsvm) file; the features are sparse.
 
@@ -92,10 +69,10 @@ def read_svmlight(
     n_features, n_labels : int, optional
         Sizes, where the last columns may be empty; by default as in the first line, else the
         largest that occurs.
-    zero_based : bool or "auto", default="auto"
+    zero_based : bool, "auto", or a pair of these for features and for labels, default="auto"
         Whether counting starts at 0. By default it does under a first line of sizes; without one it
-        does, for features and for labels
-        apart, where a 0 occurs.
+        does, for features and for labels apart, where a 0 occurs. The result has the answer as
+        `zero_based`: give it to read another file for the same model.
 
     Returns
     -------
@@ -114,57 +91,43 @@ def read_svmlight(
     array([[1, 0, 1],
            [0, 0, 0]])
     """
-    rows = Rows()
-    counts: list[int] = []  # rows of each file
-    sizes: list[tuple[int, int, int]] = []
-    for part in [path] if test is None else [path, test]:
-        stated = _read_rows(part, rows)
-        sizes += [stated] if stated else []
-        counts.append(rows.n_rows - sum(counts))
-    n, cells = rows.n_rows, Cells(*(part.finish() for part in rows.parts))
+    parts = [_read_rows(part) for part in ([path] if test is None else [path, test])]
+    counts = [part.X.shape[0] for part in parts]
+    starts = np.cumsum([0, *counts])
+    indices = np.concatenate([part.X.indices for part in parts])
+    labels = np.concatenate([part.labels for part in parts])
+    label_rows = np.concatenate([part.label_rows + start for part, start in zip(parts, starts)])
+    sizes = [part.sizes for part in parts if part.sizes is not None]
+    of_features, of_labels = zero_based if isinstance(zero_based, tuple) else (zero_based,) * 2
+    feature_base = _base(of_features, indices, stated=bool(sizes))
+    label_base = _base(of_labels, labels, stated=bool(sizes))
+    d = _width(indices, feature_base, n_features, [size[1] for size in sizes], "features", path)
+    q = _width(labels, label_base, n_labels, [size[2] for size in sizes], "labels", path)
+    check_room_for_labels(starts[-1], q, path)
+    Y = np.zeros((starts[-1], q), dtype=np.int64)
+    Y[label_rows, labels - label_base] = 1
+    values = np.concatenate([part.X.data for part in parts])
+    row_ends = np.concatenate([np.diff(part.X.indptr) for part in parts]).cumsum()
+    X = sparse.csr_array((values, indices - feature_base, [0, *row_ends]), shape=(starts[-1], d))
+    return Dataset(
+        X,
+        Y,
+        name=stem(path),
+        source=str(path),
+        zero_based=(feature_base == 0, label_base == 0),
+        **parts_of(counts),
+    )
+
+
+def _base(zero_based: bool | str, indices: np.ndarray, *, stated: bool) -> int:
+    """Index of the first column; `stated` where a first line tells the sizes."""
     if zero_based == "auto":
-        label_base, feature_base = (
-            0 if sizes or (indices == 0).any() else 1 for indices in (cells.labels, cells.columns)
-        )
-    else:
-        label_base = feature_base = 0 if zero_based else 1
-    d = _width(
-        cells.columns,
-        feature_base,
-        n_features,
-        max((size[1] for size in sizes), default=None),
-        "features",
-        path,
-    )
-    q = _width(
-        cells.labels,
-        label_base,
-        n_labels,
-        max((size[2] for size in sizes), default=None),
-        "labels",
-        path,
-    )
-    check_room_for_labels(n, q, path)
-    Y = np.zeros((n, q), dtype=np.int64)
-    Y[cells.label_rows, cells.labels - label_base] = 1
-    X = _csr(cells, feature_base, d)
-    return Dataset(X, Y, name=stem(path), source=str(path), **parts_of(counts))
-
-
-def _csr(cells: Cells, base: int, width: int) -> sparse.csr_array:
-    indptr = np.concatenate([[0], np.cumsum(cells.counts)])
-    index_type = np.int32 if max(width, indptr[-1]) < 2**31 else np.int64
-    columns = (cells.columns - base).astype(index_type, copy=False)
-    X = sparse.csr_array(
-        (cells.values, columns, indptr.astype(index_type)), shape=(len(cells.counts), width)
-    )
-    X.sort_indices()
-    X.eliminate_zeros()
-    return X
+        zero_based = stated or bool((indices == 0).any())
+    return 0 if zero_based else 1
 
 
 def _width(
-    indices: np.ndarray, base: int, given: int | None, claimed: int | None, what: str, path: Path_
+    indices: np.ndarray, base: int, given: int | None, stated: list[int], what: str, path: Path_
 ) -> int:
     """Number of columns, from the argument, the first line or the largest index; refused if it is implausible."""
     needed = int(indices.max()) + 1 - base if indices.size else 0
@@ -174,14 +137,13 @@ def _width(
             "(In Python, zero_based=True reads it as counted from 0.)",
             path=path,
         )
-    stated = given if given is not None else claimed
-    if stated is not None and needed > stated:
-        said = f"there are {given}" if given is not None else f"the first line says {claimed}"
+    width = given if given is not None else max(stated, default=needed)
+    if needed > width:
+        said = f"there are {given}" if given is not None else f"the first line says {width}"
         raise DataError(
             f"index {needed - 1 + base} of {what} occurs, but {said}; correct it, or the index.",
             path=path,
         )
-    width = needed if stated is None else stated
     if width < 1:
         raise DataError(
             f"no {what} in the file; is it a multi-label svmlight file? Pass n_{what} if that is"
@@ -189,130 +151,90 @@ def _width(
             path=path,
         )
     if given is None:
-        check_plausible_width(
-            width, indices.size, what, path, f"pass n_{what}={width} if that is meant."
-        )
+        hint = f"pass n_{what}={width} if that is meant."
+        check_plausible_width(width, indices.size, what, path, hint)
     check_memory(NAME_BYTES * width, f"A list of names for {width} {what}", path)
     return width
 
 
-def _read_rows(path: Path_, rows: Rows) -> tuple[int, int, int] | None:
-    """Add all rows of a file; returns the sizes that its first line states."""
-    sizes, begun, before = None, False, rows.n_rows
+def _read_rows(path: Path_) -> Rows:
+    """All rows of a file."""
     with open_lines(path) as file:
-        for block in file.blocks(b"#"):
-            if not begun:
-                begun = True
-                sizes, block = _split_sizes(block)
-            if block.lines:
-                rows.add(_fast(block) or _careful(block, file), path)
-        n_rows = rows.n_rows - before
-        if not n_rows:
-            raise file.error("holds no row; the file is empty or cut short.")
-        if sizes and sizes[0] != n_rows:
+        content = file.stream.read().removeprefix(BYTE_ORDER_MARK)
+        check_memory(PEAK_OF_TEXT * len(content), "Reading it", path)
+        first = SIZES.match(content)
+        body = content if first is None else content[first.end() :]
+        try:
+            X, labels, counts = _parsed(body)
+        except (ValueError, OverflowError):
+            X, labels, counts = _parsed(_tidy(body, path, 1 if first is None else 2))
+        n = len(counts)
+        n_lines = len(content.splitlines())
+        if not n:
+            raise file.error("holds no row; the file is empty or cut short.", n_lines)
+        sizes = None if first is None else (int(first[1]), int(first[2]), int(first[3]))
+        if sizes is not None and sizes[0] != n:
             raise file.error(
-                f"the first line says {sizes[0]} rows, the file has {n_rows}; it is cut short, or"
-                " the first line is wrong."
+                f"the first line says {sizes[0]} rows, the file has {n}; it is cut short, or the"
+                " first line is wrong.",
+                n_lines,
             )
-    return sizes
+    return Rows(X, np.repeat(np.arange(n), counts), labels, sizes)
 
 
-def _split_sizes(block: Block) -> tuple[tuple[int, int, int] | None, Block]:
-    first, _, rest = block.text.partition(b"\n")
-    match = SIZES.fullmatch(first)
-    if match is None:
-        return None, block
-    return (int(match[1]), int(match[2]), int(match[3])), Block(rest, block.lines[1:])
+def _parsed(text: bytes) -> tuple[sparse.csr_array, np.ndarray, list[int]]:
+    """Features, all labels in order and their number in each row; ValueError where a line is odd or damaged."""
+    if not text.strip():
+        return sparse.csr_array((0, 0)), np.empty(0, dtype=np.int64), []
+    if b"qid" in text or b"_" in text:
+        raise ValueError("what is no index must not be read as one, or skipped")
+    X, labels = load_svmlight_file(io.BytesIO(text), multilabel=True, zero_based=True)
+    numbers = np.fromiter(chain.from_iterable(labels), dtype=np.float64)
+    if not ((numbers >= 0) & (numbers < LARGEST_INDEX) & (numbers % 1 == 0)).all():
+        raise ValueError("a label is no index")
+    return sparse.csr_array(X), numbers.astype(np.int64), [len(of_row) for of_row in labels]
 
 
-def _fast(block: Block) -> Cells | None:
-    """Read a block of plain numbers at once; None where it must be read line by line."""
-    if b"#" in block.text or b"\t" in block.text:
-        return None
-    parsed = numbers(block.text, b",: \n", missing="nan")
-    if parsed is None:
-        return None
-    ends = parsed.ends
-    before = np.concatenate([[NEW_LINE], ends[:-1]])
-    is_index, is_value = ends == COLON, before == COLON
-    is_label = ~(is_index | is_value | parsed.empty)
-    gap_is_bad = (before == COLON) | (before == COMMA) | (ends == COMMA) | (ends == COLON)
-    wrong = (
-        parsed.empty & gap_is_bad
-        | is_index & is_value
-        | is_value & (ends == COMMA)
-        | is_index & (before == COMMA)
-    )
-    wrong |= (
-        (is_index | is_label) & ~parsed.plain
-        | is_label & (before != NEW_LINE) & (before != COMMA)
-        | is_label & (ends == COLON)
-    )
-    indices = parsed.values[is_index | is_label]
-    if wrong.any() or (indices.size and indices.max() > LARGEST_INDEX):
-        return None
-    row = np.cumsum(before == NEW_LINE) - 1
-    rows, columns = row[is_index], parsed.values[is_index].astype(np.int64)
-    if ((np.diff(columns) <= 0) & (np.diff(rows) == 0)).any():
-        return None
-    counts = np.bincount(rows, minlength=len(block.lines))
-    return Cells(
-        row[is_label],
-        parsed.values[is_label].astype(np.int64),
-        counts,
-        columns,
-        parsed.values[is_value],
-    )
+def _tidy(text: bytes, path: Path_, first: int) -> bytes:
+    """Lines without comments and with sorted features; a DataError names the first line that is wrong."""
+    lines: list[str] = []
+    for number, line in enumerate(text.split(b"\n"), first):
+        fields = decoded(line).partition("#")[0].split()
+        labels = "" if not fields or ":" in fields[0] else fields.pop(0)
+        try:
+            for label in labels.split(",") if labels else []:
+                _index(label, "label", "write the numbers of the labels, separated by commas")
+            features = sorted(_feature(field) for field in fields)
+        except ValueError as error:
+            raise DataError(str(error), path=path, line=number) from None
+        columns = [column for column, _ in features]
+        twice = first_repeated(map(str, columns))
+        if twice is not None:
+            message = f"feature {twice} occurs twice in a row; remove one."
+            raise DataError(message, path=path, line=number)
+        cells = [f"{column}:{value}" for column, value in features]
+        lines.append(" ".join([labels, *cells]))
+    return "\n".join(lines).encode()
 
 
-def _careful(block: Block, file: LineFile) -> Cells:
-    """Read a block line by line; errors name the line."""
-    check_peak(block.text, PEAK_OF_CELLS, file.path)
-    labels: list[tuple[int, int]] = []
-    stored: list[tuple[int, int, float]] = []
-    for row, (line, text) in enumerate(zip(block.lines, block.text.split(b"\n"))):
-        fields = decoded(text).partition("#")[0].split()
-        if fields and ":" not in fields[0]:
-            labels += [
-                (row, _index(label, "label", line, file)) for label in fields.pop(0).split(",")
-            ]
-        cells = sorted(_feature(field, line, file) for field in fields)
-        for (index, _), (following, _) in pairwise(cells):
-            if index == following:
-                raise file.error(f"feature {index} occurs twice in a row; remove one.", line)
-        stored += [(row, index, value) for index, value in cells]
-    label_rows, label_ids = np.array(labels, dtype=np.int64).reshape(-1, 2).T
-    rows, columns = np.array([cell[:2] for cell in stored], dtype=np.int64).reshape(-1, 2).T
-    values = np.array([cell[2] for cell in stored], dtype=np.float64)
-    return Cells(
-        label_rows, label_ids, np.bincount(rows, minlength=len(block.lines)), columns, values
-    )
-
-
-def _feature(field: str, line: int, file: LineFile) -> tuple[int, float]:
+def _feature(field: str) -> tuple[int, str]:
+    """Index and value of a cell."""
     index, _, value = field.partition(":")
+    column = _index(index, "feature", "write index:value")
     try:
-        return _index(index, "feature", line, file), number(value)
-    except DataError:
-        raise
+        float(value.replace("_", "?"))
     except ValueError:
-        raise file.error(
+        raise ValueError(
             f"{field[:40]!r} is no feature; expected index:value, labels stand first and are"
-            " separated by commas.",
-            line,
+            " separated by commas."
         ) from None
+    return column, value
 
 
-def _index(text: str, what: str, line: int, file: LineFile) -> int:
-    whole = re.sub(r"\.0*$", "", text)
-    if not (whole.isascii() and whole.isdigit()) or len(whole) > 15:
-        cure = (
-            "write the numbers of the labels that apply, separated by commas"
-            if what == "label"
-            else "write index:value"
-        )
-        raise file.error(f"{text[:40]!r} is no {what} number (0 to {LARGEST_INDEX}); {cure}.", line)
-    return int(whole)
+def _index(text: str, what: str, hint: str) -> int:
+    if not INDEX.fullmatch(text):
+        raise ValueError(f"{text[:40]!r} is no {what} number (0 to {LARGEST_INDEX - 1}); {hint}.")
+    return int(text.partition(".")[0])
 
 
 def write_svmlight(dataset: Dataset, path: Path_, *, header: bool = True) -> None:

@@ -22,7 +22,7 @@ from skcamel import memory
 from skcamel.data import DataError, Path_
 from skcamel.files import whole_file
 
-BLOCK_BYTES = 2**17  # text parsed at once: temporaries stay within about 10 MB and in cache
+BLOCK_BYTES = 2**20  # text parsed at once
 PEAK_OF_NUMBERS, PEAK_OF_CELLS = (
     24,
     80,
@@ -48,14 +48,32 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Block(NamedTuple):
-    """Whole data lines, each ended by a line feed, and their line numbers in the file."""
+    """Whole data lines of a file, each ended by a line feed, without empty lines and comments."""
 
     text: bytes
-    lines: range | list[int]
+    lines: bytes  # with them
+    first: int  # number of the first of these in the file
+    comment: bytes
+
+    def line(self, row: int) -> int:
+        """Line in the file of a row of `text`, from 0."""
+        kept = [
+            number
+            for number, line in enumerate(self.lines.split(b"\n"), self.first)
+            if line.strip() and not line.lstrip().startswith(self.comment)
+        ]
+        return kept[row]
+
+    def after(self, n_bytes: int) -> Block:
+        """What follows so many bytes of `text`, which end in a line feed."""
+        row = self.text[:n_bytes].count(b"\n")
+        number = self.line(row - 1) + 1
+        rest = self.lines.split(b"\n", number - self.first)[-1]
+        return Block(self.text[n_bytes:], rest, number, self.comment)
 
 
 class LineFile:
-    """A text file read once, from front to back, by lines or by blocks of lines; messages show `path`."""
+    """A text file read once, from front to back, by blocks of lines; messages show `path`."""
 
     def __init__(self, path: Path_, stream: BinaryIO, *, packed: bool = False) -> None:
         self.path = path
@@ -63,54 +81,33 @@ class LineFile:
         self.packed = packed  # what the stream gives is longer than the file
         self.line = 0  # number of lines read
 
-    def readline(self) -> bytes:
-        """Next line, with its line feed; b"" at the end."""
-        line = self.stream.readline(LONGEST_LINE)
-        self.line += 1
-        if len(line) == LONGEST_LINE:
-            raise self.error(
-                f"the line is longer than {LONGEST_LINE >> 20} MiB; is this a text file?"
-            )
-        return line.removeprefix(BYTE_ORDER_MARK) if self.line == 1 else line
-
-    def blocks(self, comment: bytes | None = None) -> Iterator[Block]:
-        """Remaining lines without empty ones and those that begin with `comment`, about a hundred kilobytes at a time."""
-        while text := self.stream.read(BLOCK_BYTES):
+    def blocks(self, comment: bytes) -> Iterator[Block]:
+        """Remaining lines without empty ones and those that begin with `comment`, about a megabyte at a time."""
+        skipped = re.compile(rb"\n(?:[ \t\r]*(?:" + comment + rb"[^\n]*)?\n)+")
+        while lines := self.stream.read(BLOCK_BYTES):
+            if not lines.endswith(b"\n"):
+                lines += self.stream.readline(LONGEST_LINE)
             first = self.line + 1
-            self.line += text.count(b"\n")
-            if not text.endswith(b"\n"):
-                text += self.readline()
-            check_peak(text, PEAK_OF_NUMBERS, self.path)
+            self.line += lines.count(b"\n")
+            if not lines.endswith(b"\n"):
+                lines += b"\n"
+                self.line += 1
+            if len(lines) > LONGEST_LINE:
+                raise self.error(
+                    f"the line is longer than {LONGEST_LINE >> 20} MiB; is this a text file?"
+                )
             if first == 1:
-                text = text.removeprefix(BYTE_ORDER_MARK)
-            if b"\r" in text:
-                text = text.replace(b"\r\n", b"\n")
-            if not text.endswith(b"\n"):
-                text += b"\n"
-            if (
-                (comment is not None and comment in text)
-                or b"\n\n" in text
-                or text.startswith(b"\n")
-            ):
-                block = _without_comments(text, first, comment)
-            else:
-                block = Block(text, range(first, self.line + 1))
-            if block.lines:
-                yield block
+                lines = lines.removeprefix(BYTE_ORDER_MARK)
+            text = lines.replace(b"\r\n", b"\n") if b"\r" in lines else lines
+            if comment in text or b"\n\n" in text:
+                text = skipped.sub(b"\n", b"\n" + text)
+            text = text.removeprefix(b"\n")
+            if text:
+                yield Block(text, lines, first, comment)
 
     def error(self, message: str, line: int | None = None) -> DataError:
         """DataError about a line, by default the last one read."""
         return DataError(message, path=self.path, line=line or max(self.line, 1))
-
-
-def _without_comments(text: bytes, first: int, comment: bytes | None) -> Block:
-    numbered = enumerate(text.split(b"\n")[:-1], first)
-    kept = [
-        (number, line)
-        for number, line in numbered
-        if line.strip() and not (comment and line.lstrip().startswith(comment))
-    ]
-    return Block(b"".join(line + b"\n" for _, line in kept), [number for number, _ in kept])
 
 
 class _Unpacked(gzip.GzipFile):

@@ -4,7 +4,6 @@ import pytest
 
 pytest.importorskip("fastapi", reason="fastapi is not installed: pip install skcamel[serve]")
 pytest.importorskip("httpx", reason="httpx is not installed: pip install --group test")
-pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install skcamel[tables]")
 
 from fuzzing.requests import attack
 

@@ -23,12 +23,12 @@ from skcamel.serve.model import Served
 
 STATIC = Path(__file__).parent / "static"
 OPEN = ("/", "/docs", "/health", "/ready", "/static/page.css", "/static/page.js")  # need no token
-HEADERS = {
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
-    "content-security-policy": "default-src 'self'; img-src data:; frame-ancestors 'none'",
-}
+HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+    (b"content-security-policy", b"default-src 'self'; img-src data:; frame-ancestors 'none'"),
+]
 FORM = '{"rows": [{"COLUMN": VALUE, ...}, ...]} with Content-Type: application/json'
 ROWS = Counter("skcamel_rows", "Rows predicted.")
 SECONDS = Histogram(
@@ -61,11 +61,11 @@ def create_app(served: Served, *, token: str | None = None) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    app.state.stopping, app.state.answered, app.state.at_work = False, 0, 0
+    app.state.stopping, app.state.answered = False, 0
     for kind in (PathError, RequestValidationError, ValueError, OverflowError, MemoryError):
         app.add_exception_handler(kind, refuse)
     _add_predict(app, served)
-    _add_guard(app, served.limits.body, token)
+    app.add_middleware(Guard, state=app.state, most_bytes=served.limits.body, token=token)
 
     @app.get("/model")
     async def model() -> dict[str, Any]:
@@ -112,39 +112,47 @@ def _add_predict(app: FastAPI, served: Served) -> None:
         def work() -> bytes:
             return json.dumps(served.answer(request), allow_nan=False).encode()
 
-        if app.state.at_work >= limits.requests:
-            raise HTTPException(429, "too many requests are waiting; try again later.")
-        app.state.at_work += 1
-        try:
-            with anyio.move_on_after(limits.seconds):  # what has begun is finished
-                content = await anyio.to_thread.run_sync(work, limiter=threads)
-                ROWS.inc(len(request.rows))
-                return Response(content, media_type="application/json")
-        finally:
-            app.state.at_work -= 1
+        with anyio.move_on_after(limits.seconds):  # what has begun is finished
+            content = await anyio.to_thread.run_sync(work, limiter=threads)
+            ROWS.inc(len(request.rows))
+            return Response(content, media_type="application/json")
         raise HTTPException(503, f"no thread was free for {limits.seconds:g} s; try again later.")
 
 
-def _add_guard(app: FastAPI, most_bytes: int, token: str | None) -> None:
-    """Check the token and the size of every request, and count its answer."""
+class Guard:
+    """Checks the token and the size of every request, and counts its answer."""
 
-    @app.middleware("http")
-    async def guard(request: Request, call_next: Any) -> Response:
-        began = time.perf_counter()
+    def __init__(self, app: Any, state: Any, most_bytes: int, token: str | None) -> None:
+        self.app, self.state, self.most_bytes, self.token = app, state, most_bytes, token
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began, status = time.perf_counter(), 0
+
+        async def sending(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] += HEADERS
+                if self.state.stopping:
+                    message["headers"].append((b"connection", b"close"))
+            await send(message)
+
+        request = Request(scope)
         try:
-            _check_token(request, token)
-            _check_length(request, most_bytes)
-            response = await call_next(request)
+            _check_token(request, self.token)
+            _check_length(request, self.most_bytes)
+            await self.app(scope, receive, sending)
         except Exception as error:
-            response = refuse(request, error)
-        response.headers.update(HEADERS)
-        if app.state.stopping:
-            response.headers["connection"] = "close"
-        path = getattr(request.scope.get("route"), "path", "other")
-        seconds = time.perf_counter() - began
-        SECONDS.labels(path, str(response.status_code)).observe(seconds)
-        app.state.answered += 1
-        return response
+            if status:
+                raise
+            await refuse(request, error)(scope, receive, sending)
+        path = getattr(scope.get("route"), "path", "other")
+        SECONDS.labels(path, str(status)).observe(time.perf_counter() - began)
+        self.state.answered += 1
 
 
 def _check_token(request: Request, token: str | None) -> None:
@@ -155,12 +163,10 @@ def _check_token(request: Request, token: str | None) -> None:
         raise HTTPException(401, "this server needs the header 'Authorization: Bearer TOKEN'.")
 
 
-def _check_length(request: Request, most_bytes: int) -> None:
-    if "transfer-encoding" in request.headers:
-        raise HTTPException(411, "the length of the body is unknown; send Content-Length.")
+def _check_length(request: Request, most: int) -> None:
     length = request.headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > most_bytes:
-        what = f"the body has {length[:20]} bytes, at most {most_bytes:,} are taken"
+    if "transfer-encoding" in request.headers or not length.isdecimal() or int(length) > most:
+        what = f"a body must have a Content-Length of at most {most:,} bytes, got {length[:20]}"
         raise HTTPException(413, f"{what}; send fewer rows in each request.")
 
 

@@ -31,8 +31,6 @@ class Limits:
         Rows of a request; more are answered by 422.
     seconds : float, default=30
         In which a request must arrive, and for which it may wait until it is computed (503).
-    requests : int, default=200
-        Requests that are computed or wait; one more is answered by 429.
     threads : int, default=2
         Predictions computed at the same time.
     """
@@ -40,7 +38,6 @@ class Limits:
     body: int = 16 * 2**20
     rows: int = 10_000
     seconds: float = 30.0
-    requests: int = 200
     threads: int = 2
 
 

@@ -81,7 +81,7 @@ def test_filling_again_and_again_with_ZG_has_the_same_limit():
             spectrum, spectral.project(spectrum, labels), basis, lambda1=1.0, lambda2=0.5
         ).Z
         labels = np.where(np.isnan(hidden), Z @ G, hidden)
-    (filled,), n_rounds = unknown.fill(spectrum, hidden, [(basis, (1.0, 0.5))])
+    filled, n_rounds = unknown.fill(spectrum, hidden, basis, (1.0, 0.5))
     np.testing.assert_allclose(filled, labels, atol=1e-9)
     assert n_rounds < 60
 
@@ -152,7 +152,7 @@ def test_leave_one_out_is_near_that_of_refits_and_not_optimistic(weighted, share
     hidden, G = hide(Y, share), correlation.collaboration(correlation.learn(Y).S, alpha)
     spectrum, basis = spectral.decompose(K.copy(), weights), spectral.label_basis(G)
     _, scores = unknown.solve(spectrum, hidden, basis, lambda1=1.0, lambda2=0.1)
-    (filled,), _ = unknown.fill(spectrum, hidden, [(basis, (1.0, 0.1))])
+    filled, _ = unknown.fill(spectrum, hidden, basis, (1.0, 0.1))
     (held,) = spectral.leave_one_out(
         spectrum, spectral.project(spectrum, filled), [basis], [(1.0, 0.1)]
     )

@@ -20,7 +20,7 @@ from skcamel.camel.explanation import Explanation, evidence
 from skcamel.camel.kernel import Kernel
 from skcamel.camel.link import Answers, Link, SetThresholds, probabilities
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
-from skcamel.camel.representation import Data, Model
+from skcamel.camel.representation import Data, Model, Representation
 from skcamel.camel.scaling import Scaling
 from skcamel.camel.stream import CHOICES, Batches, Source
 from skcamel.camel.thresholds import check_threshold
@@ -65,11 +65,9 @@ BY_LEAVE_ONE_OUT = (
 OF_A_MEMBER = (
     "This model is a member of a combination, which alone has probabilities and prediction sets."
 )
-# that "auto" decomposes at most, on a CPU and on a GPU: minutes for one representation
-EXACT_ROWS = (
-    10_000,
-    40_000,
-)
+# that "auto" decomposes at most: minutes for one representation
+EXACT_ROWS = 10_000
+EXACT_ROWS_ON_GPU = 40_000
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 # What a model file holds of a fitted model, in the words of `skcamel.model_file.state`: of every
 # one, and of one with scores of its own.
@@ -119,6 +117,11 @@ OF_SOME_FITS = (
     "set_thresholds_",
     "estimate_",
     "label_estimates_",
+    "n_judged_",
+    "input_columns_",
+    "label_columns_",
+    "Z_",
+    "convergence_",
 )
 OF_SOME_FITS += ("n_judged_", "input_columns_", "label_columns_", "Z_", "convergence_")
 NEEDED_BY = {  # what has the first has the second
@@ -166,35 +169,22 @@ class BaseCamel(MultiLabelClassifier):
         parameters = self.get_params(deep=False) | {"device": None}  # which this machine may lack
         type(self)(**parameters)._check_parameters()
         seed_of(self.random_state)
-        check_at_least(
-            self,
-            n_features_in_=1,
-            n_iter_=0,
-            n_judged_=0,
-            total_weight_=SMALLEST_DIVISOR,
-            link_slopes_=1e-300,
-        )
-        check_at_least(
-            self,
-            cooccurrence_=0,
-            known_together_=0,
-            bandwidth_=SMALLEST_DIVISOR,
-            _lambda2=SMALLEST_DIVISOR,
-        )
+        check_at_least(self, n_features_in_=1, n_iter_=0, n_judged_=0, link_slopes_=1e-300)
+        check_at_least(self, cooccurrence_=0, known_together_=0, total_weight_=SMALLEST_DIVISOR)
+        check_at_least(self, bandwidth_=SMALLEST_DIVISOR, _lambda2=SMALLEST_DIVISOR)
+        for first, other in NEEDED_BY.items():
+            if hasattr(self, first) and not hasattr(self, other):
+                raise ValueError(f"{first} needs {other}")
         self._check_stored_labels()
         if hasattr(self, "_kernel"):
             self._check_stored_rows()
 
     def _check_stored_labels(self) -> None:
-        """As many labels as the classes call for, and everything by which they are answered."""
+        """As many labels as the classes call for, and figures of each."""
         q = len(self.label_names_)
-        if (
-            self.classes_.ndim != 1
-            or len(self.classes_) > max(2, q)
-            or len(set(self.classes_.tolist())) < len(self.classes_)
-        ):
-            raise ValueError("classes_ must hold different values, one for each label or two")
         classes = self.classes_.tolist()
+        if self.classes_.ndim != 1 or len(set(classes)) < len(classes):
+            raise ValueError("classes_ must hold different values, one for each label or two")
         fits = {
             "matrix": self.classes_.dtype.kind == "i" and classes == list(range(q)),
             "binary": q == 1 and len(classes) in (1, 2),
@@ -205,39 +195,36 @@ class BaseCamel(MultiLabelClassifier):
                 f"classes_ and label_names_ do not belong together: {len(classes)} and {q} for the"
                 f" target {self._target!r}"
             )
-        for first, other in NEEDED_BY.items():
-            if hasattr(self, first) and not hasattr(self, other):
-                raise ValueError(f"{first} needs {other}")
-        figures = getattr(self, "estimate_", dict.fromkeys(METRICS, 0.0))
-        if figures.keys() != set(METRICS) or not all(
-            isinstance(value, float) for value in figures.values()
-        ):
+        estimate = getattr(self, "estimate_", dict.fromkeys(METRICS, 0.0))
+        if estimate.keys() != set(METRICS) or {type(value) for value in estimate.values()} != {
+            float
+        }:
             raise ValueError(f"estimate_ must hold a number for each of {', '.join(METRICS)}")
-        of_labels = getattr(self, "label_estimates_", dict.fromkeys(LABEL_FIGURES, np.zeros(q)))
-        are_floats = all(
-            isinstance(values, np.ndarray) and values.dtype == np.float64
-            for values in of_labels.values()
-        )
-        if (
-            of_labels.keys() != LABEL_FIGURES
-            or not are_floats
-            or any(values.shape != (q,) for values in of_labels.values())
-        ):
-            raise ValueError(
-                f"label_estimates_ must hold {', '.join(sorted(LABEL_FIGURES))} of each label"
-            )
-        if any((values < 0).any() or np.isinf(values).any() for values in of_labels.values()):
-            raise ValueError("label_estimates_ must hold numbers from 0 on")
+        figures = getattr(self, "label_estimates_", dict.fromkeys(LABEL_FIGURES, np.zeros(q)))
+        if figures.keys() != LABEL_FIGURES:
+            raise ValueError(f"label_estimates_ must hold {', '.join(sorted(LABEL_FIGURES))}")
+        for name, values in figures.items():
+            is_vector = isinstance(values, np.ndarray) and values.dtype == np.float64
+            if (
+                not is_vector
+                or values.shape != (q,)
+                or (values < 0).any()
+                or np.isinf(values).any()
+            ):
+                raise ValueError(
+                    f"label_estimates_ must hold a number from 0 on as {name} of each label"
+                )
 
     def _check_stored_rows(self) -> None:
         """Training rows, or landmarks; none for a kernel that was computed before, whose columns are those rows, and for plain features."""
         n = len(self.dual_coef_)
         d = self.n_features_in_
-        is_primal = self.solver_ == "primal"
+        is_primal = choice(self.solver_, SOLVERS[1:], "solver_") == "primal"
         is_pairwise = self._is_pairwise()
-        choice(self.solver_, SOLVERS[1:], "solver_")
-        if is_pairwise != (self._kernel.name == "precomputed") or (is_pairwise or is_primal) != (
-            self.X_fit_ is None
+        has_rows = self.X_fit_ is not None
+        if (
+            is_pairwise != (self._kernel.name == "precomputed")
+            or (is_pairwise or is_primal) == has_rows
         ):
             raise ValueError("kernel, _kernel and X_fit_ do not belong together")
         if is_primal and (is_pairwise or n != d or self._kernel.name != "linear"):
@@ -253,18 +240,18 @@ class BaseCamel(MultiLabelClassifier):
 
     def _has_probabilities(self) -> bool:
         """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
-        if getattr(self, "_target", None) == "multiclass":
+        if not hasattr(self, "_target"):
+            return False
+        if self._target == "multiclass":
             raise AttributeError(
                 "Scores of more than two classes are not calibrated; use decision_function, not"
                 " predict_proba."
             )
-        if hasattr(self, "_target") and not hasattr(self, "link_slopes_"):
-            raise AttributeError(
-                OF_A_MEMBER
-                if self.solver_ != "alternating"
-                else f"Probabilities need {BY_LEAVE_ONE_OUT}"
-            )
-        return hasattr(self, "_target")
+        if hasattr(self, "link_slopes_"):
+            return True
+        if self.solver_ == "alternating":
+            raise AttributeError(f"Probabilities need {BY_LEAVE_ONE_OUT}")
+        raise AttributeError(OF_A_MEMBER)
 
     def _check_shared_parameters(self, kernels: Sequence[Any]) -> None:
         """Refuse parameters that do not exist, with kernels of these names."""
@@ -345,30 +332,30 @@ class BaseCamel(MultiLabelClassifier):
         """Whether rows are summed up: where the solver says so, or "auto" finds them too many for a matrix, with a warning.
 
         "auto" depends on the sizes, `max_memory` and the device alone, so that the same data give
-        the same model whatever else the machine
-        does.
+        the same model whatever else the machine does.
         """
         solver = self.solver
-        if solver in ("spectral", "alternating") and (solver == "spectral" or data.is_complete):
-            return False
-        if not data.is_complete and solver != "auto":
+        if not data.is_complete and solver not in ("auto", "spectral"):
             raise ValueError(
                 f"solver={solver!r} takes complete labels, and some of Y are unknown (NaN); use"
                 " solver='spectral'."
             )
-        if solver != "auto" or not data.is_complete or self._is_pairwise():
-            return solver != "auto"
+        if solver != "auto":
+            return solver in ("landmark", "primal")
+        if not data.is_complete or self._is_pairwise():
+            return False
         n, q = data.Y.shape
-        on_gpu = self.device is not None and str(self.device) != "cpu"
-        if self.max_memory is None:
-            allowed = np.inf
-        else:
-            allowed = memory.as_bytes(self.max_memory)
+        most = EXACT_ROWS
+        if self.device is not None and str(self.device) != "cpu":
+            most = EXACT_ROWS_ON_GPU
         needed = alive.bytes(n, q)
-        if n <= EXACT_ROWS[on_gpu] and needed <= allowed:
+        allowed = needed
+        if self.max_memory is not None:
+            allowed = memory.as_bytes(self.max_memory)
+        if n <= most and needed <= allowed:
             return False
         reason = f"needs {memory.gib(needed)}, and max_memory allows {memory.gib(allowed)}"
-        if n > EXACT_ROWS[on_gpu]:
+        if n > most:
             reason = f"would take long for {n:,} rows"
         warnings.warn(
             f"solver='auto' works with {self.n_landmarks:,} landmarks, or for the linear kernel"
@@ -384,41 +371,35 @@ class BaseCamel(MultiLabelClassifier):
 
     def _store(self, model: Model, S: np.ndarray, answers: Answers, labels: Labels) -> None:
         """Set what scores are computed from, and how they become answers; arrays are numpy, wherever the fit took place."""
-        found = {
-            name: to_numpy(part)
-            for name, part in model.solution._asdict().items()
-            if part is not None
-        }
+        solution = model.solution
         representation = model.representation
         self.label_correlation_ = S
         self.collaboration_ = model.G
-        self.dual_coef_ = found["dual_coef"]
-        self.A_ = found["A"]
-        if "Z" in found:
-            self.Z_ = found["Z"]
-        self.n_iter_ = int(found["n_iter"])
+        self.dual_coef_ = to_numpy(solution.dual_coef)
+        self.A_ = to_numpy(solution.A)
+        if solution.Z is not None:
+            self.Z_ = to_numpy(solution.Z)
+        if solution.convergence is not None:
+            self.convergence_ = to_numpy(solution.convergence)
+        self.n_iter_ = solution.n_iter
         self.solver_ = model.solver
-        if "convergence" in found:
-            self.convergence_ = found["convergence"]
         self.bandwidth_ = representation.kernel.bandwidth
         self.X_fit_: Array = None
         if not self._is_pairwise():
             self.X_fit_ = representation.rows
         self._kernel = representation.kernel
         self._scaling = representation.scaling
-        self._kernel_mean = found["kernel_mean"]
+        self._kernel_mean = to_numpy(solution.kernel_mean)
         self._lambda2 = model.params["lambda2"]
-        self._offset = found[
-            "intercept"
-        ]  # of the kernel as it is computed: the linear one on rows moved to the origin
+        # of the kernel as it is computed: the linear one on rows moved to the origin
+        self._offset = to_numpy(solution.intercept)
         along = np.zeros(len(self.dual_coef_))  # the paper's rows are not moved
         if self._kernel.name == "linear" and self._scaling.scale is None:
-            if self.X_fit_ is None:
-                along = self._scaling.shift
-            else:
-                along = self.X_fit_ @ self._scaling.shift
+            along = self._scaling.shift
+            if self.X_fit_ is not None:
+                along = self.X_fit_ @ along
         self.intercept_ = self._offset - along @ self.dual_coef_
-        self.b_ = found["b"] - along @ (self.A_ / self._lambda2)
+        self.b_ = to_numpy(solution.b) - along @ (self.A_ / self._lambda2)
         self._store_answers(answers, labels)
 
     def _store_answers(self, answers: Answers, labels: Labels) -> None:
@@ -454,35 +435,33 @@ class BaseCamel(MultiLabelClassifier):
         return None
 
     def _outputs(self, X: Array) -> Outputs:
-        rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
+        rows = self._checked_rows(X)
         scores, members = self._terms()
         for weight, member in members:
             scores = scores + weight * (
                 member._kernel_times(rows, member.dual_coef_) + member._offset
             )
-        link = self._link()
         sets = getattr(self, "set_thresholds_", OF_A_MEMBER)
         if getattr(self, "solver_", None) == "alternating":
             sets = f"Prediction sets need {BY_LEAVE_ONE_OUT}"
         if self._target == "multiclass":
             sets = (
-                "Of more than two classes each row has exactly one, so there are no prediction"
-                " sets; use decision_function."
+                "Of more than two classes each row has exactly one, so there are no prediction sets;"
+                " use decision_function."
             )
-        if link is None:
-            probabilities = None
-        else:
-            probabilities = self._probabilities
-        scores = _narrowed(scores, rows.dtype)
         return Outputs(
-            scores,
+            _narrowed(scores, rows.dtype),
             self.thresholds_,
             self.label_names_,
             self.classes_,
             self._target,
-            probabilities,
+            self._probabilities if self._link() else None,
             sets,
         )
+
+    def _checked_rows(self, X: Array) -> Array:
+        """New rows as the fit took them."""
+        return check_rows(self, X, reset=False, pairwise=self._is_pairwise())
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities (m, q) of scores."""
@@ -581,17 +560,19 @@ class BaseCamel(MultiLabelClassifier):
         """Columns of an :class:`Explanation`: their values, the scores where none is known, and their names."""
         base, members = self._terms()
         attribution.check_kernels([own._kernel for _, own in members])
-        names, columns = attribution.column_groups(
-            rows.shape[1], sources, getattr(self, "feature_names_in_", None)
-        )
-        values = np.zeros((rows.shape[0], len(columns), len(self.label_names_)))
+        names = getattr(self, "feature_names_in_", None)
+        names, columns = attribution.column_groups(rows.shape[1], sources, names)
+        values: Any = 0.0
         for weight, own in members:
-            scaled = own.scaled_rows(rows)
-            coefficients = weight * own.dual_coef_
             of_member, absent = attribution.shapley(
-                own._kernel, scaled, own.X_fit_, coefficients, columns, mean=own._kernel_mean
+                own._kernel,
+                alike(own._scaling(_as_float64(rows)), own.X_fit_),
+                own.X_fit_,
+                weight * own.dual_coef_,
+                columns,
+                mean=own._kernel_mean,
             )
-            values += of_member
+            values = values + of_member
             base = base + absent + weight * own._offset
         return {"features": values, "feature_base": base, "feature_names": names}
 
@@ -604,7 +585,7 @@ class BaseCamel(MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        return self._deviations(check_rows(self, X, reset=False, pairwise=self._is_pairwise()))
+        return self._deviations(self._checked_rows(X))
 
     def _deviations(self, rows: Array) -> np.ndarray:
         coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
@@ -618,37 +599,22 @@ class BaseCamel(MultiLabelClassifier):
             weight * (own._offset + own._kernel_mean @ own.dual_coef_) for weight, own in members
         )
 
-    def scaled_rows(self, X: Array) -> Array:
-        """New rows scaled, and dense or sparse, as the training rows in `X_fit_` are.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (m, d)
-        """
-        # a frame gives the same last digits
-        if sparse.issparse(X):
-            rows = X.astype(np.float64)
-        else:
-            rows = X.astype(np.float64, order="C")
-        return alike(self._scaling(rows), self.X_fit_)
-
     def _kernel_times(self, rows: Array, coefficients: np.ndarray) -> np.ndarray:
         """k(x) @ coefficients of every checked row, (m, q), in blocks of rows."""
-        if self.X_fit_ is None:
-            train = None
-        else:
-            train = on_device(self.X_fit_, self.device)
+        train = self.X_fit_
+        if train is not None:
+            train = on_device(train, self.device)
+        representation = Representation(self._scaling, self._kernel, self.X_fit_, train)
         coefficients = to_device(coefficients, self.device)
         found = np.empty((rows.shape[0], coefficients.shape[1]))
         # sparse rows may become dense
-        size = max(1, PREDICT_BLOCK_BYTES // (8 * max(len(self.dual_coef_), rows.shape[1])))
+        width = max(len(coefficients), rows.shape[1])
+        size = max(1, PREDICT_BLOCK_BYTES // (8 * width))
         for start in range(0, rows.shape[0], size):
-            block = rows[start : start + size]
-            new = on_device(self.scaled_rows(block), self.device)
+            block = _as_float64(rows[start : start + size])
+            K = representation.kernel_rows(block, self.device)
             with np.errstate(over="ignore", invalid="ignore"):  # refused below
-                found[start : start + size] = to_numpy(
-                    (new if train is None else self._kernel(new, train)) @ coefficients
-                )
+                found[start : start + size] = to_numpy(K @ coefficients)
         is_finite = np.isfinite(found).all(axis=1)
         if not is_finite.all():
             raise OverflowedRowError(int(np.flatnonzero(~is_finite)[0]))
@@ -657,20 +623,19 @@ class BaseCamel(MultiLabelClassifier):
 
 def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array:
     """S of the training labels, or of how often they occur together, with a warning where its certificate misses the tolerance."""
-    options: dict[str, Any] = {
-        "strength": estimator.sparsity,
-        "tol": estimator.tol,
-        "max_iter": estimator.max_iter,
-    }
-    centred = estimator.correlation == "centred"
-    if isinstance(data, Data) and not data.is_complete:
-        found = correlation.learn(data.Y, centred=centred, weights=data.weights, **options)
-    else:
-        if isinstance(data, Data):
-            counts = cooccurrence(data.Y, data.weights)
-        else:
-            counts = data
-        found = correlation.of_gram(correlation.gram_of_counts(*counts, centred=centred), **options)
+    weights = None
+    labels: Any = data
+    if isinstance(data, Data):
+        labels = data.Y
+        weights = data.weights
+    found = correlation.learn(
+        labels,
+        weights=weights,
+        centred=estimator.correlation == "centred",
+        strength=estimator.sparsity,
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+    )
     worst = float(found.violation.max())
     if worst > estimator.tol:
         warnings.warn(
@@ -680,6 +645,13 @@ def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array
             stacklevel=3,
         )
     return found.S
+
+
+def _as_float64(rows: Array) -> Array:
+    """Rows as float64 in one order of memory, so that a frame gives the same last digits."""
+    if sparse.issparse(rows):
+        return rows.astype(np.float64)
+    return rows.astype(np.float64, order="C")
 
 
 def _narrowed(scores: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:

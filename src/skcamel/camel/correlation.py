@@ -52,7 +52,7 @@ class Correlation(NamedTuple):
 
 
 def learn(
-    Y: Array,
+    Y: Array | tuple[Array, float],
     *,
     centred: bool = False,
     strength: float = 0.01,
@@ -64,7 +64,7 @@ def learn(
 
     Parameters
     ----------
-    Y : array of shape (n, q)
+    Y : array of shape (n, q), or what :func:`cooccurrence` gives
         Labels in {-1, +1}, NaN where unknown.
     centred : bool, default=False
         Whether each label is taken minus its (weighted) mean, which is the lasso with an intercept.
@@ -82,6 +82,15 @@ def learn(
     Correlation
         S, the penalties, the certificate and the number of ADMM iterations.
 
+    Notes
+    -----
+    Labels that are equal or opposite, with |C_ij|² = C_ii C_jj, are solved as one, and share its
+    coefficients evenly, which costs the same. A label that has equals needs nothing but them:
+    1 - λ_j / C_jj of their mean leaves the residual (λ_j / C_jj) Y_j, and no other label has more
+    than C_jj in common with Y_j, so the KKT conditions hold. That is so for centred labels of any
+    frequency, too: C_ij / C_jj is half the difference between the means of label i where label j
+    is present and where it is not.
+
     Examples
     --------
     >>> import numpy as np
@@ -91,59 +100,41 @@ def learn(
            [0.99, 0.  , 0.  ],
            [0.  , 0.  , 0.  ]])
     """
-    C = gram(Y, weights, centred=centred)
-    return of_gram(
-        C,
-        complete=not bool(namespace(Y).isnan(Y).any()),
-        strength=strength,
-        tol=tol,
-        max_iter=max_iter,
-    )
-
-
-def of_gram(
-    C: np.ndarray,
-    *,
-    complete: bool = True,
-    strength: float = 0.01,
-    tol: float = 1e-6,
-    max_iter: int = 10_000,
-) -> Correlation:
-    """The same from C = YᵀY (q, q); labels may be known in part unless it is `complete`.
-
-    Labels that are equal or opposite, with |C_ij|² = C_ii C_jj, are solved as one, and share its
-    coefficients evenly, which costs the
-    same. A label that has equals needs nothing but them: 1 - λ_j / C_jj of their mean leaves the
-    residual (λ_j / C_jj) Y_j, and no
-    other label has more than C_jj in common with Y_j, so the KKT conditions hold. That is so for
-    centred labels of any frequency,
-    too: C_ij / C_jj is half the difference between the means of label i where label j is present
-    and where it is not.
-    """
-    # 0 where a label is orthogonal to all others
-    penalty = strength * np.abs(C - np.diag(np.diag(C))).max(axis=0)
-    unit = np.where(penalty > 0, penalty, 1.0)
-    squares = np.where(np.diag(C) > 0, np.diag(C), 1.0)
-    equals = np.eye(len(C))  # +1 where two labels are equal, -1 where they are opposite
-    if complete:  # what is equal where both are known may differ elsewhere
-        lengths = np.sqrt(np.outer(np.diag(C), np.diag(C)))  # the most that |C_ij| can be
-        equals = np.where((lengths > 0) & (np.abs(C) >= (1 - 1e-12) * lengths), np.sign(C), equals)
+    if isinstance(Y, tuple):
+        C = gram_of_counts(*Y, centred=centred)
+        equals = _equals(C)
+    else:
+        C = gram(Y, weights, centred=centred)
+        equals = np.eye(len(C))  # what is equal where both are known may differ elsewhere
+        if not np.isnan(to_numpy(Y)).any():
+            equals = _equals(C)
+    squares = np.diag(C)
+    penalty = strength * np.abs(C - np.diag(squares)).max(axis=0)  # 0 for orthogonal labels
     size = np.abs(equals).sum(axis=0)
     # one label of each group
     first = np.flatnonzero(np.abs(equals).argmax(axis=0) == np.arange(len(C)))
+    of_first = np.where(size == 1, penalty, 0.0)[first]
     with one_thread(len(first)):
-        S, n_iter = solve_lassos(
-            C[np.ix_(first, first)],
-            np.where(size == 1, penalty, 0.0)[first],
-            tol=tol,
-            max_iter=max_iter,
-        )
+        S, n_iter = solve_lassos(C[np.ix_(first, first)], of_first, tol=tol, max_iter=max_iter)
     if len(first) < len(C):
-        from_equals = np.maximum(1 - penalty / squares, 0) / np.maximum(size - 1, 1)
-        S = (equals[:, first] / size[:, None]) @ S @ equals[first] + (
-            equals - np.diag(np.diag(equals))
-        ) * from_equals
+        S = (equals[:, first] / size[:, None]) @ S @ equals[first]
+        from_equals = 1 - penalty / np.where(squares > 0, squares, 1.0)
+        shares = np.maximum(from_equals, 0) / np.maximum(size - 1, 1)
+        S += (equals - np.diag(np.diag(equals))) * shares
+    unit = np.where(penalty > 0, penalty, 1.0)
     return Correlation(S, penalty, kkt_violation(C, S, penalty) / unit, n_iter)
+
+
+def _equals(C: np.ndarray) -> np.ndarray:
+    """+1 where two labels are equal, -1 where they are opposite, else 0; (q, q)."""
+    lengths = _lengths(C)  # the most that |C_ij| can be
+    is_same = (lengths > 0) & (np.abs(C) >= (1 - 1e-12) * lengths)
+    return np.where(is_same, np.sign(C), np.eye(len(C)))
+
+
+def _lengths(C: np.ndarray) -> np.ndarray:
+    """Products of the lengths of two labels, (q, q)."""
+    return np.sqrt(np.outer(np.diag(C), np.diag(C)))
 
 
 def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> np.ndarray:
@@ -157,9 +148,8 @@ def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> np
     Y = to_numpy(Y)
     if not np.isnan(Y).any():
         return gram_of_counts(*cooccurrence(Y, weights), centred=centred)
-    if weights is None:
-        w = np.ones((len(Y), 1))
-    else:
+    w = np.ones((len(Y), 1))
+    if weights is not None:
         w = to_numpy(weights)[:, None]
     present = (Y > 0).astype(np.float64)
     absent = (Y < 0).astype(np.float64)
@@ -169,11 +159,9 @@ def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> np
     known = both + one + one.T + neither  # weight of the rows that know both
     inverse = np.divide(1.0, known, out=np.zeros_like(known), where=known > 0)
     C = w.sum() * inverse * _products(both, one, neither, len(Y), centred)
-    lengths = np.sqrt(np.outer(np.diag(C), np.diag(C)))
+    lengths = _lengths(C)
     least = float(np.linalg.eigvalsh(C / np.where(lengths > 0, lengths, 1.0))[0])
-    noise = inverse - np.where(
-        known > 0, np.sqrt(np.outer(np.diag(inverse), np.diag(inverse))), 0.0
-    )
+    noise = inverse - np.where(known > 0, _lengths(inverse), 0.0)
     shrink = max(0.0, (len(C) * max(0.0, float(noise.mean()))) ** 0.5 - least)
     return (C + shrink * np.diag(np.diag(C))) / (1 + shrink)
 
@@ -188,31 +176,31 @@ def gram_of_counts(together: Array, total: float, *, centred: bool = False) -> n
     """
     both = to_numpy(together)
     counts = np.diag(both)[:, None]
-    # what rounding leaves is nothing
-    one = np.where(counts - both > 1e-12 * counts, counts - both, 0.0)
+    one = counts - both
+    one[one <= 1e-12 * counts] = 0.0  # what rounding leaves is nothing
     neither = total - both - one - one.T
-    return _products(both, one, np.where(neither > 1e-12 * total, neither, 0.0), total, centred)
+    neither[neither <= 1e-12 * total] = 0.0
+    return _products(both, one, neither, total, centred)
 
 
 def _products(
     both: np.ndarray, one: np.ndarray, neither: np.ndarray, n: float, centred: bool
 ) -> np.ndarray:
     """C from the weights of the rows that have both labels, the first alone, and neither, (q, q) each; of n rows."""
-    present = np.diag(both)
-    absent = np.diag(neither)
-    if not centred:
-        present = absent = np.ones(len(both))
-    known = np.where(present + absent > 0, present + absent, 1.0)
-    # how far the mean lies from each end, as a share of their distance
-    below = present / known
-    above = absent / known
+    below = np.full(
+        len(both), 0.5
+    )  # how far the mean lies above -1, as a share of the distance to 1
+    above = below
+    if centred:
+        present = np.diag(both)
+        absent = np.diag(neither)
+        known = np.where(present + absent > 0, present + absent, 1.0)
+        below = present / known
+        above = absent / known
     mixed = np.outer(above, below) * one
     C = 4 * (np.outer(above, above) * both + np.outer(below, below) * neither - (mixed + mixed.T))
-    return np.where(
-        np.abs(C) <= n * np.finfo(np.float64).eps * np.sqrt(np.outer(np.diag(C), np.diag(C))),
-        0.0,
-        C,
-    )
+    C[np.abs(C) <= n * np.finfo(np.float64).eps * _lengths(C)] = 0.0
+    return C
 
 
 def collaboration(S: Array, alpha: float) -> Array:
@@ -258,20 +246,16 @@ def solve_lassos(
     S : array of shape (q, q)
     n_iter : int
     """
-    norm = np.linalg.norm
-    identity = np.eye(len(C))
     lengths = np.sqrt(np.where(np.diag(C) > 0, np.diag(C), 1.0))
-    units = np.outer(lengths, lengths)
+    R = C / np.outer(lengths, lengths)  # of labels of length 1, with the solution S · ratios
     ratios = lengths[:, None] / lengths
-    # of labels of length 1, with the solution S · ratios
-    R = C / units
-    P = penalty / units
     # coefficients are of order 1, so is λ/ρ
     rho = max(STEP_SHARE, float((penalty / lengths**2).max()))
-    inverse = np.linalg.inv(R + rho * identity)
+    inverse = _inverse(R, rho)
     S = np.zeros_like(C)
     active = np.flatnonzero(penalty > 0)  # λ_j = 0 means Y_j orthogonal to all others: S_j = 0
-    before = dual = S[:, active]
+    before = S[:, active]
+    dual = before
     n_iter = 0
     check = FIRST_CHECK
     while len(active) and n_iter < max_iter:
@@ -280,7 +264,8 @@ def solve_lassos(
         smooth = inverse @ (R[:, active] + rho * (before - dual))
         smooth -= inverse[:, active] * (smooth[own] / np.diag(inverse)[active])
         dual = dual + OVER_RELAXATION * smooth + (1 - OVER_RELAXATION) * before
-        after = np.sign(dual) * np.clip(np.abs(dual) - P[:, active] / rho, 0, None)
+        threshold = (penalty / lengths)[active] / (lengths[:, None] * rho)
+        after = np.sign(dual) * np.clip(np.abs(dual) - threshold, 0, None)
         after[own] = 0
         dual -= after
         if n_iter in (check, max_iter):
@@ -288,22 +273,30 @@ def solve_lassos(
             S[:, active] = after / ratios[:, active]
             rest = ~_finish(C, S, penalty, active, tol)
             active = active[rest]
-            smooth = smooth[:, rest]
             after = after[:, rest]
-            before = before[:, rest]
             dual = dual[:, rest]
-            primal = norm(smooth - after) * norm(dual) + TINY
-            change = norm(after - before) * norm(after) + TINY
-            # their shares fall together by it
-            factor = float(np.clip((primal / change) ** 0.5, 1 / GREATEST_CHANGE, GREATEST_CHANGE))
-            if (
-                not 1 / LEAST_CHANGE < factor < LEAST_CHANGE
-            ):  # a new inverse costs about as much as one iteration
+            factor = _step_factor(smooth[:, rest], before[:, rest], after, dual)
+            # a new inverse costs about as much as one iteration
+            if not 1 / LEAST_CHANGE < factor < LEAST_CHANGE:
                 rho = rho * factor
                 dual = dual / factor
-                inverse = np.linalg.inv(R + rho * identity)
+                inverse = _inverse(R, rho)
         before = after
     return S, max(n_iter, 1)
+
+
+def _inverse(R: np.ndarray, rho: float) -> np.ndarray:
+    return np.linalg.inv(R + rho * np.eye(len(R)))
+
+
+def _step_factor(
+    smooth: np.ndarray, before: np.ndarray, after: np.ndarray, dual: np.ndarray
+) -> float:
+    """Factor for ρ by which the shares of both residuals fall together."""
+    norm = np.linalg.norm
+    primal = norm(smooth - after) * norm(dual) + TINY
+    change = norm(after - before) * norm(after) + TINY
+    return float(np.clip((primal / change) ** 0.5, 1 / GREATEST_CHANGE, GREATEST_CHANGE))
 
 
 def _finish(
@@ -338,9 +331,8 @@ def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray,
     (array([[3., 1.],
            [1., 1.]]), 3.5)
     """
-    if weights is None:
-        weights = np.ones(len(Y))
-    else:
-        weights = to_numpy(weights)
     present = (Y > 0).astype(np.float64)
+    if weights is None:
+        return present.T @ present, float(len(Y))
+    weights = to_numpy(weights)
     return present.T @ (present * weights[:, None]), float(weights.sum())

@@ -38,73 +38,65 @@ EXACT = 1e-10
 ROUGH = 3e-3
 ROUNDING = 1e-15  # in units of the labels
 MOST_ROUNDS = 1000
-Candidate = tuple[LabelBasis, tuple[float, float]]  # of G, with (λ1, λ2)
+Penalty = tuple[float, float]  # (λ1, λ2)
 
 
 def fill(
     spectrum: Spectrum,
     Y: Array,
-    candidates: Sequence[Candidate],
+    basis: LabelBasis,
+    penalty: Penalty,
     *,
     start: Array | None = None,
     tol: float = EXACT,
-) -> tuple[list[Array], int]:
-    """Labels Y (n, q) with NaN filled by ZG of the solution, for several candidates at once, and the number of rounds.
+) -> tuple[Array, int]:
+    """Labels Y (n, q) with NaN filled by ZG of the solution, and the number of rounds.
 
-    Products with U are faster if they are fat. Unknown entries start from those of `start` (n, q),
-    or from the mean of their label.
+    Unknown entries start from those of `start` (n, q), or from the mean of their label.
 
     >>> import numpy as np
     >>> K = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first two rows are alike
     >>> Y = np.array([[1.0], [np.nan], [-1.0]])
-    >>> (labels,), _ = fill(spectral.decompose(K), Y, [(spectral.label_basis(np.eye(1)), (1.0, 0.5))])
+    >>> labels, _ = fill(spectral.decompose(K), Y, spectral.label_basis(np.eye(1)), (1.0, 0.5))
     >>> labels.round(2)
     array([[ 1.  ],
            [ 0.45],
            [-1.  ]])
     """
     xp = namespace(Y)
-    operator = _operator(spectrum, candidates)
+    image = _operator(spectrum, basis, penalty)
     missing = xp.isnan(Y)
     weights = _weights(spectrum, Y)
-    roots = xp.sqrt(weights)
     if start is None:
-        start = _ratio(weights @ xp.where(missing, 0.0, Y), weights @ as_floats(~missing))
-    # (c, q, n), D^½ Y transposed
-    X = xp.stack([roots * xp.where(missing, start, Y).T] * len(candidates))
-    waiting = xp.arange(len(candidates), device=Y.device)
-    n_rounds = 0
-    image = operator(X, waiting)
-    enough = xp.maximum(tol**2 * _dot(image, image), ROUNDING**2 * _dot(X, X))  # (c, 1, 1)
-    residual = xp.where(missing.T, -image, 0.0)
+        total = weights @ xp.where(missing, 0.0, Y)
+        size = weights @ as_floats(~missing)
+        start = total / xp.where(size > 0, size, 1.0)
+    roots = xp.sqrt(weights)[:, None]
+    V = roots * xp.where(missing, start, Y)
+    errors = image(V)
+    enough = max(tol**2 * _squares(errors), ROUNDING**2 * _squares(V))
+    residual = xp.where(missing, -errors, 0.0)
     direction = residual
-    squares = _dot(residual, residual)
-    while n_rounds < MOST_ROUNDS:
-        more = (squares > enough[waiting])[:, 0, 0]
-        waiting = waiting[more]
-        residual = residual[more]
-        direction = direction[more]
-        squares = squares[more]
-        if not len(waiting):
-            break
+    squares = _squares(residual)
+    n_rounds = 0
+    while squares > enough and n_rounds < MOST_ROUNDS:
         n_rounds += 1
-        image = xp.where(missing.T, operator(direction, waiting), 0.0)
-        length = _ratio(squares, _dot(direction, image))
-        X[waiting] += length * direction
-        residual = residual - length * image
+        step = xp.where(missing, image(direction), 0.0)
+        length = squares / float(xp.sum(direction * step))
+        V = V + length * direction
+        residual = residual - length * step
         before = squares
-        squares = _dot(residual, residual)
-        direction = residual + _ratio(squares, before) * direction
-    return [xp.where(missing, (labels / roots).T, Y) for labels in X], n_rounds
+        squares = _squares(residual)
+        direction = residual + squares / before * direction
+    return xp.where(missing, V / roots, Y), n_rounds
 
 
 def solve(
     spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, lambda2: float
 ) -> tuple[Solution, Array]:
     """The solution for labels Y (n, q) with NaN where unknown, and the leave-one-out scores (n, q); `n_iter` counts rounds."""
-    xp = namespace(Y)
-    candidate = (basis, (lambda1, lambda2))
-    (labels,), n_rounds = fill(spectrum, Y, [candidate])
+    penalty = (lambda1, lambda2)
+    labels, n_rounds = fill(spectrum, Y, basis, penalty)
     if n_rounds >= MOST_ROUNDS:
         warnings.warn(
             f"Unknown labels were still changing after {n_rounds} rounds: lambda2 is very small for"
@@ -112,69 +104,55 @@ def solve(
             ConvergenceWarning,
             stacklevel=4,
         )
-    solution = spectral.solve_in(
-        spectrum, spectral.project(spectrum, labels), basis, lambda1=lambda1, lambda2=lambda2
-    )
-    more = _ridges(spectrum, Y, candidate)
-    scores = _left_out(
-        spectrum,
-        labels,
-        candidate,
-        more,
-        spectral.Diagonal(spectrum.values, spectrum.vectors, [more]),
-    )
+    targets = spectral.project(spectrum, labels)
+    solution = spectral.solve_in(spectrum, targets, basis, lambda1=lambda1, lambda2=lambda2)
+    ridges = _ridges(spectrum, Y, basis, penalty)
+    diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, [ridges])
+    scores = _left_out(spectrum, labels, basis, penalty, diagonal(ridges), ridges)
     # rounding leaves traces of labels that nobody knows
-    counts = as_floats(xp.any(~xp.isnan(Y), axis=0))
-    of_labels = {
-        key: getattr(solution, key) * counts for key in ("dual_coef", "intercept", "A", "b", "Z")
-    }
-    return solution._replace(**of_labels, n_iter=max(1, n_rounds)), scores * counts
+    counts = as_floats(namespace(Y).any(~namespace(Y).isnan(Y), axis=0))
+    of_labels = ("dual_coef", "intercept", "A", "b", "Z")
+    exact = {key: getattr(solution, key) * counts for key in of_labels}
+    return solution._replace(**exact, n_iter=max(1, n_rounds)), scores * counts
 
 
 def leave_one_out(
     spectrum: Spectrum,
     Y: Array,
     bases: Sequence[LabelBasis],
-    penalties: Sequence[tuple[float, float]],
+    penalties: Sequence[Penalty],
     groups: np.ndarray | None = None,
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for labels Y (n, q) with NaN where unknown.
 
     Each candidate has its own filling, to two or three digits. That the filling of other rows
-    depends on the row that is left out is
-    accounted for on average: unknown entries, taken as spread at random over the rows of a label,
-    act like more noise on all
-    entries. What they add to the variance of label j is κ_j = (1 - p_j) / ḡ_j, where p_j is the
-    known share and ḡ_j the mean over
-    the rows of the diagonal of (A⁻¹ + κ)⁻¹. With nothing unknown κ is 0, and the scores are exact.
-    Groups are refused.
+    depends on the row that is left out is accounted for on average: unknown entries, taken as
+    spread at random over the rows of a label, act like more noise on all entries. What they add to
+    the variance of label j is κ_j = (1 - p_j) / ḡ_j, where p_j is the known share and ḡ_j the mean
+    over the rows of the diagonal of (A⁻¹ + κ)⁻¹. With nothing unknown κ is 0, and the scores are
+    exact. Groups are refused.
     """
     if groups is not None:
         raise ValueError(
             f"groups has {len(groups)} entries, but Y has unknown labels, with which groups cannot"
             " leave together exactly; use cv=GroupKFold(5), which fits again without each fold."
         )
-    candidates = list(product(bases, penalties))
-    more = [_ridges(spectrum, Y, candidate) for candidate in candidates]
-    diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, more)
-    for candidate, own, labels in zip(
-        candidates, more, _filled(spectrum, Y, candidates), strict=True
-    ):
-        yield _left_out(spectrum, labels, candidate, own, diagonal)
+    every = [_ridges(spectrum, Y, basis, penalty) for basis, penalty in product(bases, penalties)]
+    diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, every)
+    filled = _filled(spectrum, Y, bases, penalties)
+    for ridges, (basis, penalty, labels) in zip(every, filled, strict=True):
+        yield _left_out(spectrum, labels, basis, penalty, diagonal(ridges), ridges)
 
 
 def held_out(
     spectrum: Spectrum,
     Y: Array,
     bases: Sequence[LabelBasis],
-    penalties: Sequence[tuple[float, float]],
+    penalties: Sequence[Penalty],
     K: Array,
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to two or three digits."""
-    candidates = list(product(bases, penalties))
-    for (basis, (lambda1, lambda2)), labels in zip(
-        candidates, _filled(spectrum, Y, candidates), strict=True
-    ):
+    for basis, (lambda1, lambda2), labels in _filled(spectrum, Y, bases, penalties):
         targets = spectral.project(spectrum, labels)
         solution = spectral.solve_in(
             spectrum, targets, basis, lambda1=lambda1, lambda2=lambda2, embed=False
@@ -182,44 +160,32 @@ def held_out(
         yield K @ solution.dual_coef + solution.intercept
 
 
-def _filled(spectrum: Spectrum, Y: Array, candidates: Sequence[Candidate]) -> Iterator[Array]:
-    """Labels filled to two or three digits, for every candidate.
+def _filled(
+    spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[Penalty]
+) -> Iterator[tuple[LabelBasis, Penalty, Array]]:
+    """Every candidate with its labels, filled to two or three digits.
 
-    As many candidates at a time as take n²/4 numbers. All start from the labels of one candidate,
-    of the median λ2: without it, errors
-    of candidates that are about as good differ more.
+    All start from the labels of one candidate, of the median λ2: without it, errors of candidates
+    that are about as good differ more.
     """
+    candidates = list(product(bases, penalties))
     by_ridge = sorted(candidates, key=lambda candidate: candidate[1][1])
-    (start,), _ = fill(spectrum, Y, [by_ridge[len(by_ridge) // 2]], tol=ROUGH)
-    size = max(1, len(Y) // (4 * Y.shape[1]))
-    for first in range(0, len(candidates), size):
-        filled, _ = fill(spectrum, Y, candidates[first : first + size], start=start, tol=ROUGH)
-        yield from filled
+    start, _ = fill(spectrum, Y, *by_ridge[len(by_ridge) // 2], tol=ROUGH)
+    for basis, penalty in candidates:
+        labels, _ = fill(spectrum, Y, basis, penalty, start=start, tol=ROUGH)
+        yield basis, penalty, labels
 
 
-def _operator(
-    spectrum: Spectrum, candidates: Sequence[Candidate]
-) -> Callable[[Array, Array], Array]:
-    """A function of V (c, q, n), labels transposed, and of numbers of candidates (c,): A V of each.
-
-    All share products with U, read row by row.
-    """
-    values = spectrum.values
+def _operator(spectrum: Spectrum, basis: LabelBasis, penalty: Penalty) -> Callable[[Array], Array]:
+    """The function V (n, q) ► A V."""
     U = spectrum.vectors
-    q = len(candidates[0][0].R)
-    bases = as_floats(np.zeros((len(candidates), q, q)), values)
-    damping = as_floats(np.zeros((len(candidates), q, len(values))), values)
-    for k, (basis, penalty) in enumerate(candidates):  # components that a basis lacks stay 0
-        live = len(basis.d)
-        bases[k, :, :live] = basis.R
-        damping[k, :live] = (_noise(basis, *penalty) / (basis.ridges(*penalty) + values[:, None])).T
+    R = basis.R
+    damping = _noise(basis, penalty) / (basis.ridges(*penalty) + spectrum.values[:, None])  # (m, l)
 
-    def image(V: Array, which: Array) -> Array:
-        xp = namespace(V)
-        R = bases[which]
-        rotated = xp.swapaxes(R, 1, 2) @ V
-        damped = xp.tensordot(rotated, U, 1) * damping[which]
-        return V + R @ (xp.tensordot(damped, U.T, 1) - rotated)
+    def image(V: Array) -> Array:
+        rotated = V @ R
+        damped = U @ (damping * (U.T @ rotated))
+        return V + (damped - rotated) @ R.T
 
     return image
 
@@ -227,32 +193,31 @@ def _operator(
 def _left_out(
     spectrum: Spectrum,
     labels: Array,
-    candidate: Candidate,
-    more: Array,
-    diagonal: spectral.Diagonal,
+    basis: LabelBasis,
+    penalty: Penalty,
+    g: Array,
+    ridges: Array,
 ) -> Array:
-    """Leave-one-out scores (n, q) of a candidate, from its filled labels and its ridges with what unknown entries add to them."""
-    xp = namespace(labels)
-    (basis, penalty) = candidate
+    """Leave-one-out scores (n, q), from filled labels, and from ridges with what unknown entries add to them and their diagonal g (n, l)."""
     rho = basis.ridges(*penalty)
     w = _weights(spectrum, labels)[:, None]
-    beta = spectral.coefficients(
-        spectrum, spectral.project(spectrum, labels).projected @ basis.R, rho
-    )
-    g = diagonal(more)
-    spread = _ratio(1 - g * more, g)  # variance of the prediction by other rows, times the weight
-    step = beta * rho * (rho + spread) / (w * rho + xp.clip(w - 1, 0, None) * spread)
+    targets = spectral.project(spectrum, labels)
+    beta = spectral.coefficients(spectrum, targets.projected @ basis.R, rho)
+    # variance of the prediction by other rows, times the weight
+    spread = (1 - g * ridges) / g
+    stays = namespace(w).clip(w - 1, 0, None)
+    step = beta * rho * (rho + spread) / (w * rho + stays * spread)
     return (labels @ basis.R - step) @ basis.R.T
 
 
-def _ridges(spectrum: Spectrum, Y: Array, candidate: Candidate) -> Array:
+def _ridges(spectrum: Spectrum, Y: Array, basis: LabelBasis, penalty: Penalty) -> Array:
     """The ridge of each component with what unknown entries of labels Y (n, q) add to it, (l,)."""
-    xp, (basis, penalty), n = namespace(Y), candidate, len(Y)
+    xp = namespace(Y)
+    n = len(Y)
     weights = _weights(spectrum, Y)
-    known = as_floats(~xp.isnan(Y))
-    # of the rows, by weight; at least half a row
-    shares = xp.clip(weights @ known / xp.sum(weights), 0.5 / n, None)
-    noise = _noise(basis, *penalty)
+    shares = weights @ as_floats(~xp.isnan(Y)) / xp.sum(weights)  # of the rows, by weight
+    shares = xp.clip(shares, 0.5 / n, None)
+    noise = _noise(basis, penalty)
     ridges = basis.ridges(*penalty)
     variances = (spectrum.values[:, None] + ridges) / noise  # (m, l), of A⁻¹
     squares = basis.R**2  # (q, l)
@@ -274,17 +239,12 @@ def _weights(spectrum: Spectrum, Y: Array) -> Array:
     return spectrum.weights
 
 
-def _noise(basis: LabelBasis, lambda1: float, lambda2: float) -> Array:
+def _noise(basis: LabelBasis, penalty: Penalty) -> Array:
     """ν_c of each component, (l,)."""
+    lambda1, lambda2 = penalty
     return lambda2 / (lambda1 * basis.d**2)
 
 
-def _dot(V: Array, W: Array) -> Array:
-    """Inner products of matrices, (c, q, n) ► (c, 1, 1)."""
-    return namespace(V).einsum("cqn,cqn->c", V, W)[:, None, None]
-
-
-def _ratio(numerator: Array, denominator: Array) -> Array:
-    """The ratio, 0 where the denominator is not positive."""
-    xp = namespace(numerator)
-    return xp.where(denominator > 0, numerator / xp.where(denominator > 0, denominator, 1.0), 0.0)
+def _squares(V: Array) -> float:
+    """The sum of all squares."""
+    return float(namespace(V).sum(V**2))

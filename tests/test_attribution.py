@@ -81,7 +81,7 @@ def of_model(model, X, columns):
     """The same for all rows of a model, with its intercept."""
     rows, train = (
         part.toarray() if sparse.issparse(part) else part
-        for part in (model.scaled_rows(X), model.X_fit_)
+        for part in (model._scaling(X), model.X_fit_)
     )
     found = [literal(model._kernel, x, train, model.dual_coef_, columns) for x in rows]
     return np.array([values for values, _ in found]), found[0][1] + model._offset

@@ -58,14 +58,19 @@ def to_numpy(x: Array) -> np.ndarray:
 
 
 def to_device(x: Array, device: Any) -> Array:
-    """`x` as a float64 array: numpy for ``device=None``, else a torch tensor on `device`."""
+    """`x` as a float64 array: numpy for ``device=None``, else a torch tensor on `device`.
+
+    None stays None, and sparse rows stay sparse on the CPU; for a device they are made dense.
+    """
+    if x is None or (device is None and sparse.issparse(x)):
+        return x
     if device is None:
         return np.asarray(to_numpy(x), dtype=np.float64)
     torch = _torch(device)
     if is_tensor(x):
         return x.detach().to(device=device, dtype=torch.float64)
     # copies: x may be read-only
-    return torch.tensor(np.asarray(x, dtype=np.float64), device=device)
+    return torch.tensor(np.asarray(dense(x), dtype=np.float64), device=device)
 
 
 def to_match(x: Array, like: Array) -> Array:
@@ -233,10 +238,3 @@ def alike(X: Array, other: Array | None) -> Array:
     if sparse.issparse(other):
         return sparse.csr_array(X)
     return dense(X)
-
-
-def on_device(X: Array, device: Any) -> Array:
-    """Rows ready for the kernel: sparse ones stay sparse on the CPU and are made dense for a device."""
-    if device is None:
-        return X
-    return to_device(dense(X), device)

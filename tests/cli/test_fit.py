@@ -209,25 +209,8 @@ def test_the_progress_bar_follows_the_candidates(monkeypatch, capsys, is_termina
     )
 
 
-def test_the_progress_bar_follows_the_rows_of_each_pass(monkeypatch, capsys):
-    monkeypatch.setattr("rich.console.Console.is_terminal", True)
-    step = skcamel.camel.classifier_cv.Progress
-    with bars() as bar:
-        tell = module._told_to(bar)
-        for told in (
-            step(0, 0, np.nan, 5000, 5000),
-            step(4, 8, 0.5),
-            step(0, 0, np.nan, 2000, 5000),
-        ):
-            tell(told)
-    last = capsys.readouterr().err.rpartition("rows summed up")[2]
-    assert "2000/5000" in last
-    assert "4/8" in last
-    assert "-:--:--" in last  # the second pass has its own time left, not known yet
-
-
 def test_a_solver_that_was_not_asked_for_is_told_in_one_note(cli, tmp_path, monkeypatch):
-    monkeypatch.setattr("skcamel.camel.base.EXACT_ROWS", (30, 30))
+    monkeypatch.setattr("skcamel.camel.base.EXACT_ROWS", 30)
     table(tmp_path / "mine.csv", range(40))
     result = cli("fit", "mine.csv", "--labels", "sea,sun")
     assert result.exit_code == 0, result.stderr

@@ -34,7 +34,7 @@ def test_the_table_is_that_of_literal_leave_one_out(rows):
     X, Y, _ = rows
     data, S = checked(X[:25], Y[:25])
     grid = Grid((0.0, 0.7), (0.5, 1.0), (0.1, 1.0), (("none", "rbf", 0.5), ("none", "linear", 1.0)))
-    found = search(represent(data, grid, None, data), grid, S, "one_error")
+    found = search(represent(data, grid, None), grid, S, "one_error")
     assert len(found.params) == 16
     for params, metrics in zip(found.params, found.metrics, strict=True):
         K = kernel.Kernel(params["kernel"], params["bandwidth"])(data.X, data.X)
@@ -53,7 +53,7 @@ def test_the_winner_leads_the_table_and_keeps_its_scores_and_solution(rows, crit
         LAMBDA2S,
         tuple(product(("none", "standard"), ("rbf", "laplacian"), (0.5, 1.0))),
     )
-    found = search(represent(data, grid, None, data), grid, S, criterion)
+    found = search(represent(data, grid, None), grid, S, criterion)
     (best,) = found.models
     values = np.array(
         [-m[criterion] if criterion in LOSSES else m[criterion] for m in found.metrics]
@@ -94,15 +94,15 @@ def test_members_have_the_least_squared_error_of_each_representation(rows):
     grid = Grid(
         ALPHAS, (1.0,), LAMBDA2S, tuple(product(("none", "standard"), ("rbf",), (0.5, 1.0)))
     )
-    found = search(represent(data, grid, None, data), grid, S, "average_precision", combine=True)
+    found = search(represent(data, grid, None), grid, S, "average_precision", combine=True)
     assert len(found.models) == 4
     for k, member in enumerate(found.models):
-        width = grid.size // len(grid.places)
+        width = len(found.params) // len(grid.places)
         own = range(k * width, (k + 1) * width)
         errors = {}
         for index in (index for index in own if found.params[index]["alpha"] <= 0.5):
             only = grid.only(index)
-            (one,) = search(represent(data, only, None, data), only, S, "average_precision").models
+            (one,) = search(represent(data, only, None), only, S, "average_precision").models
             errors[index] = ((one.scores - data.Y) ** 2).sum()
         assert member.params == found.params[min(errors, key=errors.__getitem__)]
 

@@ -141,7 +141,8 @@ def test_suspects_are_those_of_the_exact_solver(parameters):
 @pytest.fixture
 def small(monkeypatch):
     """More than 50 rows are too many for the exact solver."""
-    monkeypatch.setattr(skcamel.camel.base, "EXACT_ROWS", (50, 60))
+    monkeypatch.setattr(skcamel.camel.base, "EXACT_ROWS", 50)
+    monkeypatch.setattr(skcamel.camel.base, "EXACT_ROWS_ON_GPU", 60)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +244,7 @@ def test_a_centre_is_the_mean_of_different_rows_and_none_of_them(n, d, count, se
 
 def test_a_model_of_centres_holds_no_training_row(tmp_path):
     model = CamelClassifier(**FEW | {"landmarks": "kmeans"}, scaling="standard").fit(X, Y)
-    assert not distinct(model.X_fit_) & distinct(model.scaled_rows(X))
+    assert not distinct(model.X_fit_) & distinct(model._scaling(X))
     save(model, tmp_path / "m.skcamel")
     told = {own["what"]: own for own in inspect(tmp_path / "m.skcamel").reveals}
     assert told["training rows"]["held"] == "no"
@@ -263,7 +264,7 @@ def test_given_landmarks_are_scaled_with_the_rows(given, kernel):
     model = CamelClassifier(
         solver="landmark", landmarks=given, scaling="standard", kernel=kernel
     ).fit(X, Y)
-    np.testing.assert_allclose(model.X_fit_, model.scaled_rows(X[:9]))
+    np.testing.assert_allclose(model.X_fit_, model._scaling(X[:9]))
     np.testing.assert_allclose(
         CamelClassifier(solver="landmark", landmarks=X, scaling="standard", kernel=kernel)
         .fit(X, Y)
@@ -568,10 +569,3 @@ def test_cuts_of_a_large_set_come_from_a_sample_and_are_close_to_those_of_all_ro
     )
     np.testing.assert_allclose(part.thresholds_, whole.thresholds_, atol=0.3)
     np.testing.assert_allclose(part.predict_proba(rows), whole.predict_proba(rows), atol=0.07)
-
-
-def test_progress_is_told_in_rows():
-    told = []
-    CamelClassifierCV(**GRID, **FEW, callback=told.append).fit(X, Y)
-    assert (told[0].rows, told[0].of_rows) == (N, N)
-    assert (told[-1].done, told[-1].total) == (4, 4)

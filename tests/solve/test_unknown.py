@@ -23,7 +23,7 @@ def hide(Y, share, seed=0):
 
 def solved(K, Y, G, lambda1, lambda2, weights=None, xp=np.array):
     spectrum = spectral.decompose(xp(K) + 0.0, None if weights is None else xp(weights))
-    return unknown.solve(
+    return unknown.solve_in(
         spectrum, xp(Y), spectral.label_basis(xp(G)), lambda1=lambda1, lambda2=lambda2
     )
 
@@ -106,7 +106,7 @@ def test_nothing_unknown_is_the_complete_problem():
         spectral.label_basis(correlation.collaboration(S, 0.6)),
     )
     targets = spectral.project(spectrum, Y)
-    solution, scores = unknown.solve(spectrum, Y, basis, lambda1=1.0, lambda2=0.1)
+    solution, scores = unknown.solve_in(spectrum, Y, basis, lambda1=1.0, lambda2=0.1)
     complete = spectral.solve_in(spectrum, targets, basis, lambda1=1.0, lambda2=0.1)
     (exact,) = spectral.leave_one_out(spectrum, targets, [basis], [(1.0, 0.1)])
     np.testing.assert_array_equal(solution.dual_coef, complete.dual_coef)
@@ -125,7 +125,7 @@ def test_candidates_together_are_candidates_one_by_one(weighted, rng, monkeypatc
     for (basis, (lambda1, lambda2)), left_out, held_out in zip(
         product(bases, PENALTIES), left, new, strict=True
     ):
-        solution, scores = unknown.solve(spectrum, Y, basis, lambda1=lambda1, lambda2=lambda2)
+        solution, scores = unknown.solve_in(spectrum, Y, basis, lambda1=lambda1, lambda2=lambda2)
         np.testing.assert_allclose(left_out, scores, atol=1e-8)
         np.testing.assert_allclose(
             held_out, K[:5] @ solution.dual_coef + solution.intercept, atol=1e-8
@@ -151,7 +151,7 @@ def test_leave_one_out_is_near_that_of_refits_and_not_optimistic(weighted, share
     weights = rng.choice([1.0, 2.0], size=90) if weighted else None
     hidden, G = hide(Y, share), correlation.collaboration(correlation.learn(Y).S, alpha)
     spectrum, basis = spectral.decompose(K.copy(), weights), spectral.label_basis(G)
-    _, scores = unknown.solve(spectrum, hidden, basis, lambda1=1.0, lambda2=0.1)
+    _, scores = unknown.solve_in(spectrum, hidden, basis, lambda1=1.0, lambda2=0.1)
     filled, _ = unknown.fill(spectrum, hidden, basis, (1.0, 0.1))
     (held,) = spectral.leave_one_out(
         spectrum, spectral.project(spectrum, filled), [basis], [(1.0, 0.1)]

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array, dense, namespace, on_device, to_device, to_numpy
+from skcamel.arrays import Array, dense, namespace, to_device, to_numpy
 
 MAX_ITER = 100
 TOL = 1e-4
@@ -43,7 +43,7 @@ class Problem:
 
     def __init__(self, X: Array, R: np.ndarray, ridge: Ridge, device: Any = None) -> None:
         self.X, self.R, self.ridge, self.device = (
-            on_device(X, device),
+            to_device(X, device),
             to_device(R, device),
             ridge,
             device,

@@ -13,16 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel import memory
-from skcamel.arrays import Array, alike, check_device, is_lazy, on_device, to_device, to_numpy
+from skcamel.arrays import Array, alike, check_device, is_lazy, to_device, to_numpy
 from skcamel.camel import attribution, correlation, distributed
-from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.explanation import Explanation, evidence
 from skcamel.camel.kernel import Kernel
 from skcamel.camel.link import Answers, Link, SetThresholds, probabilities
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.representation import Data, Model, Representation
 from skcamel.camel.scaling import Scaling
-from skcamel.camel.stream import CHOICES, Batches, Source
+from skcamel.camel.stream import CHOICES, Batches
 from skcamel.camel.thresholds import check_threshold
 from skcamel.checks import (
     SMALLEST_DIVISOR,
@@ -298,35 +297,37 @@ class BaseCamel(MultiLabelClassifier):
         sample_weight: Array | None,
         groups: Array | None = None,
         alive: Alive | None = None,
-    ) -> tuple[Data, Labels, Source | None]:
-        """Training data as the core wants it, rows of weight 0 included, and as a source of sums, None: take a matrix of rows."""
+    ) -> tuple[Data, Labels]:
+        """Training data as the core wants it, rows of weight 0 included; with a source of sums where there is no matrix of rows."""
         alive = alive or Alive()
         if is_lazy(X) or isinstance(X, Batches):
-            return distributed.elsewhere(self, X, Y, sample_weight, groups)
-        rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
-        labels = check_labels(Y, rows.shape[0])
-        weights = check_weights(sample_weight, rows.shape[0])
-        if self._is_pairwise() and weights is not None and not weights.all():
-            row = int(np.flatnonzero(weights == 0)[0])
-            raise ValueError(
-                f"Row {row} has the weight 0; leave it out of the kernel matrix, its column too."
-            )
-        warn_of_constant_labels(labels, weights)
-        data = Data(
-            rows, labels.Y, weights, None if groups is None else check_groups(groups, labels.Y)
-        )
-        if self._sums_up(data, alive):
-            return distributed.in_memory(self, data, labels)
-        check_memory(rows, labels.Y.shape[1], self.device, alive)
-        # the model outlives the caller's array
-        if rows.dtype != np.float64:
-            rows = rows.astype(np.float64)
+            data, labels = distributed.elsewhere(self, X, Y, sample_weight, groups)
         else:
-            rows = rows.copy()
-        self.cooccurrence_, self.total_weight_ = cooccurrence(labels.Y, weights)
+            rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
+            n = rows.shape[0]
+            labels = check_labels(Y, n)
+            weights = check_weights(sample_weight, n)
+            if self._is_pairwise() and weights is not None and not weights.all():
+                row = int(np.flatnonzero(weights == 0)[0])
+                raise ValueError(
+                    f"Row {row} has the weight 0; leave it out of the kernel matrix, its column too."
+                )
+            warn_of_constant_labels(labels, weights)
+            if groups is not None:
+                groups = check_groups(groups, labels.Y)
+            data = Data(rows, labels.Y, weights, groups)
+            if self._sums_up(data, alive):
+                data, labels = distributed.in_memory(self, data, labels)
+            else:
+                check_memory(rows, labels.Y.shape[1], self.device, alive)
+                if not sparse.issparse(rows):  # the model outlives the caller's array
+                    rows = np.array(rows, dtype=np.float64, order="C")
+                data = data._replace(X=rows)
+        self.cooccurrence_, self.total_weight_ = data.counts
         if not data.is_complete:
-            self.known_together_ = cooccurrence(~np.isnan(labels.Y), weights)[0]
-        return data._replace(X=rows), labels, None
+            known = correlation.cooccurrence(~np.isnan(data.Y), data.weights)
+            self.known_together_, _ = known
+        return data, labels
 
     def _sums_up(self, data: Data, alive: Alive) -> bool:
         """Whether rows are summed up: where the solver says so, or "auto" finds them too many for a matrix, with a warning.
@@ -365,9 +366,6 @@ class BaseCamel(MultiLabelClassifier):
             stacklevel=5,
         )
         return True
-
-    def _tell_rows(self, done: int, total: int) -> None:
-        """Hear how many rows have been summed up."""
 
     def _store(self, model: Model, S: np.ndarray, answers: Answers, labels: Labels) -> None:
         """Set what scores are computed from, and how they become answers; arrays are numpy, wherever the fit took place."""
@@ -435,7 +433,7 @@ class BaseCamel(MultiLabelClassifier):
         return None
 
     def _outputs(self, X: Array) -> Outputs:
-        rows = self._checked_rows(X)
+        rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
         scores, members = self._terms()
         for weight, member in members:
             scores = scores + weight * (
@@ -458,10 +456,6 @@ class BaseCamel(MultiLabelClassifier):
             self._probabilities if self._link() else None,
             sets,
         )
-
-    def _checked_rows(self, X: Array) -> Array:
-        """New rows as the fit took them."""
-        return check_rows(self, X, reset=False, pairwise=self._is_pairwise())
 
     def _probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Probabilities (m, q) of scores."""
@@ -566,7 +560,7 @@ class BaseCamel(MultiLabelClassifier):
         for weight, own in members:
             of_member, absent = attribution.shapley(
                 own._kernel,
-                alike(own._scaling(_as_float64(rows)), own.X_fit_),
+                alike(own._scaling(rows), own.X_fit_),
                 own.X_fit_,
                 weight * own.dual_coef_,
                 columns,
@@ -585,7 +579,7 @@ class BaseCamel(MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        return self._deviations(self._checked_rows(X))
+        return self._deviations(check_rows(self, X, reset=False, pairwise=self._is_pairwise()))
 
     def _deviations(self, rows: Array) -> np.ndarray:
         coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
@@ -601,9 +595,7 @@ class BaseCamel(MultiLabelClassifier):
 
     def _kernel_times(self, rows: Array, coefficients: np.ndarray) -> np.ndarray:
         """k(x) @ coefficients of every checked row, (m, q), in blocks of rows."""
-        train = self.X_fit_
-        if train is not None:
-            train = on_device(train, self.device)
+        train = to_device(self.X_fit_, self.device)
         representation = Representation(self._scaling, self._kernel, self.X_fit_, train)
         coefficients = to_device(coefficients, self.device)
         found = np.empty((rows.shape[0], coefficients.shape[1]))
@@ -611,8 +603,7 @@ class BaseCamel(MultiLabelClassifier):
         width = max(len(coefficients), rows.shape[1])
         size = max(1, PREDICT_BLOCK_BYTES // (8 * width))
         for start in range(0, rows.shape[0], size):
-            block = _as_float64(rows[start : start + size])
-            K = representation.kernel_rows(block, self.device)
+            K = representation.kernel_rows(rows[start : start + size], self.device)
             with np.errstate(over="ignore", invalid="ignore"):  # refused below
                 found[start : start + size] = to_numpy(K @ coefficients)
         is_finite = np.isfinite(found).all(axis=1)
@@ -621,16 +612,11 @@ class BaseCamel(MultiLabelClassifier):
         return found
 
 
-def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array:
-    """S of the training labels, or of how often they occur together, with a warning where its certificate misses the tolerance."""
-    weights = None
-    labels: Any = data
-    if isinstance(data, Data):
-        labels = data.Y
-        weights = data.weights
+def learn_correlation(estimator: Any, data: Data) -> Array:
+    """S of the training labels, with a warning where its certificate misses the tolerance."""
     found = correlation.learn(
-        labels,
-        weights=weights,
+        data.counts if data.is_complete else data.Y,
+        weights=data.weights,
         centred=estimator.correlation == "centred",
         strength=estimator.sparsity,
         tol=estimator.tol,
@@ -645,13 +631,6 @@ def learn_correlation(estimator: Any, data: Data | tuple[Array, float]) -> Array
             stacklevel=3,
         )
     return found.S
-
-
-def _as_float64(rows: Array) -> Array:
-    """Rows as float64 in one order of memory, so that a frame gives the same last digits."""
-    if sparse.issparse(rows):
-        return rows.astype(np.float64)
-    return rows.astype(np.float64, order="C")
 
 
 def _narrowed(scores: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:

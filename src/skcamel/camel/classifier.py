@@ -26,8 +26,8 @@ from skcamel.camel.representation import (
     Data,
     Grid,
     Model,
+    Problem,
     check_place,
-    judged_by,
     kernel_matrices,
     label_bases,
     represent,
@@ -35,7 +35,7 @@ from skcamel.camel.representation import (
 )
 from skcamel.camel.stream import Stream, Streaming, Survey, begin
 from skcamel.camel.thresholds import is_tuned, thresholds
-from skcamel.checks import Labels, check_number, seed_of, unchanged_on_error
+from skcamel.checks import Labels, check_number, unchanged_on_error
 
 # by the first batch
 FIXED = (
@@ -308,34 +308,30 @@ class CamelClassifier(BaseCamel):
         with unchanged_on_error(self):
             self._check_parameters()
             self._reset()
-            whole, labels, source = self._checked(X, y, sample_weight, groups)
-            data = whole.with_weight()
-            S = learn_correlation(self, data if source is None else source.survey.counts)
+            data, labels = self._checked(X, y, sample_weight, groups)
+            data = data.with_weight()
+            S = learn_correlation(self, data)
             if self.solver == "alternating":
                 model, answers = _alternating(self, data, S)
+                self._store(model, S, answers, labels)
             else:
-                if source is None:
-                    judged = data
-                else:
-                    judged = judged_by(source.survey.judged, data.groups)
-                (problem,) = represent(source or data, self._grid(), self.device, judged)
-                model = problem.solve(label_bases(S, (self.alpha,), self.device))
-                answers = learn_answers(
-                    self, judged, labels, model.scores, seed_of(self.random_state)
-                )
-            self._store(model, S, answers, labels)
+                (problem,) = represent(data, self._grid(), self.device)
+                self._solve(problem, S, labels)
         return self
+
+    def _solve(self, problem: Problem, S: np.ndarray, labels: Labels) -> None:
+        """Store the solution for the only candidate."""
+        model = problem.solve(label_bases(S, (self.alpha,), self.device))
+        answers = learn_answers(self, problem.data, labels, model.scores)
+        self._store(model, S, answers, labels)
 
     def _grid(self) -> Grid:
         """The one candidate."""
-        if isinstance(self.bandwidth, str):
-            bandwidth = None
-        else:
+        bandwidth = None
+        if not isinstance(self.bandwidth, str):
             bandwidth = float(self.bandwidth)
-        places = ((self.scaling, self.kernel, 1.0),)
-        return Grid(
-            (self.alpha,), (self.lambda1,), (self.lambda2,), places, bandwidth, relative=False
-        )
+        place = (self.scaling, self.kernel, 1.0)
+        return Grid((self.alpha,), (self.lambda1,), (self.lambda2,), (place,), bandwidth, False)
 
     @available_if(_keeps_sums)
     def partial_fit(
@@ -395,24 +391,24 @@ class CamelClassifier(BaseCamel):
         with unchanged_on_error(self):
             self._check_parameters()
             before: _Partial | None = getattr(self, "_stream", None)
+            known = None
             if before is None:
                 self._reset()
-            batch, labels = distributed.batch(
-                self, None if before is None else before.labels, X, y, sample_weight, classes
-            )
+            else:
+                known = before.labels
+            batch, labels = distributed.batch(self, known, X, y, sample_weight, classes)
             by = distributed.streaming(self, batch.X.shape[1])
             fixed = {key: getattr(self, key) for key in FIXED}
+            grid = self._grid()
             if before is not None:
                 seen = before.under(by, fixed).add(batch)
             elif batch.Y.shape[0]:
                 survey = by.survey(batch)
-                bandwidth = self._grid().bandwidth
                 started = begin(
-                    self.scaling,
-                    self.kernel,
+                    grid.places[0],
                     survey.sample,
                     by,
-                    bandwidth=bandwidth,
+                    bandwidth=grid.bandwidth,
                     lambda2=self.lambda2,
                 )
                 seen = _Partial(started.add(batch), survey, labels, fixed)
@@ -422,13 +418,10 @@ class CamelClassifier(BaseCamel):
                     " row must count."
                 )
             if solve:
-                self.cooccurrence_, self.total_weight_ = seen.survey.counts
-                S = learn_correlation(self, seen.survey.counts)
-                judged = seen.survey.judged
-                problem = summed_up(seen.stream, judged, judged_by(judged), self._grid())
-                model = problem.solve(label_bases(S, (self.alpha,), self.device))
-                answers = learn_answers(self, problem.data, labels, model.scores, by.seed)
-                self._store(model, S, answers, labels)
+                data = Data(batch.X, batch.Y, None, source=seen)
+                self.cooccurrence_, self.total_weight_ = data.counts
+                S = learn_correlation(self, data)
+                self._solve(summed_up(seen.stream, data, grid), S, labels)
             self._stream = seen
         return self
 
@@ -436,34 +429,38 @@ class CamelClassifier(BaseCamel):
         check_number("alpha", self.alpha, 0, 1)
         check_number("lambda1", self.lambda1, above=True)
         check_number("lambda2", self.lambda2, above=True)
-        is_mean = isinstance(self.bandwidth, str) and self.bandwidth == "mean"
-        check_place(
-            "bandwidth", self.scaling, self.kernel, 1.0 if is_mean else self.bandwidth, "or 'mean'"
-        )
+        bandwidth = self.bandwidth
+        if isinstance(bandwidth, str) and bandwidth == "mean":
+            bandwidth = 1.0
+        check_place("bandwidth", (self.scaling, self.kernel, bandwidth), "or 'mean'")
         self._check_shared_parameters([self.kernel])
         if self.solver == "alternating":
-            for name in ("threshold", "scores", "miss_cost"):
-                value = getattr(self, name)
-                if is_tuned(value) if name == "threshold" else value not in (None, "paper"):
-                    raise ValueError(f"{name}={value!r} needs {BY_LEAVE_ONE_OUT}")
+            refused = {
+                "threshold": is_tuned(self.threshold),
+                "scores": self.scores != "paper",
+                "miss_cost": self.miss_cost is not None,
+            }
+            for name in refused:
+                if refused[name]:
+                    raise ValueError(f"{name}={getattr(self, name)!r} needs {BY_LEAVE_ONE_OUT}")
 
 
 def _alternating(estimator: Any, data: Data, S: np.ndarray) -> tuple[Model, Answers]:
     """Fit by Algorithm 1, with a warning where it stops early; it has no leave-one-out scores."""
     representation, K = next(kernel_matrices(data, estimator._grid(), estimator.device))
     G = correlation.collaboration(S, estimator.alpha)
-    if data.weights is None:
-        weights = None
-    else:
-        weights = to_device(data.weights, estimator.device)
     penalties = {"lambda1": estimator.lambda1, "lambda2": estimator.lambda2}
-    stop = {"tol": estimator.tol, "max_iter": estimator.max_iter}
     solution = alternating.solve(
-        K, to_match(data.Y, K), to_match(G, K), weights=weights, **penalties, **stop
+        K,
+        to_match(data.Y, K),
+        to_match(G, K),
+        weights=to_device(data.weights, estimator.device),
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+        **penalties,
     )
-    relative = float(to_numpy(solution.convergence)[-1]) / max(
-        float(np.linalg.norm(to_numpy(solution.Z))), 1e-300
-    )
+    size = max(float(np.linalg.norm(to_numpy(solution.Z))), 1e-300)
+    relative = float(to_numpy(solution.convergence)[-1]) / size
     if relative > estimator.tol:
         warnings.warn(
             f"Algorithm 1 stopped after {solution.n_iter} alternations with ||ΔZ|| / ||Z|| ="

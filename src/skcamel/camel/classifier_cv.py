@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from numbers import Integral
@@ -21,21 +22,12 @@ from skcamel.camel.base import (
     learn_correlation,
 )
 from skcamel.camel.classifier import CamelClassifier
-from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.kernel import RADIAL
 from skcamel.camel.link import Answers, learn_answers
-from skcamel.camel.representation import (
-    Data,
-    Grid,
-    Model,
-    Place,
-    all_candidates,
-    check_place,
-    judged_by,
-    represent,
-)
+from skcamel.camel.representation import Data, Grid, Model, all_candidates, check_place, represent
 from skcamel.camel.search import (
     Combination,
+    Results,
     Scores,
     combine,
     larger_is_better,
@@ -44,9 +36,15 @@ from skcamel.camel.search import (
     tabulate,
     usable,
 )
-from skcamel.camel.stream import Batches, Streaming
+from skcamel.camel.stream import Batches, Place
 from skcamel.camel.thresholds import METRICS, is_tuned
-from skcamel.checks import Labels, check_number, choice, inner_splits, seed_of, unchanged_on_error
+from skcamel.checks import (
+    Labels,
+    check_number,
+    choice,
+    inner_splits,
+    unchanged_on_error,
+)
 from skcamel.memory import Alive
 from skcamel.metrics.conventions import NAMES
 from skcamel.presets import PREPARED, PRESETS
@@ -106,10 +104,6 @@ class Progress(NamedTuple):
     done: int  # candidates scored so far, over all folds
     total: int
     best_score: float  # so far, larger is better; of the last fold where folds are used
-    # summed up so far for the representation in work, where there are too many for a matrix; then
-    # nothing else is told
-    rows: int = 0
-    of_rows: int = 0
 
 
 class CamelClassifierCV(BaseCamel):
@@ -263,11 +257,10 @@ class CamelClassifierCV(BaseCamel):
 
     def _is_pairwise(self) -> bool:
         if self.representations is None:
-            return "precomputed" in tuple(self.kernels)
-        return any(
-            len(entry) == 3 and isinstance(entry[1], str) and entry[1] == "precomputed"
-            for entry in self.representations
-        )
+            kernels = list(self.kernels)
+        else:
+            kernels = [entry[1] for entry in self.representations if len(entry) == 3]
+        return any(isinstance(kernel, str) and kernel == "precomputed" for kernel in kernels)
 
     @classmethod
     def from_preset(cls, preset: str, *, prepared: bool = False, **overrides: Any) -> Self:
@@ -325,112 +318,102 @@ class CamelClassifierCV(BaseCamel):
                     f"groups were given, but cv={self.cv!r} does not use them; use cv='loo', or a"
                     " splitter that does, such as cv=GroupKFold(5)."
                 )
-            self._reset()
-            whole, labels, source = self._checked(
-                X, y, sample_weight, groups, self._alive(len(grid.places))
-            )
-            if source is not None and by_folds and (is_lazy(X) or isinstance(X, Batches)):
+            if by_folds and (is_lazy(X) or isinstance(X, Batches)):
                 raise ValueError(
                     "Candidates for Dask collections are judged by leave-one-out of a sample, not"
                     " by folds; use cv='loo'."
                 )
+            self._reset()
+            whole, labels = self._checked(X, y, sample_weight, groups, self._alive(grid))
             data = whole.with_weight()
-            if source is None:
-                n_rows = data.Y.shape[0]
-            else:
-                n_rows = source.survey.n_rows
-            if n_rows < 2:
+            judged = data.judged
+            if len(judged.Y) < 2:
                 raise ValueError(
                     "Choosing hyper-parameters needs at least 2 rows with weight, got n_samples ="
-                    f" {n_rows}; use CamelClassifier."
+                    f" {len(judged.Y)}; use CamelClassifier."
                 )
             if sparse.issparse(whole.X):
                 grid = grid.for_sparse_rows()
-            if source is None:
-                judged = data
-            else:
-                judged = judged_by(source.survey.judged, data.groups)
-            S = learn_correlation(self, data if source is None else source.survey.counts)
+            S = learn_correlation(self, data)
             self.scoring_ = usable(self.scoring, judged.Y, judged.weights)
-            n_candidates = grid.size
-            tried = grid
-            results = None
+            results: Any = None
+            total = math.prod(map(len, grid[:4]))
+            best = grid
             if by_folds:
-                folds = self._folds(whole, labels, grid, None if source is None else source.by)
-                results = tabulate(
-                    all_candidates(source or data, grid, self.device, judged), folds, self.scoring_
-                )
-                grid = grid.only(results.best_index)
+                folds = self._folds(whole, labels, grid)
+                results = tabulate(all_candidates(data, grid, self.device), folds, self.scoring_)
+                best = grid.only(results.best_index)
             found = search(
-                represent(source or data, grid, self.device, judged),
-                grid,
+                represent(data, best, self.device),
+                best,
                 S,
                 self.scoring_,
                 device=self.device,
                 threshold=self.threshold,
                 combine=self.combine,
-                tell=None if by_folds else lambda found: self._tell(found.metrics, 0, n_candidates),
+                tell=None if by_folds else lambda scored: self._tell(scored, 0, total),
             )
             if results is None:
                 results = tabulate(found.params, [found.metrics], self.scoring_, split_scores=False)
             self.cv_results_ = results.table
-            seed = seed_of(self.random_state)
             if self.combine:
                 combined = combine(judged, [model.scores for model in found.models])
                 self._store_members(combined, found.models, S, labels)
-                answers = learn_answers(self, judged, labels, combined.scores, seed)
+                answers = learn_answers(self, judged, labels, combined.scores)
                 self.best_score_ = larger_is_better(self.scoring_, answers.estimate[self.scoring_])
                 self._store_answers(answers, labels)
             else:
                 (model,) = found.models
-                answers = learn_answers(self, judged, labels, model.scores, seed)
-                self.best_index_ = results.best_index
-                self.best_score_ = results.best_score
-                self.best_params_ = model.params
-                for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
-                    setattr(self, f"{name}_", model.params[name])
-                self.bandwidth_multiplier_ = tried.places[
-                    results.best_index * len(tried.places) // n_candidates
-                ][2]
+                answers = learn_answers(self, judged, labels, model.scores)
                 if by_folds:  # which give estimates
                     answers = answers._replace(estimate=None, of_labels=None)
+                self._store_choice(results, grid, model.params)
                 self._store(model, S, answers, labels)
         return self
+
+    def _store_choice(self, results: Results, grid: Grid, params: dict[str, Any]) -> None:
+        """Set which candidate is the best."""
+        self.best_index_ = results.best_index
+        self.best_score_ = results.best_score
+        self.best_params_ = params
+        for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
+            setattr(self, f"{name}_", params[name])
+        of_a_place = len(results.table["params"]) // len(grid.places)
+        place = grid.places[results.best_index // of_a_place]
+        self.bandwidth_multiplier_ = place[2]
 
     def _store_members(
         self, combined: Combination, models: Sequence[Model], S: np.ndarray, labels: Labels
     ) -> None:
         """Set the models with a weight above 0, as fitted estimators, and their weights."""
-        live = [model for weight, model in zip(combined.weights, models, strict=True) if weight > 0]
-        self.weights_ = combined.weights[combined.weights > 0]
+        live = combined.weights > 0
+        self.weights_ = combined.weights[live]
         self._constant = combined.constant
+        self.label_correlation_ = S
+        self.n_iter_ = 1
         self.members_: list[CamelClassifier] = []
-        for model in live:
-            member = CamelClassifier(
-                **model.params, **{key: getattr(self, key) for key in OF_MEMBERS}
-            )
+        shared = {key: getattr(self, key) for key in OF_MEMBERS}
+        params = []
+        for index in np.flatnonzero(live).tolist():
+            model = models[index]
+            member = CamelClassifier(**model.params, **shared)
             for key in OF_CHECKS:
                 if hasattr(self, key):
                     setattr(member, key, getattr(self, key))
             member._store(model, S, Answers(None, np.zeros(len(labels.names))), labels)
             self.members_.append(member)
-        self.label_correlation_ = S
-        self.n_iter_ = 1
-        self.best_params_ = {
-            "weights": self.weights_.tolist(),
-            "members": [model.params for model in live],
-        }
+            params.append(model.params)
+        self.best_params_ = {"weights": self.weights_.tolist(), "members": params}
 
-    def _alive(self, n_places: int) -> Alive:
+    def _alive(self, grid: Grid) -> Alive:
         """What a search holds: also solutions and scaled rows of members, and bases of labels."""
         usual = Alive()
+        members = 0
         if self.combine:
-            members = n_places
-        else:
-            members = 0
+            members = len(grid.places)
         return Alive(
             scores=usual.scores + 6 * members,
-            pairs=usual.pairs + 2 * len(self.alphas),
+            pairs=usual.pairs + 2 * len(grid.alphas),
             copies=usual.copies + members,
         )
 
@@ -439,19 +422,16 @@ class CamelClassifierCV(BaseCamel):
 
     def check_stored(self) -> None:
         """Refuse a search of a model file that no fit gives."""
-        if (
-            len(self.kernels) * len(self.scalings) * len(self.bandwidths) > MOST_PLACES
-            or len(self.representations or ()) > MOST_PLACES
-        ):
+        n_places = len(self.kernels) * len(self.scalings) * len(self.bandwidths)
+        if max(n_places, len(self.representations or ())) > MOST_PLACES:
             raise ValueError(
                 f"kernels, scalings and bandwidths are more than {MOST_PLACES} together"
             )
         super().check_stored()
         choice(self.scoring_, NAMES, "scoring_")
-        if self.combine:
-            needed = OF_A_COMBINATION
-        else:
-            needed = (OF_ONE_MODEL.keys() | OF_ONE_CHOICE) - {*OF_SOME_FITS}
+        needed = {*OF_A_COMBINATION}
+        if not self.combine:
+            needed = {*OF_ONE_MODEL, *OF_ONE_CHOICE} - {*OF_SOME_FITS}
         if missing := sorted(name for name in needed if not hasattr(self, name)):
             raise ValueError(f"{', '.join(missing)} missing")
         candidates = len(self.cv_results_["params"])
@@ -461,21 +441,20 @@ class CamelClassifierCV(BaseCamel):
                 f"cv_results_ must have {candidates} entries in each column, and best_index_ one of"
                 " them"
             )
-        if self.combine and (len(self.members_) != len(self.weights_) or self.weights_.min() < 0):
-            raise ValueError("members_ must have a weight each, none below 0")
         if hasattr(self, "members_") != self.combine:
             raise ValueError("members_ belong to combine=True")
+        if self.combine and (len(self.members_) != len(self.weights_) or self.weights_.min() < 0):
+            raise ValueError("members_ must have a weight each, none below 0")
 
     def _checked_grid(self) -> Grid:
         """All candidates, or a refusal of a parameter."""
         choice(self.scoring, NAMES, "scoring")
-        if self.representations is None:
-            product_of = ("bandwidths", "kernels", "scalings")
-        else:
-            product_of = ()
-        for name in ("alphas", "lambda1s", "lambda2s", *product_of):
+        given = ("scalings", "kernels", "bandwidths")
+        if self.representations is not None:
+            given = ("representations",)
+        for name in ("alphas", "lambda1s", "lambda2s", *given):
             values = getattr(self, name)
-            if isinstance(values, str) or np.ndim(values) != 1 or not len(values):
+            if isinstance(values, str) or not np.ndim(values) or not len(values):
                 raise ValueError(
                     f"{name} must be a sequence with at least one value, got {values!r}."
                 )
@@ -484,32 +463,8 @@ class CamelClassifierCV(BaseCamel):
         for name in ("lambda1s", "lambda2s"):
             for value in getattr(self, name):
                 check_number(name, value, above=True)
-        places = self.representations
-        if places is None:
-            every = product(self.scalings, self.kernels, self.bandwidths)
-            places = [
-                place for place in every if place[1] in RADIAL or place[2] == self.bandwidths[0]
-            ]
-        elif isinstance(places, str) or not hasattr(places, "__len__") or not len(places):
-            raise ValueError(
-                "representations must be a sequence with at least one entry or None, got"
-                f" {places!r}."
-            )
-        for entry in places:
-            if isinstance(entry, str) or not hasattr(entry, "__len__") or len(entry) != 3:
-                raise ValueError(
-                    f"representations holds {entry!r}; each must be (scaling, kernel, multiple of"
-                    " the mean distance)."
-                )
-        places = [(scaling, kernel, multiple) for scaling, kernel, multiple in places]
-        for scaling, kernel, multiple in places:
-            check_place(
-                "bandwidths" if self.representations is None else "representations",
-                scaling,
-                kernel,
-                multiple,
-            )
-        kernels = tuple(kernel for _, kernel, _ in places)
+        places = self._checked_places()
+        kernels = [kernel for _, kernel, _ in places]
         if "precomputed" in kernels and len(set(kernels)) > 1:
             raise ValueError(
                 f"kernels={kernels!r} mixes 'precomputed' with kernels of features; give it alone."
@@ -522,8 +477,7 @@ class CamelClassifierCV(BaseCamel):
         choice(self.combine, (True, False), "combine")
         if self.combine and not isinstance(self.cv, str):
             raise ValueError(
-                "combine=True learns its weights on leave-one-out scores, not on folds; use"
-                " cv='loo'."
+                "combine=True learns its weights on leave-one-out scores, not on folds; use cv='loo'."
             )
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(
@@ -537,35 +491,48 @@ class CamelClassifierCV(BaseCamel):
             )
         return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tuple(places))
 
-    def _folds(
-        self, data: Data, labels: Labels, grid: Grid, by: Streaming | None
-    ) -> list[list[Scores]]:
+    def _checked_places(self) -> list[Place]:
+        """All representations, or a refusal of a parameter."""
+        if self.representations is None:
+            places: list[Place] = []
+            for place in product(self.scalings, self.kernels, self.bandwidths):
+                check_place("bandwidths", place)
+                _, kernel, multiple = place
+                if kernel in RADIAL or multiple == self.bandwidths[0]:
+                    places.append(place)
+            return places
+        for entry in self.representations:
+            if isinstance(entry, str) or not hasattr(entry, "__len__") or len(entry) != 3:
+                raise ValueError(
+                    f"representations holds {entry!r}; each must be (scaling, kernel, multiple of"
+                    " the mean distance)."
+                )
+            check_place("representations", tuple(entry))
+        return [(scaling, kernel, multiple) for scaling, kernel, multiple in self.representations]
+
+    def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
         splits = inner_splits(self, data.X, labels.Y, labels.target, groups=data.groups)
-        pairwise = self._is_pairwise()
-        per_fold = grid.size
-        if self.scoring in METRICS or not is_tuned(self.threshold):
-            threshold = self.threshold
-        else:
+        threshold = self.threshold
+        if self.scoring not in METRICS and is_tuned(threshold):
             threshold = "zero"
+        per_fold = math.prod(map(len, grid[:4]))
         folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:
-            train = data.rows(train_rows, train_rows if pairwise else None).with_weight()
-            test = data.rows(test_rows, train_rows if pairwise else None)
-            S = learn_correlation(
-                self, train if by is None else cooccurrence(train.Y, train.weights)
-            )
+            columns = None
+            if self._is_pairwise():
+                columns = train_rows
+            train = data.rows(train_rows, columns).with_weight()
+            test = data.rows(test_rows, columns)
+            if data.source is not None:
+                train = train.summed(data.source.by)
+            S = learn_correlation(self, train)
             results: list[Scores] = []
-            for scored in score_fold(train, test, grid, S, threshold, self.device, by):
+            for scored in score_fold(train, test, grid, S, threshold, self.device):
                 results += scored
                 self._tell(results, len(folds) * per_fold, len(splits) * per_fold)
             folds.append(results)
         return folds
-
-    def _tell_rows(self, done: int, total: int) -> None:
-        """Say how many rows have been summed up for the representation that is in work."""
-        if self.callback is not None:
-            self.callback(Progress(0, 0, float("nan"), done, total))
 
     def _tell(self, results: list[Scores], before: int, total: int) -> None:
         """Say how many candidates have been scored, of all folds, and how good the best of this one is."""

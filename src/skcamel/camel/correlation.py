@@ -100,15 +100,14 @@ def learn(
            [0.99, 0.  , 0.  ],
            [0.  , 0.  , 0.  ]])
     """
-    if isinstance(Y, tuple):
-        C = gram_of_counts(*Y, centred=centred)
-        equals = _equals(C)
-    else:
-        C = gram(Y, weights, centred=centred)
-        equals = np.eye(len(C))  # what is equal where both are known may differ elsewhere
-        if not np.isnan(to_numpy(Y)).any():
-            equals = _equals(C)
+    C = gram(Y, weights, centred=centred)
+    is_complete = isinstance(Y, tuple) or not np.isnan(to_numpy(Y)).any()
     squares = np.diag(C)
+    equals = np.eye(len(C))  # +1 where two labels are equal, -1 where they are opposite
+    if is_complete:  # what is equal where both are known may differ elsewhere
+        lengths = np.sqrt(np.outer(squares, squares))  # the most that |C_ij| can be
+        is_same = (lengths > 0) & (np.abs(C) >= (1 - 1e-12) * lengths)
+        equals = np.where(is_same, np.sign(C), equals)
     penalty = strength * np.abs(C - np.diag(squares)).max(axis=0)  # 0 for orthogonal labels
     size = np.abs(equals).sum(axis=0)
     # one label of each group
@@ -125,29 +124,34 @@ def learn(
     return Correlation(S, penalty, kkt_violation(C, S, penalty) / unit, n_iter)
 
 
-def _equals(C: np.ndarray) -> np.ndarray:
-    """+1 where two labels are equal, -1 where they are opposite, else 0; (q, q)."""
-    lengths = _lengths(C)  # the most that |C_ij| can be
-    is_same = (lengths > 0) & (np.abs(C) >= (1 - 1e-12) * lengths)
-    return np.where(is_same, np.sign(C), np.eye(len(C)))
-
-
-def _lengths(C: np.ndarray) -> np.ndarray:
-    """Products of the lengths of two labels, (q, q)."""
-    return np.sqrt(np.outer(np.diag(C), np.diag(C)))
-
-
-def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> np.ndarray:
+def gram(
+    Y: Array | tuple[Array, float], weights: Array | None = None, *, centred: bool = False
+) -> np.ndarray:
     """C = YᵀDY (q, q), with exact zeros where labels are orthogonal up to rounding, or constant and centred.
+
+    Y (n, q) are labels, or what :func:`cooccurrence` makes of them.
 
     >>> gram(np.array([[1.0, 1, np.nan], [-1, -1, np.nan], [1, np.nan, 1], [-1, np.nan, 1]])).round(2)
     array([[4.  , 2.77, 0.  ],
            [2.77, 4.  , 0.  ],
            [0.  , 0.  , 4.  ]])
     """
-    Y = to_numpy(Y)
-    if not np.isnan(Y).any():
-        return gram_of_counts(*cooccurrence(Y, weights), centred=centred)
+    if not isinstance(Y, tuple):
+        Y = to_numpy(Y)
+        if np.isnan(Y).any():
+            return _gram_of_known(Y, weights, centred)
+        Y = cooccurrence(Y, weights)
+    both, total = Y
+    counts = np.diag(both)[:, None]
+    one = counts - both
+    one[one <= 1e-12 * counts] = 0.0  # what rounding leaves is nothing
+    neither = total - both - one - one.T
+    neither[neither <= 1e-12 * total] = 0.0
+    return _products(both, one, neither, total, centred)
+
+
+def _gram_of_known(Y: np.ndarray, weights: Array | None, centred: bool) -> np.ndarray:
+    """The same for labels of which some are NaN, shrunk until no eigenvalue is below the noise."""
     w = np.ones((len(Y), 1))
     if weights is not None:
         w = to_numpy(weights)[:, None]
@@ -159,28 +163,13 @@ def gram(Y: Array, weights: Array | None = None, *, centred: bool = False) -> np
     known = both + one + one.T + neither  # weight of the rows that know both
     inverse = np.divide(1.0, known, out=np.zeros_like(known), where=known > 0)
     C = w.sum() * inverse * _products(both, one, neither, len(Y), centred)
-    lengths = _lengths(C)
-    least = float(np.linalg.eigvalsh(C / np.where(lengths > 0, lengths, 1.0))[0])
-    noise = inverse - np.where(known > 0, _lengths(inverse), 0.0)
+    lengths = np.sqrt(np.diag(C))
+    lengths[lengths == 0] = 1.0
+    least = float(np.linalg.eigvalsh(C / np.outer(lengths, lengths))[0])
+    alone = np.sqrt(np.diag(inverse))
+    noise = inverse - np.outer(alone, alone) * (known > 0)
     shrink = max(0.0, (len(C) * max(0.0, float(noise.mean()))) ** 0.5 - least)
     return (C + shrink * np.diag(np.diag(C))) / (1 + shrink)
-
-
-def gram_of_counts(together: Array, total: float, *, centred: bool = False) -> np.ndarray:
-    """The same from the weight of the rows that have both labels (q, q), and of all rows.
-
-    >>> Y = np.array([[1.0, 1], [1, -1], [-1, -1]])
-    >>> present = (Y > 0) * 1.0
-    >>> bool((gram_of_counts(present.T @ present, 3.0) == gram(Y)).all())
-    True
-    """
-    both = to_numpy(together)
-    counts = np.diag(both)[:, None]
-    one = counts - both
-    one[one <= 1e-12 * counts] = 0.0  # what rounding leaves is nothing
-    neither = total - both - one - one.T
-    neither[neither <= 1e-12 * total] = 0.0
-    return _products(both, one, neither, total, centred)
 
 
 def _products(
@@ -199,7 +188,8 @@ def _products(
         above = absent / known
     mixed = np.outer(above, below) * one
     C = 4 * (np.outer(above, above) * both + np.outer(below, below) * neither - (mixed + mixed.T))
-    C[np.abs(C) <= n * np.finfo(np.float64).eps * _lengths(C)] = 0.0
+    lengths = np.sqrt(np.diag(C))
+    C[np.abs(C) <= n * np.finfo(np.float64).eps * np.outer(lengths, lengths)] = 0.0
     return C
 
 
@@ -251,7 +241,9 @@ def solve_lassos(
     ratios = lengths[:, None] / lengths
     # coefficients are of order 1, so is λ/ρ
     rho = max(STEP_SHARE, float((penalty / lengths**2).max()))
-    inverse = _inverse(R, rho)
+    identity = np.eye(len(R))
+    inverse = np.linalg.inv(R + rho * identity)
+    norm = np.linalg.norm
     S = np.zeros_like(C)
     active = np.flatnonzero(penalty > 0)  # λ_j = 0 means Y_j orthogonal to all others: S_j = 0
     before = S[:, active]
@@ -275,28 +267,17 @@ def solve_lassos(
             active = active[rest]
             after = after[:, rest]
             dual = dual[:, rest]
-            factor = _step_factor(smooth[:, rest], before[:, rest], after, dual)
+            primal = norm(smooth[:, rest] - after) * norm(dual) + TINY
+            change = norm(after - before[:, rest]) * norm(after) + TINY
+            # shares of both residuals fall together by it
+            factor = np.clip((primal / change) ** 0.5, 1 / GREATEST_CHANGE, GREATEST_CHANGE)
             # a new inverse costs about as much as one iteration
             if not 1 / LEAST_CHANGE < factor < LEAST_CHANGE:
                 rho = rho * factor
                 dual = dual / factor
-                inverse = _inverse(R, rho)
+                inverse = np.linalg.inv(R + rho * identity)
         before = after
     return S, max(n_iter, 1)
-
-
-def _inverse(R: np.ndarray, rho: float) -> np.ndarray:
-    return np.linalg.inv(R + rho * np.eye(len(R)))
-
-
-def _step_factor(
-    smooth: np.ndarray, before: np.ndarray, after: np.ndarray, dual: np.ndarray
-) -> float:
-    """Factor for ρ by which the shares of both residuals fall together."""
-    norm = np.linalg.norm
-    primal = norm(smooth - after) * norm(dual) + TINY
-    change = norm(after - before) * norm(after) + TINY
-    return float(np.clip((primal / change) ** 0.5, 1 / GREATEST_CHANGE, GREATEST_CHANGE))
 
 
 def _finish(

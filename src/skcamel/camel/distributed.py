@@ -18,7 +18,7 @@ import numpy as np
 from skcamel import memory
 from skcamel.arrays import Array, column_names, default_names, dense, is_lazy, to_numpy
 from skcamel.camel.landmark import JUDGED_ROWS, Block
-from skcamel.camel.representation import Data, judged_by
+from skcamel.camel.representation import Data
 from skcamel.camel.stream import Batches, Source, Streaming
 from skcamel.checks import (
     Labels,
@@ -212,7 +212,7 @@ def streaming(estimator: Any, d: int) -> Streaming:
     )
 
 
-def in_memory(estimator: Any, data: Data, labels: Labels) -> tuple[Data, Labels, Source]:
+def in_memory(estimator: Any, data: Data, labels: Labels) -> tuple[Data, Labels]:
     """Rows that are here, those of weight 0 left out, as a source of sums; labels take a byte each."""
     n, q = data.Y.shape
     if data.groups is not None and n > JUDGED_ROWS:
@@ -221,12 +221,8 @@ def in_memory(estimator: Any, data: Data, labels: Labels) -> tuple[Data, Labels,
             f" {JUDGED_ROWS:,} of these {n:,} rows. Give fewer rows, or solver='spectral'."
         )
     memory.check_memory(data.X, q, estimator.device, memory.BY_SUMS)
-    data = data._replace(Y=data.Y.astype(np.int8))
-    own = data.with_weight()
-    by = replace(streaming(estimator, data.X.shape[1]), tell=estimator._tell_rows)
-    source = Source(lambda: [Block(own.X, own.Y, own.weights)], by)
-    estimator.cooccurrence_, estimator.total_weight_ = source.survey.counts
-    return data, labels._replace(Y=data.Y), source
+    short = data._replace(Y=data.Y.astype(np.int8))
+    return short.summed(streaming(estimator, data.X.shape[1])), labels._replace(Y=short.Y)
 
 
 def batch(
@@ -252,8 +248,8 @@ def batch(
 
 def elsewhere(
     estimator: Any, X: Any, Y: Any, sample_weight: Any, groups: Any
-) -> tuple[Data, Labels, Source]:
-    """Rows of Dask collections or of batches: a sample of them, labels without rows, and the source of sums over all rows."""
+) -> tuple[Data, Labels]:
+    """Rows of Dask collections or of batches: a sample of them with the source of sums over all rows, and labels without rows."""
     if groups is not None:
         raise ValueError(
             "groups leave together where all rows are judged, which those of Dask or of files are"
@@ -269,38 +265,31 @@ def elsewhere(
             f"solver={estimator.solver!r} takes a matrix of all rows, not Dask collections; use"
             " solver='landmark' or 'primal'."
         )
-    in_batches = isinstance(X, Batches)
-    if not in_batches and len(getattr(Y, "shape", (0, 0))) != 2:
+    if not isinstance(X, Batches) and len(getattr(Y, "shape", (0, 0))) != 2:
         raise ValueError(
             "A 1-d y of a Dask collection may lack classes in some partitions; give a label matrix."
         )
-    if in_batches:
+    seen: dict[str, Any] = {}
+    if isinstance(X, Batches):
         d = X.n_features
+        names = np.array(X.label_names, dtype=object)
     else:
         d = int(X.shape[1])
-    if in_batches:
-        columns = None
-    else:
-        columns = column_names(X)
-    if in_batches:
-        names = X.label_names
-    else:
         names = column_names(Y) or default_names("label", int(Y.shape[1]))
-    known = Labels(
-        np.empty((0, len(names))), np.array(names, dtype=object), np.arange(len(names)), "matrix"
-    )
-    seen: dict[str, Any] = {"n_features_in_": d}
-    if columns is not None:
-        seen["feature_names_in_"] = np.array(columns, dtype=object)
+        names = np.array(names, dtype=object)
+        if columns := column_names(X):
+            seen["feature_names_in_"] = np.array(columns, dtype=object)
+    seen["n_features_in_"] = d
     vars(estimator).update(seen)
+    q = len(names)
+    known = Labels(np.empty((0, q)), names, np.arange(q), "matrix")
     by = streaming(estimator, d)
-    if in_batches:
+    if isinstance(X, Batches):
         source = Source(X.read, by)
     else:
         checking = type(estimator)()  # without callbacks, which may not travel
         vars(checking).update(seen)
         source = Partitions(X, Y, sample_weight, by, partial(batch, checking, known))
-    estimator.cooccurrence_, estimator.total_weight_ = source.survey.counts
-    data = judged_by(source.survey.judged)
+    data = Data(X, known.Y, None, source=source).judged
     warn_of_constant_labels(known._replace(Y=data.Y))
-    return data, known._replace(Y=data.Y[:0]), source
+    return data._replace(source=source), known

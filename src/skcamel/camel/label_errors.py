@@ -25,8 +25,8 @@ from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, learn_correlation
 from skcamel.camel.classifier_cv import CamelClassifierCV
 from skcamel.camel.explanation import Evidence, Push, data_frame, evidence, ranked_pushes
 from skcamel.camel.link import fit_link, probabilities
-from skcamel.camel.representation import Data, judged_by, label_bases, represent
-from skcamel.camel.stream import Source
+from skcamel.camel.representation import Data, label_bases, represent
+from skcamel.camel.search import search
 from skcamel.checks import check_number
 from skcamel.text import one_line
 
@@ -85,11 +85,12 @@ def find_label_errors(
             "find_label_errors takes arrays, not Dask collections; use X.compute() where that fits"
             " into memory."
         )
+    index = None
     if hasattr(X, "iloc"):
         index = np.asarray(X.index)
-    else:
-        index = None
-    model = clone(CamelClassifierCV.from_preset("quick") if estimator is None else estimator)
+    if estimator is None:
+        estimator = CamelClassifierCV.from_preset("quick")
+    model = clone(estimator)
     while isinstance(model, Pipeline):
         if len(model) > 1:
             X = model[:-1].fit_transform(X, Y)
@@ -102,7 +103,7 @@ def find_label_errors(
     model._check_parameters()
     if model.solver == "alternating":
         raise ValueError(f"find_label_errors needs {BY_LEAVE_ONE_OUT}")
-    data, labels, source = model._checked(X, Y, None, groups)
+    data, labels = model._checked(X, Y, None, groups)
     if labels.target != "matrix":
         raise ValueError(
             "Y is one column of classes; label errors are found in a matrix with one column per"
@@ -110,10 +111,8 @@ def find_label_errors(
         )
     if len(labels.Y) < 2:
         raise ValueError("Y has one row; a label is judged by the other rows, so give at least 2.")
-    model.label_correlation_ = learn_correlation(
-        model, data if source is None else source.survey.counts
-    )
-    scores, alpha = _least_error(model, data, source)
+    model.label_correlation_ = learn_correlation(model, data)
+    scores, alpha = _least_error(model, data)
     Y = data.Y.astype(np.float64)
     known = ~np.isnan(Y)
     relevant, weights = data.truth(scores)
@@ -123,6 +122,8 @@ def find_label_errors(
     Y = np.nan_to_num(Y)
     # (n, q) of the other rows
     means = (Y.sum(axis=0) - Y) / np.maximum(known.sum(axis=0) - known, 1)
+    if index is None:
+        index = np.arange(len(Y), dtype=object)
     G = correlation.collaboration(model.label_correlation_, alpha)
     deviations = (scores - means) @ linalg.pinv(G)
     return LabelErrors(
@@ -132,7 +133,7 @@ def find_label_errors(
         given=(Y[rows, columns] > 0).astype(np.int64),
         chance=probabilities(log_odds[rows, columns]),
         label_names=labels.names,
-        row_names=np.arange(len(Y), dtype=object) if index is None else index,
+        row_names=index,
         base=(scores - deviations @ G)[rows, columns],
         deviations=deviations,
         collaboration=G,
@@ -258,52 +259,38 @@ def as_table(records: Sequence[dict[str, Any]]) -> list[str]:
     return ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
 
 
-def _least_error(model: Any, data: Data, source: Source | None) -> tuple[np.ndarray, float]:
+def _least_error(model: Any, data: Data) -> tuple[np.ndarray, float]:
     """Leave-one-out scores (n, q) and α of the candidate with the least squared error, the first of equal ones.
 
     Where rows are summed up, candidates are compared by the sample, and the best one then scores
     all rows, in blocks.
     """
-    if source is None:
-        judged = data
-    else:
-        judged = judged_by(source.survey.judged, data.groups)
     if isinstance(model, CamelClassifierCV):
         grid = model._checked_grid()
     else:
         grid = model._grid()
     if sparse.issparse(data.X):
         grid = grid.for_sparse_rows()
-    bases = label_bases(model.label_correlation_, grid.alphas, model.device)
-    least = np.inf
-    best: Any = None
-    for problem in represent(source or data, grid, model.device, judged):
-        for index, left_out in enumerate(problem.leave_one_out(bases)):
-            scores = to_numpy(left_out)
-            error = np.nansum((scores - judged.Y) ** 2)
-            if best is None or error < least:
-                # a decomposed kernel matrix is too large to be kept
-                if source is None:
-                    summed = None
-                else:
-                    summed = problem
-                least = error
-                best = (summed, scores, index)
-        del problem  # before the next kernel matrix is made
-    problem, scores, index = best
-    a = index * len(grid.alphas) * len(grid.places) // grid.size
-    if problem is None or len(scores) == len(data.Y):
-        return scores, grid.alphas[a]
-    chosen = problem._replace(grid=grid.only(index), params=problem.params[index : index + 1])
+    S = model.label_correlation_
+    device = model.device
+    found = search(represent(data, grid, device), grid, S, device=device)
+    (best,) = found.models
+    alpha = best.params["alpha"]
+    if len(best.scores) == len(data.Y):
+        return to_numpy(best.scores), alpha
+    alone = grid.only(found.params.index(best.params))
+    (problem,) = represent(data, alone, device)
+    bases = label_bases(S, (alpha,), device)
     blocks = []
     for start in range(0, len(data.Y), landmark.BLOCK_ROWS):
         part = slice(start, start + landmark.BLOCK_ROWS)
-        K = problem.representation.kernel_rows(data.X[part].astype(np.float64), model.device)
+        K = problem.representation.kernel_rows(data.X[part], device)
         rows = spectral.in_eigenbasis(problem.spectrum, K)
-        spectrum = problem.spectrum._replace(
-            rows=rows, judged_weights=namespace(rows).ones_like(rows[:, 0])
+        ones = namespace(rows).ones_like(rows[:, 0])
+        here = problem._replace(
+            spectrum=problem.spectrum._replace(rows=rows, judged_weights=ones),
+            targets=problem.targets._replace(Y=to_device(data.Y[part], device)),
         )
-        targets = problem.targets._replace(Y=to_device(data.Y[part], model.device))
-        (left_out,) = chosen._replace(spectrum=spectrum, targets=targets).leave_one_out([bases[a]])
+        (left_out,) = here.leave_one_out(bases)
         blocks.append(to_numpy(left_out))
-    return np.concatenate(blocks), grid.alphas[a]
+    return np.concatenate(blocks), alpha

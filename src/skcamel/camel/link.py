@@ -25,7 +25,7 @@ from skcamel.arrays import Array, to_numpy
 from skcamel.camel.representation import Data
 from skcamel.camel.search import candidate_metrics
 from skcamel.camel.thresholds import is_tuned, of_entries, thresholds
-from skcamel.checks import Labels, as_number
+from skcamel.checks import Labels, as_number, seed_of
 from skcamel.text import listed
 
 # κa and κb; figures hardly change between 1/2 and 8, and between 1/100 and 1/4
@@ -324,7 +324,7 @@ class NeverPredictedWarning(UserWarning):
     """Labels that no training row gets when it is left out."""
 
 
-def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, seed: int) -> Answers:
+def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array) -> Answers:
     """Link, thresholds, prediction sets and estimates from leave-one-out scores (n, q) of the rows of `data`.
 
     On the CPU: there is little to compute, in many steps, which a GPU is slow to start.
@@ -343,7 +343,12 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array, see
         offsets = bool(labels.target == "matrix" and n_rows >= FEWEST_ROWS)
         link = fit_link(relevant, scores, weights, offsets=offsets)
         log_odds = cross_fitted(
-            relevant, scores, weights, offsets=offsets, groups=data.groups, seed=seed
+            relevant,
+            scores,
+            weights,
+            offsets=offsets,
+            groups=data.groups,
+            seed=seed_of(estimator.random_state),
         )
         if estimator.scores == "log_odds":
             scores = link.log_odds(scores)

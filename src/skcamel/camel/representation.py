@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, alike, on_device, one_thread, to_device, to_match, to_numpy
+from skcamel.arrays import Array, alike, one_thread, to_device, to_match, to_numpy
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
-from skcamel.camel.landmark import Sample
-from skcamel.camel.stream import Source, Stream, begin
+from skcamel.camel.landmark import Block
+from skcamel.camel.stream import Place, Source, Stream, Streaming, begin
 from skcamel.checks import check_number, choice
 
 log = logging.getLogger("skcamel")
@@ -33,11 +33,29 @@ class Data(NamedTuple):
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 where rows are summed up
     weights: np.ndarray | None  # (n,)
     groups: np.ndarray | None = None  # (n,) whole numbers; rows of one group leave together
+    source: Any = (
+        None  # Source of sums over rows, or what has a survey too; in place of a kernel matrix
+    )
 
     @property
     def is_complete(self) -> bool:
         """Whether all labels are known."""
         return self.Y.dtype.kind == "i" or not np.isnan(self.Y).any()
+
+    @property
+    def counts(self) -> tuple[np.ndarray, float]:
+        """Weight of the rows that have both labels (q, q), and of all rows."""
+        if self.source is None:
+            return correlation.cooccurrence(self.Y, self.weights)
+        return self.source.survey.counts
+
+    @property
+    def judged(self) -> Data:
+        """Rows that judge candidates: all, or a sample where rows are summed up."""
+        if self.source is None:
+            return self
+        sample = self.source.survey.judged
+        return Data(sample.X, sample.Y.astype(np.float64), sample.uneven, self.groups)
 
     def truth(self, like: Array) -> tuple[Array, Array | None]:
         """Which labels are relevant (n, q), and weights of rows (n,) or None, where `like` lives.
@@ -46,17 +64,17 @@ class Data(NamedTuple):
         """
         weights = self.weights
         if not self.is_complete:
-            weights = (
-                ~np.isnan(self.Y) * (np.ones(len(self.Y)) if weights is None else weights)[:, None]
-            )
-        return to_match(self.Y, like) > 0, None if weights is None else to_match(weights, like)
+            known = ~np.isnan(self.Y)
+            weights = known * (1.0 if weights is None else weights[:, None])
+        if weights is not None:
+            weights = to_match(weights, like)
+        return to_match(self.Y, like) > 0, weights
 
     def rows(self, index: np.ndarray, columns: np.ndarray | None = None) -> Data:
         """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
-        if columns is None:
-            X = self.X[index]
-        else:
-            X = self.X[index][:, columns]
+        X = self.X[index]
+        if columns is not None:
+            X = X[:, columns]
         weights, groups = (
             None if part is None else part[index] for part in (self.weights, self.groups)
         )
@@ -66,15 +84,12 @@ class Data(NamedTuple):
         """The rows that have weight."""
         if self.weights is None or self.weights.all():
             return self
-        return self.rows(np.flatnonzero(self.weights))
+        return self.rows(np.flatnonzero(self.weights))._replace(source=self.source)
 
-
-def judged_by(sample: Sample, groups: np.ndarray | None = None) -> Data:
-    """A sample of rows as the data that candidates are judged by."""
-    return Data(sample.X, sample.Y.astype(np.float64), sample.uneven, groups)
-
-
-Place = tuple[str, Any, float]  # scaling, kernel, multiple of the mean distance
+    def summed(self, by: Streaming) -> Data:
+        """The same with these rows as the source of sums."""
+        own = self.with_weight()
+        return self._replace(source=Source(lambda: [Block(own.X, own.Y, own.weights)], by))
 
 
 class Grid(NamedTuple):
@@ -88,27 +103,24 @@ class Grid(NamedTuple):
     # whether λ2 of the linear kernel counts mean eigenvalues, which grow with the features
     relative: bool = True
 
-    @property
-    def size(self) -> int:
-        """Number of candidates."""
-        return len(self.places) * len(self.alphas) * len(self.lambda1s) * len(self.lambda2s)
-
     def params(self, representation: Representation, spectrum: Any = None) -> list[dict[str, Any]]:
         """Parameters of each candidate of a representation, as :class:`skcamel.CamelClassifier` takes them."""
         kernel = representation.kernel
         unit = 1.0
         if self.relative and kernel.name == "linear":
             unit = float(spectrum.values.sum()) / spectrum.weight or 1.0
-        named = {
-            "scaling": representation.scaling.name,
-            "kernel": kernel.name,
-            "bandwidth": kernel.bandwidth,
-        }
-        every = product(self.alphas, self.lambda1s, self.lambda2s)
-        return [
-            named | {"alpha": alpha, "lambda1": lambda1, "lambda2": unit * lambda2}
-            for alpha, lambda1, lambda2 in every
-        ]
+        found = []
+        for alpha, lambda1, lambda2 in product(self.alphas, self.lambda1s, self.lambda2s):
+            candidate = {
+                "scaling": representation.scaling.name,
+                "kernel": kernel.name,
+                "bandwidth": kernel.bandwidth,
+                "alpha": alpha,
+                "lambda1": lambda1,
+                "lambda2": unit * lambda2,
+            }
+            found.append(candidate)
+        return found
 
     def for_sparse_rows(self) -> Grid:
         """Without rank scaling, which would make rows dense, unless nothing else is left."""
@@ -117,12 +129,10 @@ class Grid(NamedTuple):
 
     def only(self, index: int) -> Grid:
         """The grid of one candidate alone."""
-        place, alpha, lambda1, lambda2 = list(
-            product(self.places, self.alphas, self.lambda1s, self.lambda2s)
-        )[index]
-        return self._replace(
-            alphas=(alpha,), lambda1s=(lambda1,), lambda2s=(lambda2,), places=(place,)
-        )
+        axes = ("places", "alphas", "lambda1s", "lambda2s")
+        candidates = list(product(*(getattr(self, axis) for axis in axes)))
+        chosen: Any = {axis: (value,) for axis, value in zip(axes, candidates[index], strict=True)}
+        return self._replace(**chosen)
 
 
 class Representation(NamedTuple):
@@ -135,7 +145,7 @@ class Representation(NamedTuple):
 
     def kernel_rows(self, X: Array, device: Any) -> Array:
         """Kernel between other rows X (m, d), not yet scaled, and the training rows: (m, n)."""
-        rows = on_device(alike(self.scaling(X), self.rows), device)
+        rows = to_device(alike(self.scaling(X), self.rows), device)
         if self.X is None:
             return rows
         return self.kernel(rows, self.X)
@@ -157,14 +167,14 @@ class Problem(NamedTuple):
 
     representation: Representation
     spectrum: Any  # Spectrum, or Summary where rows are summed up
-    data: Data  # rows that judge candidates: all, or those of a sample where rows are summed up
-    grid: Grid
-    params: list[dict[str, Any]]  # of each candidate
-    solver: Any  # :mod:`skcamel.camel.spectral`, or a module with the same functions
-    solver_name: str  # what users call it
     # what the solver takes, where the spectrum lives: projected labels, or labels (n, q) with NaN
     # for `unknown`
     targets: Any
+    data: Data  # rows that judge candidates
+    grid: Grid
+    solver: Any  # :mod:`skcamel.camel.spectral`, or a module with the same functions
+    solver_name: str  # what users call it
+    params: list[dict[str, Any]]  # of each candidate
 
     @property
     def penalties(self) -> list[tuple[float, float]]:
@@ -189,27 +199,22 @@ class Problem(NamedTuple):
         self, bases: Sequence[spectral.LabelBasis], index: int = 0, scores: Array | None = None
     ) -> Model:
         """One candidate solved; its leave-one-out scores (n, q) need not be computed again if they are exact."""
-        params = self.params[index]
         basis = bases[index * len(bases) // len(self.params)]
+        params = self.params[index]
         lambda1 = params["lambda1"]
         lambda2 = params["lambda2"]
+        solution = self.solver.solve_in(
+            self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2
+        )
         if self.solver is unknown:
-            solution, scores = unknown.solve(
-                self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2
-            )
-        else:
-            solution = self.solver.solve_in(
-                self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2
-            )
+            solution, scores = solution
         if scores is None:
             (scores,) = self.solver.leave_one_out(
                 self.spectrum, self.targets, [basis], [(lambda1, lambda2)], self.data.groups
             )
-        # there may be one row
-        if len(self.spectrum.values):
+        largest = 0.0
+        if len(self.spectrum.values):  # there may be one row
             largest = float(self.spectrum.values[-1])
-        else:
-            largest = 0.0
         if np.finfo(np.float64).eps * largest > lambda2:
             warnings.warn(
                 f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its"
@@ -218,80 +223,59 @@ class Problem(NamedTuple):
                 RoundingWarning,
                 stacklevel=3,
             )
-        return Model(
-            params, self.representation, to_numpy(basis.G), solution, scores, self.solver_name
-        )
+        G = to_numpy(basis.G)
+        return Model(params, self.representation, G, solution, scores, self.solver_name)
 
 
-def represent(data: Data | Source, grid: Grid, device: Any, judged: Data) -> Iterator[Problem]:
-    """Every representation of the grid, decomposed, with the rows that judge candidates: `data` itself, or a sample of a source."""
-    if isinstance(data, Source):
-        survey = data.survey
-        for scaling_name, name, multiple in grid.places:
-            log.info(
-                "sums over %d rows: scaling=%s kernel=%s bandwidth=%g",
-                survey.n_rows,
-                scaling_name,
-                name,
-                multiple,
+def represent(data: Data, grid: Grid, device: Any) -> Iterator[Problem]:
+    """Every representation of the grid, decomposed, with the rows that judge candidates."""
+    if data.source is not None:
+        survey = data.source.survey
+        for place in grid.places:
+            log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", survey.n_rows, *place)
+            started = begin(
+                place,
+                survey.sample,
+                data.source.by,
+                bandwidth=grid.bandwidth,
+                n_rows=survey.n_rows,
+                lambda2=min(grid.lambda2s),
             )
-            options = {
-                "multiple": multiple,
-                "bandwidth": grid.bandwidth,
-                "n_rows": survey.n_rows,
-                "lambda2": min(grid.lambda2s),
-            }
-            yield summed_up(
-                data.streamed(begin(scaling_name, name, survey.sample, data.by, **options)),
-                survey.judged,
-                judged,
-                grid,
-            )
+            yield summed_up(data.source.streamed(started), data, grid)
         return
-    if data.weights is None:
-        weights = None
-    else:
-        weights = to_device(data.weights, device)
+    weights = to_device(data.weights, device)
     for representation, K in kernel_matrices(data, grid, device):
-        fitted = representation.kernel
         log.info(
             "decompose: scaling=%s kernel=%s bandwidth=%g n=%d",
             representation.scaling.name,
-            fitted.name,
-            fitted.bandwidth,
+            *representation.kernel,
             len(K),
         )
         spectrum = spectral.decompose(K, weights)
-        Y = to_match(data.Y, spectrum.values)
-        params = grid.params(representation, spectrum)
+        solver: Any = spectral
+        targets: Any = to_match(data.Y, spectrum.values)
         if data.is_complete:
-            yield Problem(
-                representation,
-                spectrum,
-                data,
-                grid,
-                params,
-                spectral,
-                "spectral",
-                spectral.project(spectrum, Y),
-            )
+            targets = spectral.project(spectrum, targets)
         else:
-            yield Problem(representation, spectrum, data, grid, params, unknown, "spectral", Y)
-        del spectrum, K  # before the next kernel matrix is made
+            solver = unknown
+        params = grid.params(representation, spectrum)
+        yield Problem(representation, spectrum, targets, data, grid, solver, "spectral", params)
+        del spectrum, targets, K  # before the next kernel matrix is made
 
 
-def summed_up(stream: Stream, sample: Sample, judged: Data, grid: Grid) -> Problem:
+def summed_up(stream: Stream, data: Data, grid: Grid) -> Problem:
     """The problem in what is left of rows that were summed up, with a sample of them."""
-    spectrum = stream.summary(sample)
+    judged = data.judged
+    spectrum = stream.summary(judged.X, judged.Y, judged.weights)
+    features = stream.features
     representation = Representation(
-        stream.scaling, stream.features.kernel, stream.landmarks, stream.features.landmarks
+        stream.scaling, features.kernel, stream.landmarks, features.landmarks
     )
+    name = "landmark"
     if stream.landmarks is None:
         name = "primal"
-    else:
-        name = "landmark"
     params = grid.params(representation, spectrum)
-    return Problem(representation, spectrum, judged, grid, params, landmark, name, spectrum.targets)
+    return Problem(representation, spectrum, spectrum.targets, judged, grid, landmark, name, params)
 
 
 def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Representation, Array]]:
@@ -299,33 +283,32 @@ def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Repre
 
     Distances are computed once for neighbours that differ in bandwidth alone.
     """
-    if data.weights is None:
-        weights = None
-    else:
-        weights = to_device(data.weights, device)
+    weights = to_device(data.weights, device)
     for (scaling_name, name), places in groupby(grid.places, itemgetter(0, 1)):
         scaler = scaling.fitted(
             scaling_name, data.X, data.weights, centred=name in kernel.BY_PRODUCT
         )
         rows = scaler(data.X)
-        X = on_device(rows, device)
-        multiples = [multiple for _, _, multiple in places]
-        of_unit_length = scaling_name == "unit"
-        for fitted, K in kernel.fitted_many(
-            name, X, multiples, sigma=grid.bandwidth, weights=weights, of_unit_length=of_unit_length
-        ):
-            yield Representation(scaler, fitted, rows, X), K
+        X = to_device(rows, device)
+        fitted = kernel.fitted_many(
+            name,
+            X,
+            [multiple for _, _, multiple in places],
+            sigma=grid.bandwidth,
+            weights=weights,
+            of_unit_length=scaling_name == "unit",
+        )
+        for own, K in fitted:
+            yield Representation(scaler, own, rows, X), K
 
 
-def all_candidates(
-    data: Data | Source, grid: Grid, device: Any, judged: Data
-) -> list[dict[str, Any]]:
+def all_candidates(data: Data, grid: Grid, device: Any) -> list[dict[str, Any]]:
     """Parameters of every candidate, where all rows set σ and the unit of λ2."""
     found: list[dict[str, Any]] = []
     for place in grid.places:
         own = grid._replace(places=(place,))
-        if isinstance(data, Source) or place[1] == "linear":
-            (problem,) = represent(data, own, device, judged)
+        if data.source is not None or place[1] == "linear":
+            (problem,) = represent(data, own, device)
             found += problem.params
         else:
             ((representation, _),) = kernel_matrices(data, own, device)
@@ -335,15 +318,17 @@ def all_candidates(
 
 def label_bases(S: np.ndarray, alphas: Sequence[float], device: Any) -> list[spectral.LabelBasis]:
     """The label basis of every α on the device, decomposed on the CPU, which is idle and as fast as a GPU here."""
+    found = []
     with one_thread(len(S)):
-        bases = [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in alphas]
-    return [spectral.LabelBasis(*(to_device(part, device) for part in basis)) for basis in bases]
+        for alpha in alphas:
+            basis = spectral.label_basis(correlation.collaboration(S, alpha))
+            found.append(spectral.LabelBasis(*(to_device(part, device) for part in basis)))
+    return found
 
 
-def check_place(
-    name: str, scaling_name: Any, kernel_name: Any, bandwidth: Any, otherwise: str = ""
-) -> None:
+def check_place(name: str, place: Place, otherwise: str = "") -> None:
     """Refuse a scaling or a kernel that does not exist, any scaling of a kernel matrix, and a bandwidth whose square is no number."""
+    scaling_name, kernel_name, bandwidth = place
     if not callable(kernel_name) and kernel_name not in kernel.NAMES:
         raise ValueError(
             f"kernel={kernel_name!r} is not known; choose one of"

@@ -101,7 +101,11 @@ class Scaling(NamedTuple):
         check_at_least(self, scale=SMALLEST_DIVISOR)
 
     def __call__(self, X: Array) -> Array:
-        """X scaled; a new matrix unless nothing is to be done. Sparse rows stay sparse, but for ranks."""
+        """X scaled, float64; a new matrix unless nothing is to be done. Sparse rows stay sparse, but for ranks."""
+        if sparse.issparse(X):
+            X = X.astype(np.float64)
+        else:  # rows of a frame give the same last digits
+            X = np.asarray(X, dtype=np.float64, order="C")
         if self.ranks is not None:
             X = self.ranks(X)
         if self.name == "unit":
@@ -127,7 +131,7 @@ def fitted(
     if name in FREE:
         plain = Scaling(name, ranks=ranked(X, weights) if name == "rank" else None)
         if centred:
-            return plain._replace(shift=middle(plain(X.astype(np.float64))))
+            return plain._replace(shift=middle(plain(X)))
         return plain
     if name == "standard":
         shift, scale = moments(X, weights)
@@ -143,7 +147,7 @@ def fitted(
         )
     if centred:
         shift = middle(X.astype(np.float64))
-    else:
+    elif sparse.issparse(X):
         shift = np.where(is_filled(X), shift, 0.0)
     return Scaling(name, shift, np.where(scale > 0, scale, 1.0))
 

@@ -18,18 +18,15 @@ from scipy.optimize import nnls
 from scipy.stats import rankdata
 
 from skcamel.arrays import Array, is_tensor, namespace, to_match, to_numpy
-from skcamel.camel.landmark import Block
 from skcamel.camel.representation import (
     Data,
     Grid,
     Model,
     Problem,
-    judged_by,
     label_bases,
     represent,
 )
 from skcamel.camel.spectral import LabelBasis
-from skcamel.camel.stream import Source, Streaming
 from skcamel.camel.thresholds import METRICS, is_tuned, of_entries, thresholds
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.metrics.decision import count, decision_metrics
@@ -65,24 +62,23 @@ def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> 
     ('hamming_loss', 'coverage')
     """
     is_mixed = (Y > 0).any(axis=1) & (Y < 0).any(axis=1)
-    if (
-        criterion not in RANKING
-        or (is_mixed if weights is None else is_mixed & (weights > 0)).any()
-    ):
-        return criterion
-    return "hamming_loss"
+    if weights is not None:
+        is_mixed &= weights > 0
+    if criterion in RANKING and not is_mixed.any():
+        return "hamming_loss"
+    return criterion
 
 
 def search(
     problems: Iterable[Problem],
     grid: Grid,
     S: np.ndarray,
-    criterion: str,
+    criterion: str | None = None,
     *,
     device: Any = None,
     threshold: Any = "zero",
     combine: bool = False,
-    tell: Callable[[Found], None] | None = None,
+    tell: Callable[[list[Scores]], None] | None = None,
 ) -> Found:
     """Score every candidate; among equal ones the first in the order of the grid is the best.
 
@@ -93,8 +89,8 @@ def search(
     grid : Grid
     S : array of shape (q, q)
         Label correlation.
-    criterion : str
-        One of the seven metrics.
+    criterion : str, default=None
+        One of the seven metrics; None: the squared error of the scores.
     device : str, default=None
         Where problems live.
     threshold : see :func:`skcamel.camel.thresholds.thresholds`
@@ -104,7 +100,7 @@ def search(
         Whether to keep, for each representation, the candidate of least squared error and α ≤ ½ in
         place of the best one.
     tell : callable, default=None
-        Is called with what is found so far after each representation.
+        Is called with the metrics so far after each representation.
 
     Examples
     --------
@@ -113,25 +109,30 @@ def search(
     >>> X, noise = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
     >>> data = Data(X, np.where(X[:, :2] + 0.5 * noise > 0, 1.0, -1.0), None)
     >>> grid = Grid((0.0, 0.5), (1.0,), (0.1, 1.0))
-    >>> found = search(represent(data, grid, None, data), grid, np.zeros((2, 2)), "one_error")
+    >>> found = search(represent(data, grid, None), grid, np.zeros((2, 2)), "one_error")
     >>> len(found.params), found.models[0].params["alpha"]
     (4, 0.0)
     """
     found = Found([], [], [])
-    if not (criterion in METRICS or not is_tuned(threshold)):
+    if criterion not in METRICS and is_tuned(threshold):
         threshold = "zero"
     bases = label_bases(S, grid.alphas, device)
     best = -math.inf
     for problem in problems:
-        metrics, leader = _judged(problem, bases, criterion, threshold, combine)
+        allowed = [True] * len(problem.params)
+        if combine:
+            allowed = _combinable(problem)
+            criterion = None
+        metrics, leader = _judged(problem, bases, criterion, threshold, allowed)
         if leader is not None and (combine or not found.models or leader.value > best):
-            model = problem.solve(bases, leader.index, leader.scores)
-            found.models[:] = [*found.models, model] if combine else [model]
+            if not combine:
+                found.models.clear()
+            found.models.append(problem.solve(bases, leader.index, leader.scores))
             best = leader.value
         found.params.extend(problem.params)
         found.metrics.extend(metrics)
         if tell is not None:
-            tell(found)
+            tell(found.metrics)
         del problem, leader  # before the next kernel matrix is made
     return found
 
@@ -145,16 +146,14 @@ def _combinable(problem: Problem) -> Sequence[bool]:
     so a word of two rows weighs half of
     what it weighs for a new row.
     """
-    grid = problem.grid
-    others = any(scaling != "standard" for scaling, _, _ in grid.places)
-    if (
-        problem.representation.scaling.name == "standard"
-        and others
-        and hasattr(problem.data.X, "toarray")
-    ):
+    is_standard = problem.representation.scaling.name == "standard"
+    others = any(scaling != "standard" for scaling, _, _ in problem.grid.places)
+    if is_standard and others and sparse.issparse(problem.data.X):
         return [False] * len(problem.params)
-    small = np.array(grid.alphas) <= LARGEST_ALPHA
-    return np.repeat(small if small.any() else ~small, len(problem.params) // len(small)).tolist()
+    most = LARGEST_ALPHA
+    if min(problem.grid.alphas) > most:
+        most = 1.0
+    return [params["alpha"] <= most for params in problem.params]
 
 
 class _Leader(NamedTuple):
@@ -166,67 +165,51 @@ class _Leader(NamedTuple):
 
 
 def _judged(
-    problem: Problem, bases: Sequence[LabelBasis], criterion: str, threshold: Any, combine: bool
+    problem: Problem,
+    bases: Sequence[LabelBasis],
+    criterion: str | None,
+    threshold: Any,
+    allowed: Sequence[bool],
 ) -> tuple[list[Scores], _Leader | None]:
-    """Metrics of the candidates by leave-one-out, and the best of them: by the criterion, or by squared error to be combined."""
+    """Metrics of the candidates by leave-one-out, and the best of those that are `allowed`."""
     like = problem.spectrum.values
     xp = namespace(like)
     Y = to_match(problem.data.Y, like)
     relevant, weights = problem.data.truth(like)
     entries = of_entries(weights, Y)
-    if combine:
-        allowed = _combinable(problem)
-    else:
-        allowed = [True] * len(problem.params)
     metrics: list[Scores] = []
     leader: _Leader | None = None
     for stack in stacks(problem.leave_one_out(bases)):
-        if is_tuned(threshold):
-            tuned = stack
-        else:
-            tuned = stack[:1]
+        tuned = stack if is_tuned(threshold) else stack[:1]
         at = xp.stack([thresholds(threshold, relevant, scores, weights)[None] for scores in tuned])
         new = candidate_metrics(relevant, stack, at, weights)
         for scores, own in zip(stack, new, strict=True):
-            value = larger_is_better(criterion, own[criterion])
-            if combine:
-                value = -float(xp.sum(xp.where(entries > 0, entries * (scores - Y) ** 2, 0.0)))
-            index = len(metrics)
-            if allowed[index] and (leader is None or value > leader.value):
-                leader = _Leader(index, value, scores + 0.0)
+            if criterion is None:
+                errors = xp.where(entries > 0, entries * (scores - Y) ** 2, 0.0)
+                value = -float(xp.sum(errors))
+            else:
+                value = larger_is_better(criterion, own[criterion])
+            if allowed[len(metrics)] and (leader is None or value > leader.value):
+                leader = _Leader(len(metrics), value, scores + 0.0)
             metrics.append(own)
     return metrics, leader
 
 
 def score_fold(
-    train: Data,
-    test: Data,
-    grid: Grid,
-    S: np.ndarray,
-    threshold: Any,
-    device: Any,
-    by: Streaming | None = None,
+    train: Data, test: Data, grid: Grid, S: np.ndarray, threshold: Any, device: Any
 ) -> Iterator[list[Scores]]:
     """For each representation, the metrics of its candidates on the test part, as refitting each would give them.
 
     A tuned threshold comes from the leave-one-out scores of the training part.
     """
-    rows: Data | Source = (
-        train if by is None else Source(lambda: [Block(train.X, train.Y, train.weights)], by)
-    )
-    if isinstance(rows, Data):
-        judged = train
-    else:
-        judged = judged_by(rows.survey.judged, train.groups)
     bases = label_bases(S, grid.alphas, device)
-    for problem in represent(rows, grid, device, judged):
+    for problem in represent(train, grid, device):
         like = problem.spectrum.values
-        known, weights = judged.truth(like)
+        known, weights = problem.data.truth(like)
         relevant, counts = test.truth(like)
+        left_out: Iterator[Array] = repeat(0.0 * known)
         if is_tuned(threshold):
             left_out = problem.leave_one_out(bases)
-        else:
-            left_out = repeat(0.0 * known)
         results: list[Scores] = []
         for scores, own in zip(problem.held_out(bases, test.X, device), left_out, strict=False):
             at = thresholds(threshold, known, own, weights)
@@ -301,24 +284,22 @@ def tabulate(
         values = [candidate[key] for candidate in candidates]
         are_numbers = all(isinstance(value, int | float) for value in values)
         table[f"param_{key}"] = np.array(values, dtype=float if are_numbers else object)
-    by_fold = {}
+    table |= {"mean_test_score": None, "rank_test_score": None}  # their place in the table
     for name in NAMES:
         values = [[larger_is_better(name, own[name]) for own in fold] for fold in folds]
         # undefined in a fold; means are over the folds that define the metric
-        by_fold[name] = np.ma.masked_invalid(values)
-    scores = by_fold[criterion].mean(axis=0)
-    ranks = rankdata(-scores.filled(-np.inf), method="min").astype(np.int32)
-    table |= {"mean_test_score": scores.filled(np.nan), "rank_test_score": ranks}
-    table |= {
-        f"mean_test_{name}": values.mean(axis=0).filled(np.nan) for name, values in by_fold.items()
-    }
-    if split_scores:
-        table |= {
-            f"split{k}_test_score": values.filled(np.nan)
-            for k, values in enumerate(by_fold[criterion])
-        }
-        table["std_test_score"] = by_fold[criterion].std(axis=0).filled(np.nan)
-    best = int(scores.filled(-np.inf).argmax())
+        by_fold = np.ma.masked_invalid(values)
+        mean = by_fold.mean(axis=0)
+        table[f"mean_test_{name}"] = mean.filled(np.nan)
+        if name == criterion:
+            comparable = mean.filled(-np.inf)
+            table["mean_test_score"] = mean.filled(np.nan)
+            table["rank_test_score"] = rankdata(-comparable, method="min").astype(np.int32)
+            if split_scores:
+                for k, own in enumerate(by_fold):
+                    table[f"split{k}_test_score"] = own.filled(np.nan)
+                table["std_test_score"] = by_fold.std(axis=0).filled(np.nan)
+    best = int(table["rank_test_score"].argmin())
     return Results(table, best, float(table["mean_test_score"][best]))
 
 
@@ -355,8 +336,7 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     mean = total / xp.where(size > 0, size, 1.0)  # (q,)
     left_weight, left_sum = _leaving(w, Y, data.groups)
     left = size - left_weight
-    # (n, q) of the other rows
-    means = xp.where(left > 0, (total - left_sum) / xp.where(left > 0, left, 1.0), 0.0)
+    means = (total - left_sum) / xp.where(left > 0, left, xp.inf)  # (n, q) of the other rows
     share = xp.sqrt(w)
     rows = xp.stack([xp.reshape(share * (F - means), (-1,)) for F in members])  # (R, n q)
     labels = xp.reshape(share * (Y - means), (-1,))
@@ -365,8 +345,10 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     weights = weights_of(gram, target, float(labels @ labels))
     if not weights.any():
         weights[int(np.argmin(np.diag(gram) - 2 * target))] = 1.0
-    live = [(weight, F) for weight, F in zip(weights.tolist(), members, strict=True) if weight]
-    scores = means + sum(weight * (F - means) for weight, F in live)
+    scores = means
+    for weight, F in zip(weights.tolist(), members, strict=True):
+        if weight:
+            scores = scores + weight * (F - means)
     return Combination(weights, to_numpy(mean) * (1 - weights.sum()), scores)
 
 

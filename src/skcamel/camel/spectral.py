@@ -198,7 +198,10 @@ def solve_in(
     """
     rho = basis.ridges(lambda1, lambda2)
     w = spectrum.weights
-    beta = coefficients(spectrum, targets.projected @ basis.R, rho)
+    # D^½ U diag(1/(ω + ρ_c)) Uᵀ D^½ (Y - 1ȳ) r_c
+    beta = spectrum.vectors @ (targets.projected @ basis.R / (spectrum.values[:, None] + rho))
+    if w is not None:
+        beta = namespace(w).sqrt(w)[:, None] * beta
     offset = targets.mean @ basis.R - spectrum.kernel_mean @ beta  # (l,)
     to_paper = (basis.P / basis.d).T  # (l, q), G⁺ = R @ to_paper
     A = lambda2 * beta @ to_paper
@@ -269,14 +272,6 @@ def in_eigenbasis(spectrum: Spectrum, K: Array) -> Array:
     return (
         centred if spectrum.weights is None else centred * namespace(K).sqrt(spectrum.weights)
     ) @ spectrum.vectors
-
-
-def coefficients(spectrum: Spectrum, rotated: Array, rho: Array) -> Array:
-    """β_c = D^½ U diag(1/(ω + ρ_c)) Uᵀ D^½ (Y - 1ȳ) r_c for each column c of `rotated` (m, l)."""
-    beta = spectrum.vectors @ (rotated / (spectrum.values[:, None] + rho))
-    if spectrum.weights is None:
-        return beta
-    return namespace(beta).sqrt(spectrum.weights)[:, None] * beta
 
 
 class Diagonal:

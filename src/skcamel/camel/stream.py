@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial, reduce
-from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +23,7 @@ from scipy.cluster.vq import kmeans2, vq
 from scipy.spatial import KDTree
 
 from skcamel import memory
-from skcamel.arrays import Array, alike, allowed_threads, dense, on_device, to_device
+from skcamel.arrays import Array, alike, allowed_threads, dense, to_device
 from skcamel.camel import kernel, landmark, scaling, spectral
 from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.kernel import Kernel
@@ -45,6 +44,9 @@ DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
 STREAM_ROWS = 10**7  # that sums keep their digits for, where the number of rows is not known
 
 
+Place = tuple[str, Any, Any]  # scaling, kernel, multiple of the mean distance
+
+
 @dataclass(frozen=True)
 class Streaming:
     """How to get along without a matrix of rows."""
@@ -56,9 +58,6 @@ class Streaming:
     budget: int | None = None  # bytes that a fit may take beside the rows given
     device: Any = None
     threads: int | None = None  # None: as many as BLAS has
-    tell: Callable[[int, int], None] | None = (
-        None  # is called with how many rows are done, of how many
-    )
 
     @property
     def sampled(self) -> int:
@@ -119,36 +118,24 @@ class Stream:
         """Moments of these rows alone."""
         n, q = rows.Y.shape
         size, threads = self._plan(n, rows.X.shape[1], q)
-        done = count(size, size)
 
         def block(start: int) -> Block:
-            if self.by.tell is not None:
-                self.by.tell(min(n, next(done)), n)  # counted in one step, whichever thread does it
-            here = slice(start, start + size)
             return self.block(
-                Block(
-                    rows.X[here], rows.Y[here], None if rows.weights is None else rows.weights[here]
-                )
+                *(part if part is None else part[start : start + size] for part in rows[:3])
             )
 
         blocks = [partial(block, start) for start in range(0, n, size)]
         return landmark.moments(self.features, blocks, q, threads=threads)
 
-    def block(self, rows: Block) -> Block:
+    def block(self, X: Array, Y: Array, weights: Array | None) -> Block:
         """Rows scaled, and dense or sparse as the kernel wants them, where sums are formed."""
         device = self.by.device
-        X = alike(self.scaling(rows.X.astype(np.float64)), self.landmarks)
-        if rows.weights is None:
-            weights = None
-        else:
-            weights = to_device(rows.weights, device)
-        return Block(on_device(X, device), to_device(rows.Y, device), weights)
+        X = alike(self.scaling(X), self.landmarks)
+        return Block(to_device(X, device), to_device(Y, device), to_device(weights, device))
 
-    def summary(self, judged: Sample) -> landmark.Summary:
-        """The eigenbasis of the features of all rows so far, with a sample of them in it."""
-        return landmark.summarise(
-            self.features, self.moments, self.block(Block(judged.X, judged.Y, judged.uneven))
-        )
+    def summary(self, X: Array, Y: Array, weights: Array | None) -> landmark.Summary:
+        """The eigenbasis of the features of all rows so far, with some rows in it."""
+        return landmark.summarise(self.features, self.moments, self.block(X, Y, weights))
 
     def _plan(self, n: int, d: int, q: int) -> tuple[int, int]:
         """Rows of a block, and threads: as many as fit into memory, each with sums of its own; refused where one does not fit.
@@ -237,17 +224,16 @@ class Batches(NamedTuple):
 
 @np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused
 def begin(
-    scaling_name: str,
-    kernel_name: Any,
+    place: Place,
     sample: Sample,
     by: Streaming,
     *,
-    multiple: float = 1.0,
     bandwidth: float | None = None,
     n_rows: int = STREAM_ROWS,
     lambda2: float,
 ) -> Stream:
-    """Scaling, bandwidth (or this `multiple` of the mean distance) and landmarks from a sample, for sums over `n_rows`."""
+    """Scaling, bandwidth (that of the place unless σ itself is given) and landmarks from a sample, for sums over `n_rows`."""
+    scaling_name, kernel_name, multiple = place
     X = sample.X.astype(np.float64)
     d = X.shape[1]
     scaler = scaling.fitted(
@@ -256,41 +242,32 @@ def begin(
     scaled = sample._replace(X=scaler(X))
     is_narrow = kernel_name == "linear" and d <= max(by.count, WIDE)
     if by.primal or (is_narrow and isinstance(by.how, str)):
-        origin = np.asarray(scaled.X.mean(axis=0)).ravel()
-        return Stream(
-            scaler,
-            None,
-            landmark.Features(Kernel("linear"), None, to_device(origin, by.device)),
-            by,
+        origin = to_device(np.asarray(scaled.X.mean(axis=0)).ravel(), by.device)
+        return Stream(scaler, None, landmark.Features(Kernel("linear"), None, origin), by)
+    if kernel_name not in kernel.RADIAL:
+        bandwidth = 1.0
+    elif bandwidth is None:
+        some = scaled.smallest(max(by.count, BANDWIDTH_ROWS))
+        bandwidth = multiple * kernel.mean_distance(
+            kernel_name,
+            to_device(some.X, by.device),
+            weights=to_device(some.uneven, by.device),
+            of_unit_length=scaling_name == "unit",
         )
-    fitted = Kernel(kernel_name)
-    if kernel_name in kernel.RADIAL:
-        if bandwidth is None:
-            some = scaled.smallest(max(by.count, BANDWIDTH_ROWS))
-            if some.uneven is None:
-                weights = None
-            else:
-                weights = to_device(some.uneven, by.device)
-            rows = on_device(some.X, by.device)
-            of_unit_length = scaling_name == "unit"
-            bandwidth = multiple * kernel.mean_distance(
-                kernel_name, rows, weights=weights, of_unit_length=of_unit_length
-            )
-        fitted = Kernel(kernel_name, float(bandwidth))
     if not isinstance(by.how, str):
         Z = alike(scaler(by.how), scaled.X)
     elif by.how == "uniform":
         Z = scaled.smallest(by.count).X
     else:
-        Z = centres(
-            scaled.smallest(max(LEAST_CLUSTERED, CLUSTERED * by.count)).X, by.count, by.seed
-        )
-    return Stream(
-        scaler,
-        Z,
-        landmark.features(fitted, on_device(Z, by.device), n_rows=n_rows, lambda2=lambda2),
-        by,
+        some = scaled.smallest(max(LEAST_CLUSTERED, CLUSTERED * by.count))
+        Z = centres(some.X, by.count, by.seed)
+    features = landmark.features(
+        Kernel(kernel_name, float(bandwidth)),
+        to_device(Z, by.device),
+        n_rows=n_rows,
+        lambda2=lambda2,
     )
+    return Stream(scaler, Z, features, by)
 
 
 def centres(rows: Array, count: int, seed: int) -> np.ndarray:

@@ -91,7 +91,7 @@ def fill(
     return xp.where(missing, V / roots, Y), n_rounds
 
 
-def solve(
+def solve_in(
     spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, lambda2: float
 ) -> tuple[Solution, Array]:
     """The solution for labels Y (n, q) with NaN where unknown, and the leave-one-out scores (n, q); `n_iter` counts rounds."""
@@ -104,11 +104,11 @@ def solve(
             ConvergenceWarning,
             stacklevel=4,
         )
-    targets = spectral.project(spectrum, labels)
-    solution = spectral.solve_in(spectrum, targets, basis, lambda1=lambda1, lambda2=lambda2)
+    solution = _solved(spectrum, labels, basis, penalty, embed=True)
     ridges = _ridges(spectrum, Y, basis, penalty)
     diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, [ridges])
-    scores = _left_out(spectrum, labels, basis, penalty, diagonal(ridges), ridges)
+    beta = solution.dual_coef @ basis.R
+    scores = _left_out(spectrum, labels, basis, penalty, beta, diagonal(ridges), ridges)
     # rounding leaves traces of labels that nobody knows
     counts = as_floats(namespace(Y).any(~namespace(Y).isnan(Y), axis=0))
     of_labels = ("dual_coef", "intercept", "A", "b", "Z")
@@ -141,7 +141,8 @@ def leave_one_out(
     diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, every)
     filled = _filled(spectrum, Y, bases, penalties)
     for ridges, (basis, penalty, labels) in zip(every, filled, strict=True):
-        yield _left_out(spectrum, labels, basis, penalty, diagonal(ridges), ridges)
+        beta = _solved(spectrum, labels, basis, penalty).dual_coef @ basis.R
+        yield _left_out(spectrum, labels, basis, penalty, beta, diagonal(ridges), ridges)
 
 
 def held_out(
@@ -152,12 +153,20 @@ def held_out(
     K: Array,
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to two or three digits."""
-    for basis, (lambda1, lambda2), labels in _filled(spectrum, Y, bases, penalties):
-        targets = spectral.project(spectrum, labels)
-        solution = spectral.solve_in(
-            spectrum, targets, basis, lambda1=lambda1, lambda2=lambda2, embed=False
-        )
+    for basis, penalty, labels in _filled(spectrum, Y, bases, penalties):
+        solution = _solved(spectrum, labels, basis, penalty)
         yield K @ solution.dual_coef + solution.intercept
+
+
+def _solved(
+    spectrum: Spectrum, labels: Array, basis: LabelBasis, penalty: Penalty, *, embed: bool = False
+) -> Solution:
+    """The solution for filled labels."""
+    lambda1, lambda2 = penalty
+    targets = spectral.project(spectrum, labels)
+    return spectral.solve_in(
+        spectrum, targets, basis, lambda1=lambda1, lambda2=lambda2, embed=embed
+    )
 
 
 def _filled(
@@ -195,14 +204,13 @@ def _left_out(
     labels: Array,
     basis: LabelBasis,
     penalty: Penalty,
+    beta: Array,
     g: Array,
     ridges: Array,
 ) -> Array:
-    """Leave-one-out scores (n, q), from filled labels, and from ridges with what unknown entries add to them and their diagonal g (n, l)."""
+    """Leave-one-out scores (n, q), from filled labels and their coefficients β (n, l), and from ridges with what unknown entries add to them and their diagonal g (n, l)."""
     rho = basis.ridges(*penalty)
     w = _weights(spectrum, labels)[:, None]
-    targets = spectral.project(spectrum, labels)
-    beta = spectral.coefficients(spectrum, targets.projected @ basis.R, rho)
     # variance of the prediction by other rows, times the weight
     spread = (1 - g * ridges) / g
     stays = namespace(w).clip(w - 1, 0, None)

@@ -288,10 +288,7 @@ def _fitted(
 
 def _told_to(bar: Callable[[str, int, int], None]) -> Callable[[Any], None]:
     def tell(step: Any) -> None:
-        if step.of_rows:
-            bar("rows summed up", step.rows, step.of_rows)
-        else:
-            bar("candidates", step.done, step.total)
+        bar("candidates", step.done, step.total)
 
     return tell
 

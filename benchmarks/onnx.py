@@ -18,8 +18,8 @@ from benchmarks.machine import Row, at_most, seconds
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.arrays import Array
 from skcamel.data import TablePreparer
+from skcamel.data.pipeline import LabelPipeline
 from skcamel.export import to_onnx
-from skcamel.pipeline import LabelPipeline
 from skcamel.presets import STRONG
 
 KERNELS = ("rbf", "laplacian", "exponential", "linear")

@@ -63,7 +63,7 @@ def table() -> tuple[object, tuple[object, object]]:
     import pandas as pd
 
     from skcamel.data import TablePreparer
-    from skcamel.pipeline import LabelPipeline
+    from skcamel.data.pipeline import LabelPipeline
 
     given = data(4, 80)
     columns = {f"column_number_{j}_with_a_name": given.X[:, j % given.d] + j for j in range(38)}

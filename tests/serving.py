@@ -14,7 +14,7 @@ import numpy as np
 
 from skcamel import CamelClassifier, save
 from skcamel.data import TablePreparer
-from skcamel.pipeline import LabelPipeline
+from skcamel.data.pipeline import LabelPipeline
 
 FILLER = ("today", "again", "page", "team", "hello", "someone", "thanks", "still")
 NAMES = ("height", "width", "<b>depth</b>")

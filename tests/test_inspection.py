@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import skcamel
 from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, inspect, save
 from skcamel.data import TablePreparer
-from skcamel.pipeline import LabelPipeline
+from skcamel.data.pipeline import LabelPipeline
 from tiny_steps import Foreign
 
 X, Y = make_multilabel_classification(60, n_features=5, n_classes=4, n_labels=2, random_state=0)

@@ -22,7 +22,6 @@ ORDER = (
     ("camel",),
     ("data",),
     ("baselines",),
-    ("pipeline",),
     ("matching", "predictions"),
     ("model_file",),
     ("export",),
@@ -61,7 +60,7 @@ class Size(NamedTuple):
 # Limits. Lower them when the code gets smaller.
 LIMITS = {
     "core": Size(36, 56_200, 383, 15.2, 5.0),
-    "data": Size(29, 67_800, 535, 15.5, 5.4),
+    "data": Size(29, 68_600, 545, 15.5, 5.4),
     "model_file": Size(6, 8_300, 67, 13.5, 4.8),
     "export": Size(6, 6_100, 53, 16.5, 5.8),
     "baselines": Size(11, 17_400, 142, 16.2, 4.7),
@@ -76,7 +75,7 @@ PACKAGES = {
         *("__init__", "arrays", "camel", "checks", "gone", "lazy", "memory", "metrics"),
         *("presets", "text"),
     ),
-    "data": ("data", "files", "matching", "pipeline", "predictions"),
+    "data": ("data", "files", "matching", "predictions"),
     "report": ("display", "plots", "report"),
     "cli": ("cli", "__main__"),
 }
@@ -281,10 +280,13 @@ def test_public_names_are_pinned():
         "inspect",
         "label_sets",
         "load",
+        "make_pipeline",
         "metrics",
         "outputs",
+        "predict_sets",
         "report",
         "save",
+        "top_k",
     ]
     for name in skcamel.__all__:
         assert getattr(skcamel, name) is not None

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 import skcamel
 from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, save
 from skcamel.data import TablePreparer
-from skcamel.pipeline import LabelPipeline, final, prepared, source_names, transformers
+from skcamel.data.pipeline import LabelPipeline, final, prepared, source_names, transformers
 from tiny_steps import Columns, Foreign
 
 RNG = np.random.default_rng(0)
@@ -246,13 +246,9 @@ def test_without_skops_the_extra_is_named(monkeypatch):
     for name in ("skops", "skops.io"):
         monkeypatch.setitem(sys.modules, name, None)
     np.testing.assert_array_equal(load(stored(bare)).predict(NUMBERS), bare.predict(NUMBERS))
-    with pytest.raises(
-        ImportError, match=r"To load Pipelines .*pip install 'skcamel\[pipelines\]'"
-    ):
+    with pytest.raises(ImportError, match=r"To load Pipelines .*pip install skops"):
         load(file)
-    with pytest.raises(
-        ImportError, match=r"To save Pipelines .*pip install 'skcamel\[pipelines\]'"
-    ):
+    with pytest.raises(ImportError, match=r"To save Pipelines .*pip install skops"):
         stored(model)
 
 

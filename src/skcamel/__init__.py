@@ -9,9 +9,16 @@ if TYPE_CHECKING:
     from skcamel.camel.classifier import CamelClassifier
     from skcamel.camel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.camel.label_errors import find_label_errors
+    from skcamel.data.pipeline import (
+        explain,
+        label_sets,
+        make_pipeline,
+        outputs,
+        predict_sets,
+        top_k,
+    )
     from skcamel.model_file import ModelFileError, load, save
     from skcamel.model_file.inspection import inspect
-    from skcamel.pipeline import explain, label_sets, outputs
 
 __version__ = "1.0.0rc1"
 __all__ = [
@@ -30,10 +37,13 @@ __all__ = [
     "inspect",
     "label_sets",
     "load",
+    "make_pipeline",
     "metrics",
     "outputs",
+    "predict_sets",
     "report",
     "save",
+    "top_k",
 ]
 
 _HOME = {
@@ -42,13 +52,16 @@ _HOME = {
     "CamelClassifier": "camel.classifier",
     "CamelClassifierCV": "camel.classifier_cv",
     "ModelFileError": "model_file",
-    "explain": "pipeline",
+    "explain": "data.pipeline",
     "find_label_errors": "camel.label_errors",
     "inspect": "model_file.inspection",
-    "label_sets": "pipeline",
+    "label_sets": "data.pipeline",
     "load": "model_file",
-    "outputs": "pipeline",
+    "make_pipeline": "data.pipeline",
+    "outputs": "data.pipeline",
+    "predict_sets": "data.pipeline",
     "save": "model_file",
+    "top_k": "data.pipeline",
     **dict.fromkeys(
         ("baselines", "data", "display", "experiment", "export", "metrics", "report"), ""
     ),

@@ -21,8 +21,8 @@ LEFT_OUT = ("id", "constant", "empty", "dropped")  # kinds of columns that are n
 
 def preparer_of(model: Any) -> TablePreparer | None:
     """What prepares tables for a model; None where rows are taken as they are."""
+    from skcamel.data.pipeline import transformers
     from skcamel.data.preparer import TablePreparer
-    from skcamel.pipeline import transformers
 
     steps = transformers(model)
     return steps[0] if steps and isinstance(steps[0], TablePreparer) else None
@@ -69,7 +69,7 @@ def expected_by(model: Any) -> Expected:
     Expected(n_features=4, features=None, categories={}, labels=('label1', 'label2'), zero_based=None)
     """
     from skcamel.data.formats import Expected
-    from skcamel.pipeline import final, transformers
+    from skcamel.data.pipeline import final, transformers
 
     estimator, preparer, first = (
         final(model),
@@ -114,7 +114,7 @@ def match_columns(
         Whether the table may lack columns, which are then missing values, also where the preparer
         does not allow it.
     """
-    from skcamel.pipeline import final, transformers
+    from skcamel.data.pipeline import final, transformers
 
     estimator = final(model)
     names = [str(name) for name in estimator.label_names_]
@@ -136,17 +136,14 @@ def match_columns(
 
 def ids_of(preparer: TablePreparer, columns: Any) -> dict[str, list[str]]:
     """The columns of a table that name its rows, as text."""
-    from skcamel.data.cells import Column
+    from skcamel.data.cells import Cells
 
     ids = {
-        name: Column.of(columns[name]).as_text()
+        name: Cells.of(columns[name]).texts()
         for name in preparer.id_columns_
         if name in columns.column_names
     }
-    return {
-        name: ["" if place < 0 else str(own.values[place]) for place in own.places]
-        for name, own in ids.items()
-    }
+    return {name: own.spread(own.values, "").tolist() for name, own in ids.items()}
 
 
 def check_complete(X: Any, names: tuple[str, ...] | None, source: str) -> None:

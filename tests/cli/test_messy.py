@@ -69,12 +69,14 @@ def test_kinds_of_columns(table):
 
 
 @each
+@pytest.mark.filterwarnings("ignore:.*not readable")
 def test_python_is_as_good_as_a_preparation_by_hand(table):
     _, test = table.split()
     assert average_precision(table.Y[test], in_python(table)) >= by_hand(table) - AS_GOOD
 
 
 @each
+@pytest.mark.filterwarnings("ignore:.*not readable")
 def test_the_commands_say_what_python_says(table, on_the_command_line):
     np.testing.assert_allclose(on_the_command_line(table), in_python(table), rtol=0, atol=1e-8)
 

@@ -14,8 +14,8 @@ import skcamel
 from skcamel import load, save
 from skcamel.cli import root
 from skcamel.data import Dataset, write_dataset
+from skcamel.data.pipeline import final
 from skcamel.experiment import run_study
-from skcamel.pipeline import final
 from study_methods import made
 
 NASTY = (

@@ -271,7 +271,7 @@ def test_words_are_columns_of_their_own_as_at_the_fit(cli, refused, tmp_path):
         return pd.read_csv(io.StringIO(result.stdout))["score:l"], result.stderr
 
     found, said = scores("new.csv", "old,x,colour\nYES,1,red\nno,4,green\n")
-    rank = preparer.parts_[1].steps
+    rank = preparer.columns_[1].ranks
     expected = [[0, 0, 1, rank(1), 1], [0, 1, 0, rank(4), 0]]
     np.testing.assert_allclose(found, model.decision_function(expected)[:, 0], rtol=1e-12)
     assert said == ""
@@ -283,9 +283,9 @@ def test_words_are_columns_of_their_own_as_at_the_fit(cli, refused, tmp_path):
     )
     for note in (
         "1 row with a value of 'colour' that the fit did not see",
-        "1 gap in 'colour', which had none",
-        "1 gap in 'old', which had none",
-        "1 cell of 'x' not readable, taken as a gap",
+        "1 missing value in 'colour', which had none",
+        "1 missing value in 'old', which had none",
+        "1 cell of 'x' not readable, taken as missing",
     ):
         assert f"Note: new.csv: {note}." in said
     (tmp_path / "new.csv").write_text("old,x\nyes,1\n")
@@ -298,7 +298,7 @@ def test_words_are_columns_of_their_own_as_at_the_fit(cli, refused, tmp_path):
     )
     result = cli("predict", "mine.skcamel", "new.csv", "--allow-missing")
     assert result.exit_code == 0
-    assert "Note: new.csv: no column 'colour', taken as gaps." in result.stderr
+    assert "Note: new.csv: no column 'colour', taken as missing values." in result.stderr
     refused(
         2,
         "--category is about the columns of a table; yeast is none",
@@ -409,9 +409,10 @@ def test_a_damaged_model_is_one_sentence(refused, model, tmp_path):
 def test_a_model_with_half_its_columns_is_not_saved(model, tmp_path):
     fitted, _ = model
     preparer, _ = (step for _, step in fitted.steps)
-    preparer.parts_ = preparer.parts_[:1]
+    preparer.columns_ = preparer.columns_[:1]
     with pytest.raises(
-        ValueError, match=r"cannot be saved: parts_ must be \d columns with different names, got 1"
+        ValueError,
+        match=r"cannot be saved: columns_ must be \d columns with different names, got 1",
     ):
         save(fitted, tmp_path / "m.skcamel")
 

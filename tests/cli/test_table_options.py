@@ -51,8 +51,8 @@ def test_check_tells_what_becomes_of_each_column(cli, tickets):
         "text",
         "constant",
     ]
-    assert "left out: different in every row; --text no or --category no keeps it" in lines["no"]
-    assert "20 gaps" in lines["plan"]
+    assert "left out: nearly all different; --text no or --category no keeps it" in lines["no"]
+    assert "20 missing values" in lines["plan"]
     found = json.loads(
         cli(
             "datasets", "check", "tickets.csv", "--labels", "tags", "--drop", "plan", "--json"
@@ -65,7 +65,7 @@ def test_check_tells_what_becomes_of_each_column(cli, tickets):
     }
     assert {finding["code"] for finding in found["findings"]} >= {"unlabelled-rows"}
     alone = cli("datasets", "check", "tickets.csv").stdout
-    assert "tags     tags      3 values, 20 gaps" in alone
+    assert "tags     tags      3 values, 20 missing values" in alone
 
 
 def test_options_overrule_the_cells(cli, tickets):

@@ -205,7 +205,7 @@ def test_values_that_the_sample_did_not_hold_are_taken_as_at_prediction_and_coun
     total = parts[0][2]
     for _, _, differences in parts[1:]:
         total = total.plus(differences)
-    assert total.unseen == {"kind": 1}
+    assert total.counts["unseen", "kind"] == 1
     assert "1 row with a value of 'kind' that the sample did not see" in total.notes("sample")
     np.testing.assert_array_equal(parts[-1][0][-1:], preparer.transform(odd))
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 
 from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, inspect, load, outputs, save
 from skcamel.data import TablePreparer
-from skcamel.pipeline import final, transformers
+from skcamel.data.pipeline import final, transformers
 
 ROWS, FEATURES, LABELS = 14, 4, 3
 WIDEST = 1000

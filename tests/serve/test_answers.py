@@ -22,7 +22,7 @@ from serving import NAMES, ask, asked, mixed, mixed_table, numbers, rows, values
 from skcamel import CamelClassifier, explain, outputs
 from skcamel.baselines import LLSF
 from skcamel.data import TablePreparer
-from skcamel.pipeline import LabelPipeline
+from skcamel.data.pipeline import LabelPipeline
 from skcamel.serve import Limits, Served, create_app
 
 TOKEN = "a-token-of-sixteen-or-more"  # noqa: S105

@@ -98,7 +98,7 @@ def _of_model(model: str, file: str, data_home: str | None) -> tuple[Found, Outp
     rows = rows_for(fitted, file, data_home=data_home, truth=True)
     assert rows.Y is not None  # noqa: S101 asked for
     from skcamel.checks import names_compared
-    from skcamel.pipeline import final
+    from skcamel.data.pipeline import final
 
     with names_compared():
         outputs = final(fitted).outputs(rows.X)

@@ -75,8 +75,8 @@ def explain(
     column adds.
     """
     from skcamel.camel.explanation import LEARNED, LEGEND
+    from skcamel.data.pipeline import final, source_names
     from skcamel.data.text import shortened
-    from skcamel.pipeline import final, source_names
 
     whole = open_model(model)
     fitted: Any = final(whole)
@@ -92,8 +92,9 @@ def explain(
     from skcamel.checks import names_compared
 
     with names_compared():
-        sources = None if whole is fitted else source_names(whole)
-        explanation, why = explained(fitted, rows.X[row - 1 : row], sources, features=features)
+        shown = rows.X[row - 1 : row]
+        sources = None if whole is fitted else source_names(whole, shown)
+        explanation, why = explained(fitted, shown, sources, features=features)
     if why:
         note(f"{why}; --features lists it." if features is None and not why.endswith(".") else why)
     figures = [

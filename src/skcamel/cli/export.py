@@ -35,9 +35,9 @@ def export(model: str, dtype: str, output: str) -> None:
     """
     keep_apart(output, model)
     need("onnx", "export", "ONNX files")
+    from skcamel.data.pipeline import final
     from skcamel.export import to_onnx
     from skcamel.files import whole_file
-    from skcamel.pipeline import final
 
     fitted = open_model(model)
     made = to_onnx(fitted, dtype=dtype)

@@ -272,7 +272,7 @@ def _fitted(
         model.fit(source.X[train], source.labels[train])
         remember(model, source)
         return model
-    from skcamel.pipeline import LabelPipeline
+    from skcamel.data.pipeline import LabelPipeline
     from skcamel.presets import PREPARED
 
     X, has_words = prepare(preparer, source, train)

@@ -187,10 +187,10 @@ def prepare(
         (table.columns, table.Y) if rows is None else (table.columns.take(rows), table.Y[rows])
     )
     try:
-        has_words = preparer.fit_for_search(columns, Y)
+        preparer.set_params(scaling="auto").fit(columns, Y)
     except ValueError as error:
         raise DataError(str(error), path=table.source) from error
-    return preparer.transform(columns), has_words
+    return preparer.transform_with_differences(columns)[0], preparer.scaling_ == "rank"
 
 
 def told_unknown(known: float) -> str:
@@ -257,8 +257,8 @@ def remember(model: Any, dataset: Dataset) -> None:
 
 def open_model(path: str) -> Any:
     """Load a model of label matrices: an estimator, or a Pipeline that ends in one."""
+    from skcamel.data.pipeline import final
     from skcamel.model_file import ModelFileError, load
-    from skcamel.pipeline import final
 
     model = load(path)
     if getattr(final(model), "_target", "matrix") != "matrix":
@@ -280,8 +280,8 @@ def rows_for(
     from skcamel.arrays import dense
     from skcamel.data.catalogue import load_dataset
     from skcamel.data.formats import match, read_matching
+    from skcamel.data.pipeline import final, prepared
     from skcamel.data.text import shortened
-    from skcamel.pipeline import final, prepared
 
     preparer = preparer_of(model)
     if preparer is not None and is_table(name_or_file):
@@ -385,7 +385,7 @@ def _matched(
     allow_missing: bool,
 ) -> tuple[Given, list[str], Differences]:
     """Rows of a table as a model wants them, the columns that hold labels, and how the others differ from those of the fit."""
-    from skcamel.pipeline import final
+    from skcamel.data.pipeline import final
 
     found = match_columns(model, preparer, columns, source, allow_missing=allow_missing)
     Y = (

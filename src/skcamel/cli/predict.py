@@ -115,7 +115,7 @@ def predict(
     """
     keep_apart(output, model, file)
     from skcamel.checks import names_compared
-    from skcamel.pipeline import final
+    from skcamel.data.pipeline import final
 
     fitted = open_model(model)
     estimator = final(fitted)

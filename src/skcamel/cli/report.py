@@ -56,8 +56,8 @@ def _model_page(what: str, data: str | None, data_home: str | None, output: str)
     import numpy as np
 
     from skcamel.data.dataset import Dataset, NamedLabels
+    from skcamel.data.pipeline import final
     from skcamel.model_file import ModelFileError
-    from skcamel.pipeline import final
     from skcamel.report import build_model_report
 
     try:

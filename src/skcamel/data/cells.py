@@ -1,19 +1,17 @@
-"""What the cells of a column mean: gaps, yes and no, numbers, dates and lists, as people write them.
+"""How a cell is read: missing values, yes and no, numbers, durations, dates and lists, as people write them.
 
 A column is taken as its different values and the place of each row among them, so every value is
-read once however often it
-occurs. All values together decide what a column holds, and in which way: whether a comma is
-decimal, whether the day or the month
-comes first.
+read once however often it occurs. A cell means the same whatever library or file it comes from.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -22,48 +20,53 @@ import numpy as np
 
 # Words for a missing value, in lower case: the one table, for features, labels and keys of any file.
 MISSING = frozenset(
-    [
-        "",
-        "?",
-        "-",
-        "--",
-        "–",
-        "—",
-        ".",
-        "na",
-        "n/a",
-        "n.a.",
-        "#n/a",
-        "<na>",
-        "nan",
-        "null",
-        "nat",
-        "k.a.",
-    ]
-)
-# Among numbers, dates, yes and no this is a missing value too; among words it may be an answer.
-MISSING_OR_NONE = MISSING | {"none"}
+    ["", "?", "-", "--", "–", "—", ".", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "nat", "k.a."]
+)  # fmt: skip
+NONE = "none"  # as a feature it says as much as a missing value; as a label it may be an answer
 YES_NO_PAIRS = (
     ("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("ja", "nein"), ("j", "n"), ("oui", "non"), ("o", "n"), ("si", "no"),
     ("sí", "no"), ("sì", "no"), ("on", "off"), ("1", "0"), ("1.0", "0.0"),
 )  # fmt: skip
 # What the words for yes and no mean, in lower case: 1 or 0.
 YES_NO = {yes: 1.0 for yes, _ in YES_NO_PAIRS} | {no: 0.0 for _, no in YES_NO_PAIRS}
+
+CURRENCIES = {
+    "$": "$", "us$": "$", "usd": "$", "€": "€", "eur": "€", "£": "£", "gbp": "£", "¥": "¥", "jpy": "¥",
+    "₹": "₹", "inr": "₹", "chf": "CHF", "fr.": "CHF", "kr": "kr",
+}  # fmt: skip
 CURRENCY = r"US\$|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR|Fr\.|kr"
 GROUP = "'’ \u00a0\u202f"  # between groups of three digits, beside comma or point
 NUMBER = re.compile(
-    rf"(?P<negative>\()?(?:{CURRENCY})?\s?(?P<sign>[+\-−])?\s?(?:{CURRENCY})?\s?(?P<digits>\d(?:[\d.,{GROUP}]*[\d.,])?|[.,]\d+)"
-    rf"(?P<exponent>[eE][+-]?\d{{1,3}})?\s?(?P<unit>{CURRENCY}|[^\d\s()][^\d()]{{0,11}})?\)?"
+    rf"(?P<sign>[+\-−])?\s?(?P<before>{CURRENCY})?\s?(?P<inner>[+\-−])?\s?"
+    rf"(?P<digits>\d(?:[\d.,{GROUP}]*[\d.,])?|[.,]\d+)(?P<exponent>[eE][+-]?\d{{1,3}})?"
+    rf"\s?(?P<after>{CURRENCY}|[^\d\s()][^\d()]{{0,11}})?"
 )
+SIMPLE = re.compile(r"-?\d+(?:\.\d{1,2}|\.\d{4,})?(?:[eE][+-]?\d{1,3})?")  # as programs write it
 DIGITS = {
     "point": re.compile(rf"(?:\d+|\d{{1,3}}(?:[,{GROUP}]\d{{3}})+)(?:\.\d*)?|\.\d+"),
     "comma": re.compile(rf"(?:\d+|\d{{1,3}}(?:[.{GROUP}]\d{{3}})+)(?:,\d*)?|,\d+"),
 }
-IS_CURRENCY = re.compile(CURRENCY)
+PERCENT, DURATION, CLOCK_TIME = (
+    "%",
+    "duration",
+    "clock",
+)  # units that numbers without one never have
+SPANS = (
+    re.compile(
+        r"(?:(?P<days>-?\d+) days?,? \+?)?(?P<hours>\d+):(?P<minutes>[0-5]\d)"
+        r"(?::(?P<seconds>[0-5]\d)(?:\.(?P<fraction>\d+))?)?"
+    ),
+    re.compile(
+        r"(?P<minus>-)?P(?=.)(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?"
+        r"(?:(?P<seconds>\d+)(?:\.(?P<fraction>\d+))?S)?)?"
+    ),
+)
 CODE = re.compile(r"0\d+")  # 00123 is a name made of digits
+PLAIN_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
+
 CLOCK = (
     r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?\s?(?P<half>[AaPp]\.?[Mm]\.?)?"
-    r"(?:\s?(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
+    r"(?:\s?(?:Z|UTC|GMT|(?P<ahead>[+-]\d{2})(?::?(?P<more>\d{2}))?))?"
 )
 DATES = {
     order: re.compile(rf"{day}(?:[T ,]+{CLOCK})?")
@@ -82,7 +85,9 @@ DATES = {
         ),
         "name of the month, day": r"(?P<month>[^\W\d]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})",
     }.items()
-} | {"time of day": re.compile(CLOCK)}
+}
+WITH_DAY = tuple(DATES)
+DATES["time of day"] = re.compile(CLOCK)
 MONTHS = {
     name: number
     for names in (
@@ -95,228 +100,12 @@ MONTHS = {
     )
     for number, name in enumerate(names.split(), 1)
 }
-SEPARATORS = ("|", ";", ",")
-QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
 NOT_A_TIME = np.datetime64("NaT", "s")
 
+SEPARATORS = ("|", ";", ",")
+QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
 
-@dataclass(frozen=True, eq=False)
-class Column:
-    """The cells of one column: numbers, or dates, or different values with the place of each row among them.
-
-    Parameters
-    ----------
-    numbers : float array of shape (n,), optional
-        NaN for a gap.
-    dates : datetime64[s] array of shape (n,), optional
-        NaT for a gap.
-    values : tuple of str, or of tuples of str
-        Different values of the others, in the order in which they come.
-    codes : int array of shape (n,), optional
-        Place of each row among them; -1 for a gap.
-
-    Examples
-    --------
-    >>> Column.of(["red", None, "blue", "red"])
-    Column(values=('red', 'blue'), codes=[0, -1, 1, 0])
-    """
-
-    numbers: np.ndarray | None = None
-    dates: np.ndarray | None = None
-    values: tuple[Any, ...] = ()
-    codes: np.ndarray | None = None
-
-    def __repr__(self) -> str:
-        stored = self.numbers if self.numbers is not None else self.dates
-        return (
-            f"Column({stored.tolist()})"
-            if stored is not None
-            else f"Column(values={self.values}, codes={self.places.tolist()})"
-        )
-
-    def __len__(self) -> int:
-        return len(
-            next(part for part in (self.numbers, self.dates, self.codes) if part is not None)
-        )
-
-    @property
-    def places(self) -> np.ndarray:
-        """The codes of a column that holds neither numbers nor dates."""
-        if self.codes is None:
-            raise ValueError("numbers and dates have no codes; take the column as text first.")
-        return self.codes
-
-    @property
-    def counts(self) -> np.ndarray:
-        """Rows that hold each of the values, (k,)."""
-        return np.bincount(self.places[self.places >= 0], minlength=len(self.values))
-
-    @property
-    def has_lists(self) -> bool:
-        """Whether cells are lists."""
-        return any(isinstance(value, tuple) for value in self.values)
-
-    def each(self, read: Callable[[Sequence[Any]], np.ndarray], gap: Any) -> np.ndarray:
-        """What `read` makes of the different values, in each row; `gap` where there is none."""
-        return np.append(read(self.values), np.array([gap]))[self.places]
-
-    def as_text(self) -> Column:
-        """The same cells as text, whole numbers without decimals, dates as ISO writes them."""
-        if self.dates is not None:
-            return Column.of(
-                [
-                    None if np.isnat(cell) else str(cell).replace("T00:00:00", "")
-                    for cell in self.dates
-                ]
-            )
-        if self.numbers is not None:
-            return Column.of(
-                [None if np.isnan(cell) else _plain(cell) for cell in self.numbers.tolist()]
-            )
-        return (
-            Column.of([" ".join(v) for v in self.values], self.places) if self.has_lists else self
-        )
-
-    @classmethod
-    def of(cls, cells: Any, codes: np.ndarray | None = None) -> Column:
-        """A column of a pandas, polars or pyarrow frame, or any sequence of cells; `codes` where the cells are values already."""
-        if codes is None:
-            for read in (_of_arrow, _of_pandas, _of_polars, _of_array):
-                column = read(cells)
-                if column is not None:
-                    return column
-        # Equal values may come in different spellings, such as blanks around them: they become one.
-        texts = [_cell(cell) for cell in cells]
-        known: dict[Hashable, int] = {}
-        places = np.array(
-            [-1 if text is None else known.setdefault(text, len(known)) for text in texts] + [-1],
-            dtype=np.int64,
-        )
-        return cls(values=tuple(known), codes=places[:-1] if codes is None else places[codes])
-
-
-def _cell(cell: Any) -> str | tuple[str, ...] | None:
-    """Text of a cell, a tuple of texts for a list, None for a gap."""
-    if isinstance(cell, str):
-        text = cell.strip()
-        return None if text.lower() in MISSING else text
-    if (
-        cell is None
-        or (isinstance(cell, float | np.floating) and not np.isfinite(cell))
-        or str(cell) in ("NaT", "<NA>")
-    ):
-        return None
-    if isinstance(cell, (list, tuple, set, frozenset, np.ndarray)):
-        return tuple(str(item).strip() for item in cell if item is not None)
-    if isinstance(cell, bool | np.bool_):
-        return "true" if cell else "false"
-    if isinstance(cell, datetime | date | time):
-        return cell.isoformat()
-    if isinstance(cell, bytes):
-        return _cell(cell.decode(errors="replace"))
-    return _plain(float(cell)) if isinstance(cell, float | np.floating) else str(cell).strip()
-
-
-def _plain(number: float) -> str:
-    return str(int(number)) if number == int(number) and abs(number) < 2**53 else repr(number)
-
-
-def _of_arrow(cells: Any) -> Column | None:
-    if not type(cells).__module__.startswith("pyarrow"):
-        return None
-    import pyarrow as pa
-
-    cells = pa.chunked_array([cells]) if isinstance(cells, pa.Array) else cells
-    if pa.types.is_dictionary(cells.type):
-        cells = cells.cast(cells.type.value_type)
-    kind = cells.type
-    if pa.types.is_boolean(kind):
-        cells, kind = cells.cast(pa.int8()), pa.int8()
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return Column(numbers=_floats(cells.cast(pa.float64(), safe=False).to_numpy()))
-    if pa.types.is_duration(kind):
-        return Column(numbers=_seconds(cells.to_numpy()))
-    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
-        naive = (
-            cells.cast(pa.timestamp("s"), safe=False)
-            if getattr(kind, "tz", None) is None
-            else _wall_clock(cells)
-        )
-        return Column(dates=naive.to_numpy().astype("datetime64[s]"))
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        coded = cells.dictionary_encode().combine_chunks()
-        return Column.of(
-            coded.dictionary.to_pylist(), coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-        )
-    return Column.of(cells.to_pylist())
-
-
-def _wall_clock(cells: Any) -> Any:
-    """Times as the clocks of their zone show them: the hour of the day is what people act by."""
-    import pyarrow as pa
-    import pyarrow.compute as compute
-
-    return compute.local_timestamp(cells).cast(pa.timestamp("s"), safe=False)
-
-
-def _of_pandas(cells: Any) -> Column | None:
-    if not type(cells).__module__.startswith("pandas"):
-        return None
-    kind = getattr(cells.dtype, "kind", "O")
-    if kind in "biuf":
-        return Column(numbers=_floats(cells.to_numpy(dtype=np.float64, na_value=np.nan)))
-    if kind == "M":
-        clock = (
-            cells.dt.tz_localize(None) if getattr(cells.dtype, "tz", None) is not None else cells
-        )
-        return Column(dates=clock.to_numpy().astype("datetime64[s]"))
-    if kind == "m":
-        return Column(numbers=_seconds(cells.to_numpy()))
-    if str(cells.dtype) not in ("str", "string", "category"):
-        return _of_array(cells.to_numpy(dtype=object))
-    codes, values = cells.factorize()
-    return Column.of(values.to_list(), codes)
-
-
-def _of_polars(cells: Any) -> Column | None:
-    if not type(cells).__module__.startswith("polars"):
-        return None
-    if cells.dtype.is_numeric() or str(cells.dtype) == "Boolean":
-        return Column(numbers=_floats(cells.cast(float).to_numpy()))
-    if str(cells.dtype).startswith(("Date", "Datetime")):
-        return Column(dates=cells.to_numpy().astype("datetime64[s]"))
-    return Column.of(cells.to_list())
-
-
-def _of_array(cells: Any) -> Column | None:
-    """An array of one kind, or objects that are all numbers, all truth values or all dates."""
-    if not isinstance(cells, np.ndarray):
-        return None
-    if cells.dtype.kind in "biuf":
-        return Column(numbers=_floats(cells.astype(np.float64)))
-    if cells.dtype.kind == "M":
-        return Column(dates=cells.astype("datetime64[s]"))
-    given = [cell for cell in cells.tolist() if cell is not None and cell == cell]
-    if given and all(isinstance(cell, int | float) for cell in given):
-        return Column(
-            numbers=_floats(
-                np.array(
-                    [np.nan if cell is None else cell for cell in cells.tolist()], dtype=np.float64
-                )
-            )
-        )
-    return Column.of(cells.tolist())
-
-
-def _floats(numbers: np.ndarray) -> np.ndarray:
-    """Infinite numbers are gaps: no average, rank or distance can take them."""
-    return np.where(np.isfinite(numbers), numbers, np.nan)
-
-
-def _seconds(spans: np.ndarray) -> np.ndarray:
-    return np.where(
-        np.isnat(spans), np.nan, spans.astype("timedelta64[ms]").astype(np.float64) / 1000
-    )
+Cell = str | float | np.datetime64 | tuple[str, ...]
 
 
 def is_missing(text: str) -> bool:
@@ -340,42 +129,269 @@ def missing_spellings() -> tuple[str, ...]:
     return tuple(sorted(spellings))
 
 
-def yes_no(values: Sequence[str]) -> dict[str, float] | None:
-    """1 and 0 for values, in lower case, that all say yes or no in one language; None for others.
-
-    Examples
-    --------
-    >>> yes_no(["Ja", "nein", "-"])
-    {'ja': 1.0, 'nein': 0.0}
-    """
-    words = {value.lower() for value in values} - MISSING_OR_NONE
-    for yes, no in YES_NO_PAIRS:
-        if words and words <= {yes, no}:
-            return {yes: 1.0, no: 0.0}
-    return None
-
-
-class Numerals(NamedTuple):
-    """How the numbers of a column are written."""
-
-    decimal: str  # "point" or "comma"
-    unit: str  # what stands behind each number; "" for nothing, money and percent
-
-    def read(self, values: Sequence[Any]) -> np.ndarray:
-        """The numbers of texts, NaN for what is none."""
-        return np.array(
-            [_number(value, self.decimal, self.unit) for value in values], dtype=np.float64
-        )
-
-
-def numerals(
-    values: Sequence[str], weights: np.ndarray, *, comma: bool = False
-) -> tuple[Numerals, float]:
-    """How numbers are written in these values, and the share of the rows that hold numbers then; words for a gap do not count.
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of one column: different values, and the place of each row among them.
 
     Parameters
     ----------
-    values : sequence of str
+    values : array of shape (k,)
+        float64; datetime64[s], in UTC; or objects: texts, numbers, dates and tuples of texts.
+    codes : int array of shape (n,)
+        Place of each row among the values; -1 for a missing value.
+    declared : bool
+        Whether the table says that the column is a category, whatever its cells look like.
+
+    Examples
+    --------
+    >>> cells = Cells.of(["red", None, "blue", "red"])
+    >>> cells.values.tolist(), cells.codes.tolist()
+    (['red', 'blue'], [0, -1, 1, 0])
+    """
+
+    values: np.ndarray
+    codes: np.ndarray
+    declared: bool = False
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Rows that hold each of the values, (k,)."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Rows without a value, (n,) bool."""
+        return self.codes < 0
+
+    def spread(self, of_values: np.ndarray, missing: Any) -> np.ndarray:
+        """What belongs to each value, in each row; `missing` where there is none."""
+        return np.append(of_values, np.array([missing], dtype=of_values.dtype))[self.codes]
+
+    def texts(self) -> Cells:
+        """The same cells as text: whole numbers without decimals, dates as ISO writes them."""
+        places, texts = _different([as_text(value) for value in self.values])
+        return Cells(texts, np.append(places, -1)[self.codes], self.declared)
+
+    @classmethod
+    def of(cls, cells: Any) -> Cells:
+        """Cells of a pandas, polars or pyarrow column, an array, or any sequence."""
+        kind = str(getattr(cells, "dtype", getattr(cells, "type", ""))).lower()
+        declared = kind.startswith(("category", "categorical", "enum", "dictionary"))
+        declared = declared and "string" not in kind  # equal texts stored once are no category
+        if isinstance(cells, (list, tuple)):
+            cells = np.fromiter(cells, dtype=object, count=len(cells))
+        array = np.asarray(cells)
+        if array.dtype.kind in "iufMm" and not declared:
+            return cls(*_of_numbers(array))
+        codes, values = _different([_cell(cell) for cell in array])
+        return cls(values if not declared else values.astype(object), codes, declared)
+
+
+def _different(cells: Sequence[Cell | None]) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and different values, in the order in which they come."""
+    known: dict[tuple[type, Cell], int] = {}
+    codes = [
+        -1 if cell is None else known.setdefault((type(cell), cell), len(known)) for cell in cells
+    ]
+    values = [value for _, value in known]
+    kinds = {type(value) for value in values}
+    dtype = object
+    if kinds == {float}:
+        dtype = np.float64
+    elif kinds == {np.datetime64}:
+        dtype = "datetime64[s]"
+    return np.array(codes, dtype=np.int64), np.fromiter(values, dtype=dtype, count=len(values))
+
+
+def _of_numbers(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Values and codes of numbers, durations (in seconds) or dates."""
+    if array.dtype.kind == "M":
+        values = array.astype("datetime64[s]")
+    elif array.dtype.kind == "m":
+        spans = array.astype("timedelta64[us]")
+        values = np.where(np.isnat(spans), np.nan, spans.astype(np.int64) / 1e6)
+    elif array.dtype in (np.float16, np.float32):  # 0.1 is 0.1, as it is printed
+        different, codes = np.unique(array, return_inverse=True)
+        values = different.astype(str).astype(np.float64)[codes]
+    else:
+        values = array.astype(np.float64)
+    present = values == values
+    return values[present], np.where(present, np.cumsum(present) - 1, -1)
+
+
+def _cell(cell: Any) -> Cell | None:
+    """A cell as text, number, date in UTC or tuple of texts; None for a missing value."""
+    if isinstance(cell, str):
+        text, lower = cell.strip(), cell.strip().lower()
+        if lower in MISSING or lower == NONE:
+            return None
+        return lower if lower in ("true", "false") else text
+    if isinstance(cell, bytes):
+        return _cell(cell.decode(errors="replace"))
+    if isinstance(cell, bool | np.bool_):
+        return str(cell).lower()
+    if hasattr(cell, "__len__"):
+        return items_of(cell, None)
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell != cell:
+        return None
+    if isinstance(cell, datetime):
+        offset = cell.utcoffset() or timedelta()
+        return np.datetime64(cell.replace(tzinfo=None), "s") - np.timedelta64(offset, "s")
+    if isinstance(cell, (date, np.datetime64)):
+        return np.datetime64(str(cell), "s")
+    if isinstance(cell, timedelta | np.timedelta64):
+        return float(np.timedelta64(cell, "us").astype(np.int64) / 1e6)
+    return _float(cell) if isinstance(cell, int | float | np.number | Decimal) else str(cell)
+
+
+def _float(number: Any) -> float:
+    try:
+        return float(str(number) if isinstance(number, np.floating) else number)
+    except OverflowError:
+        return np.inf
+
+
+def as_text(value: Cell) -> str:
+    """A value as text: whole numbers without decimals, dates as ISO writes them, lists with blanks."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple):
+        return " ".join(value)
+    if isinstance(value, np.datetime64):
+        return str(value).replace("T00:00:00", "")
+    return plain(float(value))
+
+
+def plain(number: float) -> str:
+    """The shortest text of a number; whole ones have no decimals.
+
+    Examples
+    --------
+    >>> plain(3.0), plain(0.25)
+    ('3', '0.25')
+    """
+    return repr(number).removesuffix(".0")
+
+
+def yes_no(values: Iterable[str]) -> tuple[str, str] | None:
+    """The words for yes and no in which all values answer, in lower case; None where they do not, or only one of them occurs.
+
+    Examples
+    --------
+    >>> yes_no(["Ja", "nein"]), yes_no(["yes", "maybe"])
+    (('ja', 'nein'), None)
+    """
+    words = {value.lower() for value in values}
+    return next((pair for pair in YES_NO_PAIRS if words == {*pair}), None)
+
+
+class Numeral(NamedTuple):
+    """A number as text: its unit, and its value where a point or a comma is decimal; NaN where that cannot be."""
+
+    unit: str
+    point: float
+    comma: float
+
+
+def numeral(text: str) -> Numeral | None:
+    """Read the text of a number or a duration; None for anything else.
+
+    Examples
+    --------
+    >>> numeral("(1,234)"), numeral("12,5 kg"), numeral("1 days 00:00:30"), numeral("(15")
+    (Numeral(unit='', point=-1234.0, comma=-1.234), Numeral(unit='kg', point=nan, comma=12.5), Numeral(unit='duration', point=86430.0, comma=86430.0), None)
+    """
+    if SIMPLE.fullmatch(text):
+        return Numeral("", float(text), np.nan if "." in text else float(text))
+    in_parentheses = text.startswith("(") and text.endswith(")")
+    match = NUMBER.fullmatch(text[1:-1] if in_parentheses else text)
+    if match is None:
+        return _duration(text)
+    signs = [match["sign"], match["inner"], "-" if in_parentheses else None]
+    sign = "".join(own for own in signs if own)
+    units = [match["before"], (match["after"] or "").strip()]
+    unit = "".join(CURRENCIES.get(own.lower(), own) for own in units if own)
+    point = _value(match, "point", ",", unit)
+    comma = _value(match, "comma", ".", unit)
+    if len(sign) > 1 or (np.isnan(point) and np.isnan(comma)):
+        return None
+    return Numeral(unit, -point, -comma) if sign in ("-", "−") else Numeral(unit, point, comma)
+
+
+def _value(match: re.Match[str], decimal: str, group: str, unit: str) -> float:
+    """The number without its sign; NaN where the digits are not parted in this way."""
+    if not DIGITS[decimal].fullmatch(match["digits"]):
+        return np.nan
+    digits = re.sub(rf"[{GROUP}{group}]", "", match["digits"]).replace(",", ".")
+    value = float(digits + (match["exponent"] or ""))
+    return value / 100 if unit == PERCENT else value
+
+
+def _duration(text: str) -> Numeral | None:
+    """A duration in seconds; hours and minutes of less than a day may be a time of day."""
+    match = SPANS[0].fullmatch(text) or SPANS[1].fullmatch(text)
+    if match is None:
+        return None
+    part = {name: found or "0" for name, found in match.groupdict().items()}
+    hours = 24 * int(part["days"]) + int(part["hours"])
+    seconds = 3600 * hours + 60 * int(part["minutes"]) + int(part["seconds"])
+    value = (10**6 * seconds + int(part["fraction"].ljust(6, "0")[:6])) / 1e6
+    value = -value if part.get("minus") == "-" else value
+    may_be_time = match["days"] is None and match.re is SPANS[0] and hours < 24
+    return Numeral(CLOCK_TIME if may_be_time else DURATION, value, value)
+
+
+class NumberFormat(NamedTuple):
+    """How the numbers of a column are written: what mark is decimal where both could be, and their unit."""
+
+    decimal: str = "point"
+    unit: str = ""
+
+    def read(self, values: np.ndarray) -> np.ndarray:
+        """The numbers of values, NaN for what is none or has another unit; numbers themselves stay as they are."""
+        if values.dtype.kind == "f":
+            return values
+        if values.dtype.kind == "M":
+            return np.full(len(values), np.nan)
+        return np.array([self.number(_numeral_of(value)) for value in values], dtype=np.float64)
+
+    def number(self, found: Numeral | float | None) -> float:
+        """The number, where it is one of this column; else NaN."""
+        if isinstance(found, float):
+            return found
+        if found is None or not self._takes(found.unit):
+            return np.nan
+        number, other = found.point, found.comma
+        if self.decimal == "comma":
+            number, other = other, number
+        return other if np.isnan(number) else number
+
+    def _takes(self, unit: str) -> bool:
+        """Whether numbers in a unit belong to the column: in its own, or without any."""
+        if unit == CLOCK_TIME:
+            return self.unit == DURATION
+        return unit == self.unit or (unit == "" and self.unit not in (PERCENT, DURATION))
+
+
+def _numeral_of(value: Cell) -> Numeral | float | None:
+    if isinstance(value, float):
+        return value
+    if not isinstance(value, str):
+        return None
+    return YES_NO[value] if value in ("true", "false") else numeral(value)
+
+
+def number_format(
+    values: np.ndarray, weights: np.ndarray, *, comma: bool = False
+) -> tuple[NumberFormat, float]:
+    """How numbers are written in these values, and the share of the rows that hold numbers then.
+
+    Parameters
+    ----------
+    values : array of shape (k,)
     weights : array of shape (k,)
         Rows that hold each.
     comma : bool, default=False
@@ -383,114 +399,114 @@ def numerals(
 
     Examples
     --------
-    >>> numerals(["$1,234.50", "(12)", "-"], np.ones(3))
-    (Numerals(decimal='point', unit=''), 1.0)
-    >>> numerals(["12,5 kg", "1.234 kg"], np.ones(2))
-    (Numerals(decimal='comma', unit='kg'), 1.0)
+    >>> number_format(np.array(["$1,234.50", "(12)"], dtype=object), np.ones(2))
+    (NumberFormat(decimal='point', unit='$'), 1.0)
+    >>> number_format(np.array(["12,5 kg", "1.234 kg"], dtype=object), np.ones(2))
+    (NumberFormat(decimal='comma', unit='kg'), 1.0)
     """
-    matches = {
-        k: NUMBER.fullmatch(value)
-        for k, value in enumerate(values)
-        if value.lower() not in MISSING_OR_NONE
+    if values.dtype != object:
+        return NumberFormat(), float(values.dtype.kind == "f")
+    numerals = [_numeral_of(value) for value in values]
+    points, commas = 0.0, 0.0
+    units: dict[str, float] = {}
+    for found, weight in zip(numerals, weights.tolist(), strict=True):
+        if isinstance(found, Numeral):
+            units[found.unit] = units.get(found.unit, 0.0) + weight
+            points += weight * (found.point == found.point)
+            commas += weight * (found.comma == found.comma)
+    is_comma = commas > points or (comma and commas == points)
+    how = NumberFormat("comma" if is_comma else "point", _main_unit(units))
+    readable = ~np.isnan([how.number(found) for found in numerals])
+    return how, float(weights @ readable / max(weights.sum(), 1))
+
+
+def _main_unit(units: dict[str, float]) -> str:
+    """The unit of most numbers, of those that have one; percent only if it is more frequent than none."""
+    bare = units.get("", 0.0)
+    named = {
+        unit: rows
+        for unit, rows in units.items()
+        if unit not in ("", CLOCK_TIME) and (rows > bare or unit not in (PERCENT, DURATION))
     }
-    found = {k: match for k, match in matches.items() if match is not None}
-    units = [_unit(match) for match in found.values()]
-    unit = max(sorted(set(units)), key=units.count) if units else ""
-    rows = {
-        decimal: sum(
-            weights[k]
-            for k, match in found.items()
-            if _unit(match) == unit and digits.fullmatch(match["digits"])
-        )
-        for decimal, digits in DIGITS.items()
-    }
-    decimal = (
-        "comma"
-        if rows["comma"] > rows["point"] or (comma and rows["comma"] == rows["point"])
-        else "point"
-    )
-    said = sum(weights[k] for k in matches)
-    return Numerals(decimal, unit), float(rows[decimal] / said) if said else 0.0
+    return max(sorted(named), key=lambda unit: named[unit]) if named else ""
 
 
-def _unit(match: re.Match[str]) -> str:
-    unit = (match["unit"] or "").strip()
-    return "" if unit == "%" or IS_CURRENCY.fullmatch(unit) else unit
-
-
-def _number(text: Any, decimal: str, unit: str) -> float:
-    match = NUMBER.fullmatch(text) if isinstance(text, str) else None
-    if match is None or _unit(match) != unit or not DIGITS[decimal].fullmatch(match["digits"]):
-        return np.nan
-    digits = re.sub(rf"[{GROUP}{',' if decimal == 'point' else '.'}]", "", match["digits"]).replace(
-        ",", "."
-    )
-    value = float(digits + (match["exponent"] or ""))
-    value = value / 100 if match["unit"] and match["unit"].strip() == "%" else value
-    return -value if match["negative"] or (match["sign"] or "+") in "-−" else value
-
-
-def are_codes(values: Sequence[str]) -> bool:
+def are_codes(values: Iterable[Cell]) -> bool:
     """Whether digits are used as names: one of them has leading zeros."""
-    return any(CODE.fullmatch(value) for value in values)
+    return any(isinstance(value, str) and CODE.fullmatch(value) for value in values)
 
 
-def date_order(values: Sequence[str], *, day_first: bool = False) -> str | None:
-    """The order of day, month and year that fits all values; None where no order fits.
+def date_formats(
+    values: np.ndarray, weights: np.ndarray, *, day_first: bool = False
+) -> tuple[tuple[str, ...], float]:
+    """The formats in which dates are written, the most frequent first, and the share of the rows that hold dates.
 
-    Where all values allow both, the day comes first if it is followed by a point or if `day_first`,
-    else the month.
+    Every cell is read by the first format that it allows. Where day and month could change places,
+    what other cells need decides; else the day comes first if it is followed by a point or if
+    `day_first`.
 
     Examples
     --------
-    >>> date_order(["31.12.2024", "01.02.2023"]), date_order(["2024-05-01T10:30:00Z"]), date_order(["soon"])
-    ('day first', 'year first', None)
+    >>> date_formats(np.array(["31.12.2024", "2023-02-01"], dtype=object), np.array([5, 2]))
+    (('day first', 'year first'), 1.0)
     """
-    said = [value for value in values if value.lower() not in MISSING_OR_NONE]
-    if not said:
-        return None
-    orders = ["day first", *DATES] if day_first or "." in said[0][:3] else list(DATES)
-    return next(
-        (order for order in orders if not any(np.isnat(_moment(value, order)) for value in said)),
-        None,
-    )
+    if values.dtype != object:
+        return ("year first",), float(values.dtype.kind == "M")
+    day_first = day_first or any(isinstance(value, str) and "." in value[:3] for value in values)
+    orders = sorted(DATES, key=lambda order: order == "month first") if day_first else list(DATES)
+    held = {order: ~np.isnat(read_dates(values, (order,))) for order in DATES}
+    formats: list[str] = []
+    unread = np.array(weights, dtype=np.float64)
+    for _ in DATES:
+        most = max(orders, key=lambda order: unread @ held[order])
+        if not unread @ held[most]:
+            break
+        formats.append(most)
+        unread[held[most]] = 0
+        orders = [order for order in orders if order in WITH_DAY]  # a time belongs to no day
+    return tuple(formats), float(1 - unread.sum() / max(weights.sum(), 1))
 
 
-def moments_of(values: Sequence[Any], order: str) -> np.ndarray:
-    """The moments of texts, datetime64[s] (k,); NaT for what is none in this order."""
-    return np.array(
-        [_moment(value, order) for value in values] + [NOT_A_TIME], dtype="datetime64[s]"
-    )[:-1]
+def read_dates(values: np.ndarray, formats: Sequence[str]) -> np.ndarray:
+    """The moments of values by the first format that each allows, datetime64[s] (k,) in UTC; NaT for what is none."""
+    if values.dtype.kind == "M":
+        return values
+    if values.dtype.kind == "f":
+        return np.full(len(values), NOT_A_TIME)
+    moments = np.full(len(values), NOT_A_TIME)
+    for k, value in enumerate(values):
+        if isinstance(value, np.datetime64):
+            moments[k] = value
+        elif isinstance(value, str):
+            found = (_moment(value, order) for order in formats)
+            moments[k] = next((moment for moment in found if not np.isnat(moment)), NOT_A_TIME)
+    return moments
 
 
-def _moment(text: Any, order: str) -> np.datetime64:
-    match = DATES[order].fullmatch(text) if isinstance(text, str) else None
+def _moment(text: str, order: str) -> np.datetime64:
+    match = DATES[order].fullmatch(text)
     if match is None:
         return NOT_A_TIME
     part = match.groupdict()
     hour = int(part["hour"] or 0)
     if part["half"]:
         hour = hour % 12 + 12 * (part["half"][0] in "pP")
-    month = part.get("month", "1")
+    month, year = part.get("month", "1"), part.get("year", "1970")
+    if len(year) == 2:  # 1970 to 2069
+        year = ("20" if year < "70" else "19") + year
     try:
-        return np.datetime64(
-            datetime(
-                _year(part.get("year", "1970")),
-                int(month) if month.isdecimal() else MONTHS[month.lower()],
-                int(part.get("day") or 1),
-                hour,
-                int(part["minute"] or 0),
-                int(part["second"] or 0),
-            ),
-            "s",
+        local = datetime(
+            int(year),
+            int(month) if month.isdecimal() else MONTHS[month.lower()],
+            int(part.get("day") or 1),
+            hour,
+            int(part["minute"] or 0),
+            int(part["second"] or 0),
         )
     except (ValueError, KeyError):
         return NOT_A_TIME
-
-
-def _year(text: str) -> int:
-    """Two digits mean 1970 to 2069."""
-    return int(text) if len(text) > 2 else 1900 + int(text) + 100 * (int(text) < 70)
+    ahead = 60 * int(part["ahead"] or 0) + int((part["ahead"] or "+")[0] + (part["more"] or "0"))
+    return np.datetime64(local, "s") - np.timedelta64(ahead, "m")
 
 
 def list_separator(values: Iterable[str]) -> str | None:
@@ -510,20 +526,23 @@ def list_separator(values: Iterable[str]) -> str | None:
 
 
 def items_of(value: Any, separator: str | None) -> tuple[str, ...]:
-    """The items of a cell, stripped, without empty ones.
+    """The items of a cell, stripped, each once, without empty ones.
 
     Examples
     --------
     >>> items_of("red| large |", "|"), items_of("['a', 'b']", "json"), items_of(("x",), None)
     (('red', 'large'), ('a', 'b'), ('x',))
     """
-    if isinstance(value, tuple):
-        items: Iterable[object] = value
+    if isinstance(value, (set, frozenset)):
+        items: Iterable[object] = sorted(map(str, value))
+    elif not isinstance(value, str):
+        items = [item for item in value if item is not None]
     elif separator == "json":
         items = _json_items(value)
     else:
         items = value.split(separator) if separator else [value]
-    return tuple(dict.fromkeys(text for item in items if (text := str(item).strip())))
+    stripped = [str(item).strip() for item in items]
+    return tuple(dict.fromkeys(text for text in stripped if text))
 
 
 def _json_items(text: str) -> list[object]:

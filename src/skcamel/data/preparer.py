@@ -1,125 +1,127 @@
 """A table as people keep it ► numbers that any estimator takes: :class:`TablePreparer`.
 
-Each column becomes one part, chosen by what all its cells say: a number, yes or no, a category, a
-date, text or tags; or it is left
-out, with the reason. All parts come out commensurate: numbers as ranks from 0 to 1, categories and
-tags as 0 and 1, text as TF-IDF
-rows of length 1. An estimator behind it needs no scaling of its own.
+Each column becomes one of the kinds of :mod:`skcamel.data.columns`, chosen by what all its cells
+say. All come out commensurate: numbers as ranks from 0 to 1, categories and tags as 0 and 1, text
+as rows of length 1. An estimator behind it needs no scaling of its own.
 """
 
 from __future__ import annotations
 
-import os
+import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils._set_output import _get_output_config
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from skcamel.arrays import column_names, default_names
-from skcamel.data.cells import Column
-from skcamel.data.kinds import has_decimal_commas, part_of, without_value
-from skcamel.data.parts import Category, LeftOut, Part, Read, Text
+from skcamel.data.cells import Cells
+from skcamel.data.columns import (
+    FORCED,
+    MOSTLY,
+    Category,
+    Date,
+    EncodedText,
+    Evidence,
+    LearnedColumn,
+    LeftOut,
+    Tags,
+    Text,
+    kind_of,
+    learned,
+)
+from skcamel.data.encoders import checked_encoder
 from skcamel.data.text import counted, first_repeated, shortened
 from skcamel.memory import require
 
-FORCED = (
-    "drop",
-    "id",
-    "text",
-    "category",
-    "number",
-    "date",
-)  # parameters that overrule what the cells say
-WORDS = {"category", "date", "text", "tags"}  # kinds whose columns a scaling would spoil
+WORDS = (Category, Date, Tags, Text)  # kinds whose columns a scaling would spoil
 WRITTEN = ("id", "text", "category", "tags")  # kinds whose cells count as they are written
 # output columns of categories and tags from which the output is sparse, as it always is with text
 MANY = 200
+FEW_UNSEEN = 2  # cells without any value of the fit that are worth a warning
 
-Kinds = dict[str, str]
+
+NOTES = {
+    "unseen": "{rows} with a value of {name} that the {fit} did not see",
+    "strange": "no value of {name} was seen by the {fit}",
+    "missing": "{values} in {name}, which had none",
+    "unreadable": "{cells} of {name} not readable, taken as missing",
+    "absent": "no column {name}, taken as missing values",
+}
 
 
-@dataclass(frozen=True)
-class Differences:
+class Differences(NamedTuple):
     """How the rows of a table differ from those that a preparer learned from.
 
     Parameters
     ----------
-    unseen, gaps, unreadable : mapping from column to number of rows
-        Values that the training rows did not have; gaps in columns that had none; cells that are
-        not what the column holds.
-    missing, extra : tuple of str
-        Columns that are not there, and columns that the preparer does not know.
+    counts : Counter
+        (what, column) ► rows. "unseen" are values that the training rows did not have, and
+        "strange" if there are no others; "missing" values in columns that had none; "unreadable"
+        cells, which are not what the column holds; "absent" columns.
+    extra : tuple of str
+        Columns that the preparer does not know.
     """
 
-    unseen: Mapping[str, int]
-    gaps: Mapping[str, int]
-    unreadable: Mapping[str, int]
-    missing: tuple[str, ...]
+    counts: Counter[tuple[str, str]]
     extra: tuple[str, ...]
 
     def plus(self, other: Differences) -> Differences:
         """Of the rows of both."""
+        extra = dict.fromkeys(self.extra + other.extra)
+        return Differences(self.counts + other.counts, tuple(extra))
 
-        def together(which: str) -> dict[str, int]:
-            return dict(Counter(getattr(self, which)) + Counter(getattr(other, which)))
-
-        missing, extra = (
-            tuple(dict.fromkeys(first + second))
-            for first, second in ((self.missing, other.missing), (self.extra, other.extra))
-        )
-        return Differences(
-            together("unseen"), together("gaps"), together("unreadable"), missing, extra
-        )
-
-    def notes(self, learned_from: str = "fit") -> list[str]:
-        """A sentence for each difference."""
-        said = [
-            f"{counted(n, 'row')} with a value of {name!r:.60} that the {learned_from} did not see"
-            for name, n in self.unseen.items()
-        ]
-        said += [
-            f"{counted(n, 'gap')} in {name!r:.60}, which had none" for name, n in self.gaps.items()
-        ]
-        said += [
-            f"{counted(n, 'cell')} of {name!r:.60} not readable, taken as"
-            f" {'a gap' if n == 1 else 'gaps'}"
-            for name, n in self.unreadable.items()
-        ]
-        said += [f"no column {name!r:.60}, taken as gaps" for name in self.missing]
-        return said
+    def notes(self, fit: str = "fit", kinds: Collection[str] = tuple(NOTES)) -> list[str]:
+        """A sentence for each difference of some kinds; `fit` is what to call the training rows."""
+        notes = []
+        for (what, name), n in self.counts.items():
+            if what in kinds:
+                rows, values = counted(n, "row"), counted(n, "missing value")
+                words = {"rows": rows, "values": values, "cells": counted(n, "cell")}
+                notes.append(NOTES[what].format(name=f"{name!r:.60}", fit=fit, **words))
+        return notes
 
 
 class TablePreparer(TransformerMixin, BaseEstimator):
-    """Turn a table with numbers, words, dates, text and gaps into numbers.
+    """Turn a table with numbers, words, dates, text and missing values into numbers.
 
     Parameters
     ----------
     drop, id, text, category, number, date : sequences of column names, default=()
         Overrule what the cells say: columns to leave out, columns that name the rows, and what
         others hold.
-    scaling : {"rank", "none"}, default="rank"
+    scaling : {"rank", "none", "auto"}, default="rank"
         Numbers as ranks from 0 to 1, which makes them commensurate with categories and text; or as
-        they are.
+        they are; or "auto": as they are in a table of numbers alone, for a search over scalings.
     allow_missing : bool, default=False
-        Whether tables to transform may lack columns, which then hold gaps; otherwise they are
-        refused by name.
+        Whether tables to transform may lack columns, which then hold missing values; otherwise they
+        are refused by name.
+    text_encoder : transformer, object with ``encode``, or dict, default=None
+        What turns texts into numbers in place of TF-IDF: a transformer of texts of scikit-learn,
+        which is cloned and fitted, or an object with ``encode(list of str)`` that returns (n, d).
+        A dict from column to such names the columns of texts. Rows are scaled to length 1.
+    sparse_output : bool or "auto", default="auto"
+        Whether `transform` returns a sparse matrix; "auto" with text, and with more than 200
+        columns of categories and tags.
 
     Attributes
     ----------
     kinds_ : dict
         Column ► "number", "flag" (yes or no), "category", "date", "text", "tags" (several values in
-        a cell), or why it is left out:
-        "id", "constant", "empty", "dropped".
+        a cell), or why it is left out: "id", "constant", "empty", "dropped".
+    columns_ : tuple
+        What was learned of each column.
     source_columns_ : array of shape (d,)
         For each output column the name of the column that it comes from.
+    scaling_ : {"rank", "none"}
     id_columns_ : tuple of str
         Columns that name the rows.
+    unreadable_cells_ : dict
+        Column ► number of cells of the training rows that are not what the column holds.
     feature_names_in_ : array of shape (number of columns,)
     sampled_ : tuple of two ints
         Where the fit saw a sample alone, as of files larger than memory: how many rows it saw, and
@@ -127,8 +129,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    Gaps get a column of their own where there are at least five, and where they go with one of the
-    labels y, if these are given.
+    Missing values get a column of their own where there are at least five, and where they go with
+    one of the labels y, if these are given.
 
     Examples
     --------
@@ -148,7 +150,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     stored: ClassVar[dict[str, Any]] = {
         "n_features_in_": int,
         "feature_names_in_": ("d", str),
-        "parts_": [Part],
+        "columns_": [LearnedColumn],
+        "scaling_": str,
         "sampled_": [int],
         "_sklearn_output_config": dict,
     }
@@ -165,6 +168,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         date: Sequence[str] = (),
         scaling: str = "rank",
         allow_missing: bool = False,
+        text_encoder: Any = None,
+        sparse_output: bool | str = "auto",
     ) -> None:
         self.drop = drop
         self.id = id
@@ -174,20 +179,26 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         self.date = date
         self.scaling = scaling
         self.allow_missing = allow_missing
+        self.text_encoder = text_encoder
+        self.sparse_output = sparse_output
 
     def __sklearn_tags__(self) -> Any:
-        """Tables of any kind, with gaps."""
+        """Tables of any kind, with missing values."""
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
         return tags
 
     def _check_parameters(self) -> None:
-        if self.scaling not in ("rank", "none"):
-            raise ValueError(f"scaling must be 'rank' or 'none', got {self.scaling!r}.")
+        if self.scaling not in ("rank", "none", "auto"):
+            raise ValueError(f"scaling must be 'rank', 'none' or 'auto', got {self.scaling!r}.")
+        if self.sparse_output not in (True, False, "auto"):
+            raise ValueError(
+                f"sparse_output must be True, False or 'auto', got {self.sparse_output!r:.80}."
+            )
         for kind in FORCED:
             names = getattr(self, kind)
-            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
-                raise ValueError(
+            if isinstance(names, str):
+                raise TypeError(
                     f"{kind} must be a sequence of column names, such as ['age'], got"
                     f" {names!r:.80}."
                 )
@@ -195,98 +206,86 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def check_stored(self) -> None:
         """Refuse what no fit gives."""
         self._check_parameters()
-        if (
-            not 0
-            < self.n_features_in_
-            == len(self.parts_)
-            == len({part.name for part in self.parts_})
-        ):
+        names = {column.name for column in self.columns_}
+        if not 0 < self.n_features_in_ == len(self.columns_) == len(names):
             raise ValueError(
-                f"parts_ must be {self.n_features_in_} columns with different names, got"
-                f" {len(self.parts_)}"
+                f"columns_ must be {self.n_features_in_} columns with different names, got"
+                f" {len(self.columns_)}"
             )
-        if empty := [
-            part.name for part in self.parts_ if not (isinstance(part, LeftOut) or part.features())
-        ]:
-            raise ValueError(f"parts_ must give columns, {empty[0]!r:.60} gives none")
-        if len(getattr(self, "sampled_", (1, 1))) != 2 or _get_output_config("transform", self)[
-            "dense"
-        ] not in ("default", "pandas", "polars"):
-            raise ValueError(
-                "sampled_ must be two numbers of rows, and the output one that is known"
-            )
+        if len(getattr(self, "sampled_", (1, 1))) != 2 or self.scaling_ not in ("rank", "none"):
+            raise ValueError("sampled_ must be two numbers of rows, and scaling_ rank or none")
 
     def fit(self, X: Any, y: Any = None) -> TablePreparer:
         """Learn what each column holds.
 
         Parameters
         ----------
-        X : pandas, polars or pyarrow frame, dict of columns, array of shape (n, columns), or the
-        path of a table file
+        X : pandas, polars or pyarrow frame, dict of columns, or array of shape (n, columns)
         y : array of shape (n, q), default=None
-            Labels; gaps of a column that go with none of them get no column of their own.
+            Labels; missing values of a column that go with none of them get no column of their own.
         """
         self._check_parameters()
-        columns = columns_of(X, [*self.id, *self.text, *self.category])
-        forced = self._forced(columns)
-        labels = _labels(y, len(next(iter(columns.values()))))
-        comma = any(has_decimal_commas(column) for column in columns.values())
-        self.parts_ = tuple(
-            part_of(
-                name, column, forced.get(name), labels, comma=comma, ranks=self.scaling == "rank"
+        cells = cells_of(X)
+        comma = any(_has_decimal_commas(Evidence(name, own)) for name, own in cells.items())
+        evidence = {name: Evidence(name, own, comma) for name, own in cells.items()}
+        forced = self._forced(cells)
+        self.scaling_ = self.scaling
+        if self.scaling == "auto":
+            kinds = [kind_of(own, forced.get(name)) for name, own in evidence.items()]
+            has_words = any(kind in WORDS for kind in kinds)
+            self.scaling_ = "rank" if has_words else "none"
+        n = len(next(iter(cells.values())))
+        labels = _labels(y, n)
+        columns = []
+        for name, own in evidence.items():
+            own.ranks = self.scaling_ == "rank"
+            columns.append(
+                learned(own, forced.get(name), labels, _encoder_for(self.text_encoder, name))
             )
-            for name, column in columns.items()
-        )
-        self.n_features_in_ = len(columns)
+        self.columns_ = tuple(columns)
+        self.n_features_in_ = len(cells)
         self.__dict__.pop("sampled_", None)  # of an earlier fit
+        self.__dict__.pop("feature_names_in_", None)
         if _has_names(X):
-            self.feature_names_in_ = np.array(list(columns), dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+            self.feature_names_in_ = np.array(list(cells), dtype=object)
         if not len(self.source_columns_):
-            told = "; ".join(f"{part.name!r:.60} {part.detail()}" for part in self.parts_[:4])
-            rows = counted(len(columns[self.parts_[0].name]), "sample")
+            reasons = [f"{column.name!r:.60} {column.describe()}" for column in self.columns_[:4]]
             raise ValueError(
-                f"No column of {rows} is left to learn from: {told}. Say what they hold, as by"
-                " number=[…] or category=[…]."
+                f"No column of {counted(n, 'sample')} is left to learn from:"
+                f" {'; '.join(reasons)}. Say what they hold, as by number=[…] or category=[…]."
             )
         return self
 
-    def fit_for_search(self, X: Any, y: Any = None) -> bool:
-        """Fit for an estimator that tries several scalings: numbers alone stay as they are. Returns whether there is more than numbers."""
-        has_words = bool(set(self.fit(X, y).kinds_.values()) & WORDS)
-        if not has_words:
-            self.set_params(scaling="none").fit(X, y)
-        return has_words
-
-    def _forced(self, columns: Mapping[str, Column]) -> Kinds:
-        forced: Kinds = {}
-        for kind in FORCED:
-            for name in getattr(self, kind):
-                if name not in columns:
-                    raise ValueError(
-                        f"{kind} names {name!r:.80}, which is no column; the columns are"
-                        f" {shortened(columns, 12)}."
-                    )
-                if name in forced:
-                    raise ValueError(
-                        f"{name!r:.80} is named by {forced[name]} and by {kind}; name it once."
-                    )
-                forced[name] = kind
-        return forced
+    def _forced(self, columns: Mapping[str, Cells]) -> dict[str, str]:
+        """Columns that parameters name ► the parameter."""
+        named = {kind: getattr(self, kind) for kind in FORCED}
+        if isinstance(self.text_encoder, dict):
+            named["text"] = list(dict.fromkeys([*self.text, *self.text_encoder]))
+        wanted = [(name, kind) for kind, names in named.items() for name in names]
+        for name, kind in wanted:
+            if name not in columns:
+                raise ValueError(
+                    f"{kind} names {name!r:.80}, which is no column; the columns are"
+                    f" {shortened(columns, 12)}."
+                )
+        if twice := first_repeated(name for name, _ in wanted):
+            both = [kind for name, kind in wanted if name == twice]
+            raise ValueError(f"{twice!r:.80} is named by {' and by '.join(both)}; name it once.")
+        return dict(wanted)
 
     def as_written(self) -> list[str]:
         """Columns of a file whose cells count as they are written, such as ``007``: those of words, as far as they are known."""
-        if not hasattr(self, "parts_"):
+        if not hasattr(self, "columns_"):
             return [*self.id, *self.text, *self.category]
         return [name for name, kind in self.kinds_.items() if kind in WRITTEN]
 
     @property
-    def kinds_(self) -> Kinds:
+    def kinds_(self) -> dict[str, str]:
         """Column ► what it holds, or why it is left out."""
         check_is_fitted(self)
         return {
-            part.name: part.why if isinstance(part, LeftOut) else part.kind for part in self.parts_
+            column.name: column.why if isinstance(column, LeftOut) else column.kind
+            for column in self.columns_
         }
 
     @property
@@ -295,105 +294,126 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         return tuple(name for name, kind in self.kinds_.items() if kind == "id")
 
     @property
+    def unreadable_cells_(self) -> dict[str, int]:
+        """Column ► cells of the training rows that are not what the column holds."""
+        check_is_fitted(self)
+        return {column.name: column.unreadable for column in self.columns_ if column.unreadable}
+
+    @property
     def source_columns_(self) -> np.ndarray:
         """For each output column the name of the column that it comes from, (d,)."""
         check_is_fitted(self)
-        return np.array(
-            [part.name for part in self.parts_ for _ in range(len(part.features()) + part.gap)],
-            dtype=object,
-        )
+        return self._in_outputs([column.name for column in self.columns_])
+
+    @property
+    def is_word_(self) -> np.ndarray:
+        """Which output columns stand for a word of a text, (d,) bool."""
+        return self._in_outputs([isinstance(column, Text) for column in self.columns_])
+
+    def _in_outputs(self, of_columns: Sequence[Any]) -> np.ndarray:
+        widths = [len(column.feature_names()) + column.indicator for column in self.columns_]
+        return np.repeat(np.array(of_columns, dtype=object), widths)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the output columns, such as ``age``, ``age (gap)``, ``city=Rome``, ``notes: fever``, ``born (month sin)``, (d,)."""
+        """Names of the output columns, such as ``age``, ``age (missing)``, ``city=Rome``, ``notes: fever``, ``born (month sin)``, (d,)."""
         check_is_fitted(self)
-        if input_features is not None and list(map(str, input_features)) != [
-            part.name for part in self.parts_
-        ]:
+        if input_features is not None and list(map(str, input_features)) != list(self.kinds_):
             raise ValueError("input_features is not equal to feature_names_in_")
-        names = [
-            name
-            for part in self.parts_
-            for name in [*part.features(), *[f"{part.name} (gap)"] * part.gap]
-        ]
+        names: list[str] = []
+        for column in self.columns_:
+            names += column.feature_names()
+            names += [f"{column.name} (missing)"] * column.indicator
         return np.array(names, dtype=object)
 
     def describe(self) -> list[tuple[str, str, str]]:
         """For each column its name, its kind, and a few words on what becomes of it."""
-        return [(part.name, self.kinds_[part.name], part.detail()) for part in self.parts_]
+        return [
+            (column.name, self.kinds_[column.name], column.describe()) for column in self.columns_
+        ]
 
     def transform(self, X: Any) -> Any:
         """Numbers of a table, matched by the names of its columns.
 
         Parameters
         ----------
-        X : frame, array or path of a table file
+        X : frame, dict of columns or array
             Columns in any order; others than those of the fit are ignored. Those of an array have
-            no names: they are taken in the order
-            of the fit. Unseen categories are 0 in all columns of theirs.
+            no names: they are taken in the order of the fit. Unseen categories are 0 in all columns
+            of theirs.
 
         Returns
         -------
         array or CSR array of shape (n, d)
-            Sparse with text, and with more than 200 columns of categories and tags.
+
+        Warns
+        -----
+        UserWarning
+            Where cells are not what their column holds, and where a column has no value that the
+            fit saw.
         """
-        return self.transform_with_differences(X)[0]
+        rows, differences = self.transform_with_differences(X)
+        notes = differences.notes(kinds=("unreadable", "strange"))
+        if notes:
+            warnings.warn(f"{'; '.join(notes)}. Is the table written as at the fit?", stacklevel=3)
+        return rows
 
     def transform_with_differences(
         self, X: Any, *, allow_missing: bool = False
     ) -> tuple[Any, Differences]:
         """Return the numbers of a table, and how it differs from that of the fit; `allow_missing` counts beside the parameter."""
+        return self._encoded(self._matched(X), allow_missing=allow_missing or self.allow_missing)
+
+    def _matched(self, X: Any) -> dict[str, Cells]:
+        """Cells of a table by column; columns without names are taken by their position."""
         check_is_fitted(self)
-        kinds = self.kinds_
-        columns = columns_of(X, self.as_written())
-        if not _has_names(X):
-            if len(columns) != self.n_features_in_:
-                raise ValueError(
-                    f"X has {len(columns)} features, but TablePreparer is expecting"
-                    f" {self.n_features_in_} features as input."
-                )
-            columns = dict(zip(kinds, columns.values(), strict=True))  # by position
-        used = [part for part in self.parts_ if not isinstance(part, LeftOut)]
-        missing = tuple(part.name for part in used if part.name not in columns)
-        if missing and not (allow_missing or self.allow_missing):
-            named = f"the column{'s' * (len(missing) > 1)} {shortened(missing, 8)}"
+        cells = cells_of(X)
+        if _has_names(X):
+            return cells
+        if len(cells) != self.n_features_in_:
             raise ValueError(
-                f"the table lacks {named} of the fit; add what is missing, or let it count as gaps"
-                " (--allow-missing)."
+                f"X has {len(cells)} features, but TablePreparer is expecting"
+                f" {self.n_features_in_} features as input."
             )
-        given = dict.fromkeys(columns)
-        nothing = Column(codes=np.full(len(next(iter(columns.values()))), -1))
-        read = [
-            part.read(columns.pop(part.name, nothing)) for part in used
-        ]  # a column that is read need not be kept
+        return dict(zip(self.kinds_, cells.values(), strict=True))
 
-        def told(which: str, wanted: Callable[[Part], bool]) -> dict[str, int]:
-            counts = {
-                part.name: int(getattr(own, which).sum())
-                for part, own in zip(used, read, strict=True)
-                if wanted(part)
-            }
-            return {name: count for name, count in counts.items() if count}
+    def _encoded(
+        self, cells: Mapping[str, Cells], *, allow_missing: bool
+    ) -> tuple[Any, Differences]:
+        used = [column for column in self.columns_ if not isinstance(column, LeftOut)]
+        absent = tuple(column.name for column in used if column.name not in cells)
+        if absent and not allow_missing:
+            named = f"the column{'s' * (len(absent) > 1)} {shortened(absent, 8)}"
+            raise ValueError(
+                f"the table lacks {named} of the fit; add what is missing, or let it count as"
+                " missing values (allow_missing=True, --allow-missing)."
+            )
+        n = len(next(iter(cells.values())))
+        blocks: list[Any] = []
+        counts = Counter({("absent", name): n for name in absent})
+        for column in used:
+            name, own = column.name, cells.get(column.name, Cells.of([None] * n))
+            entries, odd = column.encode(own)
+            odd &= ~own.missing
+            filled = own.missing | (odd & column.fills)
+            counts["unreadable" if column.fills else "unseen", name] = int(odd.sum())
+            if not column.missing and name in cells:
+                counts["missing", name] = int(own.missing.sum())
+            if not column.fills and odd.sum() == (~own.missing).sum() >= FEW_UNSEEN:
+                counts["strange", name] = int(odd.sum())
+            blocks.append(entries)
+            if column.indicator:
+                blocks.append(filled.astype(np.float64)[:, None])
+        extra = tuple(name for name in cells if name not in self.kinds_)
+        return self._stacked(blocks), Differences(+counts, extra)
 
-        differences = Differences(
-            unseen=told("odd", lambda part: isinstance(part, Category)),
-            gaps=told("gaps", lambda part: not part.gaps and part.name in given),
-            unreadable=told("odd", lambda part: not isinstance(part, Category)),
-            missing=missing,
-            extra=tuple(name for name in given if name not in kinds),
-        )
-        return self._stacked(used, read), differences
-
-    def _stacked(self, used: Sequence[Part], read: Sequence[Read]) -> Any:
-        blocks: list[Any] = [
-            block
-            for part, own in zip(used, read, strict=True)
-            for block in [own.entries, *[without_value(own).astype(np.float64)[:, None]] * part.gap]
-        ]
-        is_text = any(isinstance(part, Text) for part in used)
-        n_values = sum(len(part.features()) for part in used if isinstance(part, Category))
-        framed = _get_output_config("transform", self)["dense"] != "default"
-        if (is_text or n_values > MANY) and not framed:
-            return side_by_side(blocks)
+    def _stacked(self, blocks: Sequence[Any]) -> Any:
+        is_sparse = self.sparse_output
+        if is_sparse == "auto":
+            has_text = any(isinstance(column, Text) for column in self.columns_)
+            values = [column for column in self.columns_ if isinstance(column, Category)]
+            is_sparse = has_text or sum(len(own.feature_names()) for own in values) > MANY
+        if is_sparse:
+            return sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr")
         require(
             8.0 * blocks[0].shape[0] * len(self.source_columns_),
             "A dense table of the features",
@@ -401,96 +421,58 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         )
         return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
 
+    def with_encoder(self, text_encoder: Any) -> bool:
+        """Hand back the text encoder of the fit, which a model file does not hold; returns whether there is a column for it.
 
-def side_by_side(blocks: Sequence[Any]) -> sparse.csr_array:
-    """Blocks of as many rows, dense or CSR, as one CSR matrix; each entry is written once, where scipy holds it four times.
-
-    Examples
-    --------
-    >>> side_by_side([np.array([[5.0], [0.0]]), sparse.csr_array([[0.0, 1.0], [2.0, 0.0]])]).toarray()
-    array([[5., 0., 1.],
-           [0., 2., 0.]])
-    """
-    n = blocks[0].shape[0]
-    lengths = [
-        np.diff(block.indptr) if sparse.issparse(block) else block.shape[1] for block in blocks
-    ]  # of each row, or of all
-    indptr = np.append(0, np.cumsum(np.broadcast_to(sum(lengths), n), dtype=np.int64))
-    indptr = indptr.astype(
-        np.int32 if indptr[-1] < 2**31 else np.int64
-    )  # both index arrays take the wider type
-    data, indices = np.empty(indptr[-1]), np.empty(indptr[-1], dtype=np.int32)
-    ends, first = indptr[:-1].copy(), 0  # where the next block of each row begins
-    for block, length in zip(blocks, lengths, strict=True):
-        if sparse.issparse(block):
-            places = np.repeat(ends - block.indptr[:-1], length)
-            places += np.arange(len(places), dtype=indptr.dtype)
-            data[places] = block.data
-            indices[places] = first + block.indices
-        else:
-            for column in range(block.shape[1]):
-                data[ends + column] = block[:, column]
-                indices[ends + column] = first + column
-        ends += length
-        first += block.shape[1]
-    joined = sparse.csr_array((data, indices, indptr), shape=(n, first))
-    joined.eliminate_zeros()
-    return joined
+        It must say the same as at the fit to the fixed texts that the file holds.
+        """
+        columns = list(self.columns_)
+        for place, column in enumerate(columns):
+            if isinstance(column, EncodedText):
+                encoder = _encoder_for(text_encoder, column.name)
+                if encoder is None:
+                    raise ValueError(
+                        f"the text encoder {column.encoder_name} of the column"
+                        f" {column.name!r:.60} is not in the file; hand it back, as by"
+                        " load(path, text_encoder=…) or --text-encoder module:factory."
+                    )
+                encoder = checked_encoder(encoder, column.encoder_name, column.probes)
+                columns[place] = replace(column, encoder=encoder)
+        self.columns_ = tuple(columns)
+        return any(isinstance(column, EncodedText) for column in columns)
 
 
-def columns_of(X: Any, as_text: Collection[str] = ()) -> dict[str, Column]:
-    """Columns of a frame, an array or a table file, by name; those named in `as_text` are read from a file as they are written."""
-    if _is_path(X):
-        from skcamel.data.readers import read_columns
-        from skcamel.data.separated import pyarrow_module
+def _encoder_for(text_encoder: Any, name: str) -> Any:
+    return text_encoder.get(name) if isinstance(text_encoder, dict) else text_encoder
 
-        columns = columns_of(read_columns(X, as_text=as_text))
-        # pyarrow would keep that of the table
-        pyarrow_module().default_memory_pool().release_unused()
-        return columns
+
+def _has_decimal_commas(evidence: Evidence) -> bool:
+    """Whether the cells are numbers that must have decimal commas."""
+    how, share = evidence.number
+    return how.decimal == "comma" and share >= MOSTLY
+
+
+def cells_of(X: Any) -> dict[str, Cells]:
+    """Cells of the columns of a frame, a dict of columns or an array, by name."""
     names = column_names(X)
     if isinstance(X, dict) and not sparse.issparse(X):  # scipy has a matrix that is one
-        names, cells = list(X), list(X.values())
+        names, columns = list(X), list(X.values())
     elif names is None:
-        names, cells = _of_array(X)
+        table = check_array(X, dtype=None, ensure_all_finite=False)
+        names, columns = list(default_names("x", table.shape[1])), list(table.T)
     else:
-        cells = [X[name] for name in (X.column_names if hasattr(X, "column_names") else X.columns)]
+        columns = [
+            X[name] for name in (X.column_names if hasattr(X, "column_names") else X.columns)
+        ]
     if (twice := first_repeated(names)) is not None:
         raise ValueError(f"two columns are called {twice!r:.80}; rename one.")
-    if not names or not len(cells[0]):
-        n, lacking = (len(cells[0]), "sample") if cells else (len(X), "feature")
-        raise ValueError(
-            f"The table is empty: 0 {lacking}(s) (shape=({n}, {len(names)})) while a minimum of 1"
-            " is required."
-        )
-    return {name: Column.of(own) for name, own in zip(names, cells, strict=True)}
+    if not names or not len(columns[0]):
+        raise ValueError("The table is empty; it needs a column and a row at least.")
+    return {name: Cells.of(own) for name, own in zip(names, columns, strict=True)}
 
 
 def _has_names(X: Any) -> bool:
-    return isinstance(X, (str, os.PathLike, dict)) or column_names(X) is not None
-
-
-def _is_path(X: Any) -> bool:
-    return isinstance(X, (str, os.PathLike))
-
-
-def _of_array(X: Any) -> tuple[list[str], list[np.ndarray]]:
-    if sparse.issparse(X):
-        raise TypeError(
-            "Sparse data was passed where a table is needed; a sparse matrix of numbers needs no"
-            " preparation."
-        )
-    table = np.asarray(X)
-    if table.dtype.kind == "c":
-        raise ValueError(
-            "Complex data not supported: a table holds real numbers, words, dates and text."
-        )
-    if table.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got {table.ndim}D array instead. Reshape your data: a table has"
-            " rows and columns."
-        )
-    return list(default_names("x", table.shape[1])), list(table.T)
+    return isinstance(X, dict) or column_names(X) is not None
 
 
 def _labels(y: Any, n: int) -> np.ndarray | None:
@@ -498,13 +480,11 @@ def _labels(y: Any, n: int) -> np.ndarray | None:
     if y is None:
         return None
     labels = np.asarray(y.toarray() if sparse.issparse(y) else y)
-    labels = labels[:, None] if labels.ndim == 1 else labels
-    if (
-        labels.dtype.kind not in "biuf"
-        or labels.shape[0] != n
-        or not (np.isin(labels, (-1, 0, 1)) | (labels != labels)).all()
-    ):
+    labels = labels.reshape(len(labels), -1)
+    if labels.dtype.kind not in "biuf" or len(labels) != n:
         return None
     known = labels == labels
+    if not np.isin(labels[known], (-1, 0, 1)).all():
+        return None
     mean = (labels == 1).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
     return np.where(known, labels == 1, mean)

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from skcamel.camel.explanation import LEARNED, Evidence, evidence, ranked_pushes
+from skcamel.data.pipeline import final
 from skcamel.display.canvas import DOWN, UP, axes_or_new, literal, similar_order
-from skcamel.pipeline import final
 
 WIDEST, THINNEST = 6.0, 0.4  # points, for up to 20 labels; many labels have thinner arrows
 FEW = 40  # labels whose names are written horizontally

@@ -305,12 +305,12 @@ def _preparer(dataset: Dataset) -> TablePreparer | None:
     """What prepares a table in each fold. All rows say which columns name the rows, as a fold may not, and whether there are words."""
     if dataset.table is None:
         return None
-    found = TablePreparer()
+    found = TablePreparer(scaling="auto")
     try:
-        found.fit_for_search(dataset.table, dataset.Y)
+        found.fit(dataset.table, dataset.Y)
     except ValueError as error:
         raise DataError(str(error), path=dataset.source) from error
-    return TablePreparer(id=found.id_columns_, scaling=found.scaling)
+    return TablePreparer(id=found.id_columns_, scaling=found.scaling_)
 
 
 def _jobs(

@@ -12,11 +12,11 @@ import skcamel
 from skcamel.camel.base import BaseCamel
 from skcamel.camel.kernel import RADIAL
 from skcamel.checks import choice
+from skcamel.data.pipeline import final, transformers
 from skcamel.export.columns import DOUBLE, KINDS, write_rows
 from skcamel.export.graph import Graph
 from skcamel.export.scores import write_scores
 from skcamel.memory import gib, require
-from skcamel.pipeline import final, transformers
 
 __all__ = ["to_onnx"]
 

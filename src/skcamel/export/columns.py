@@ -16,11 +16,11 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skcamel.camel.scaling import Ranks
 from skcamel.data.cells import missing_spellings
-from skcamel.data.parts import Category, Flag, LeftOut, Number, Part
+from skcamel.data.columns import Category, Flag, LearnedColumn, LeftOut, Number
+from skcamel.data.pipeline import final, transformers
 from skcamel.data.preparer import TablePreparer
 from skcamel.export.graph import Graph
 from skcamel.export.scores import by_column, levels
-from skcamel.pipeline import final, transformers
 
 KINDS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
 DOUBLE = 11  # the number of the type in ONNX
@@ -91,8 +91,8 @@ def _of_table(
     """The same for the columns of a table: an input (m, 1) each."""
     parts = [
         part
-        for part in preparer.parts_
-        if not isinstance(part, LeftOut) and (part.features() or part.gap)
+        for part in preparer.columns_
+        if not isinstance(part, LeftOut) and (part.feature_names() or part.indicator)
     ]
     _check(parts)
     inputs = {
@@ -101,7 +101,7 @@ def _of_table(
     }
     blocks: list[str] = []
     owners: list[
-        tuple[Part, bool]
+        tuple[LearnedColumn, bool]
     ] = []  # for each column of the blocks its part, and whether it tells the gaps
     for kind, read in ((Number, _numbers), (Flag, _flags)):
         own: list[Any] = [part for part in parts if isinstance(part, kind)]
@@ -116,14 +116,14 @@ def _of_table(
     for part in parts:
         if isinstance(part, Category):
             blocks.append(_category(graph, inputs[part], part))
-            owners += [(part, False)] * len(part.features()) + [(part, True)] * part.gap
-    places: dict[tuple[Part, bool], list[int]] = {}
+            owners += [(part, False)] * len(part.feature_names()) + [(part, True)] * part.indicator
+    places: dict[tuple[LearnedColumn, bool], list[int]] = {}
     for place, owner in enumerate(owners):
         places.setdefault(owner, []).append(place)
     order = [
         place
         for part in parts
-        for gap in (False, *[True] * part.gap)
+        for gap in (False, *[True] * part.indicator)
         for place in places.get((part, gap), ())
     ]
     return graph("Gather", graph("Concat", *blocks, axis=1), np.array(order), axis=1), [
@@ -131,7 +131,7 @@ def _of_table(
     ]
 
 
-def _told(part: Part, name: str) -> dict[str, Any]:
+def _told(part: LearnedColumn, name: str) -> dict[str, Any]:
     told: dict[str, Any] = {"column": part.name, "input": name, "kind": part.kind}
     if isinstance(part, Number) and part.unit:
         told["unit"] = part.unit
@@ -140,7 +140,7 @@ def _told(part: Part, name: str) -> dict[str, Any]:
     return told
 
 
-def _check(parts: Sequence[Part]) -> None:
+def _check(parts: Sequence[LearnedColumn]) -> None:
     """Refuse columns that ONNX cannot read as we do."""
     for part in parts:
         if part.kind in UNREADABLE:
@@ -154,7 +154,7 @@ def _numbers(graph: Graph, given: str, parts: list[Number]) -> tuple[str, str]:
     """Numbers or their ranks, gaps filled by medians; and which are gaps."""
     missing = graph("Not", graph("LessOrEqual", graph("Abs", given), LARGEST))  # also of NaN
     filled = graph("Where", missing, np.array([part.median for part in parts]), given)
-    steps = [part.steps for part in parts if part.steps is not None]
+    steps = [part.ranks for part in parts if part.ranks is not None]
     if not steps:
         return filled, missing
     ends = np.cumsum([len(own.knots) for own in steps])  # of all columns one after the other
@@ -183,11 +183,11 @@ def _flags(graph: Graph, given: str, _: list[Flag]) -> tuple[str, str]:
 
 def _category(graph: Graph, given: str, part: Category) -> str:
     """A column of 0 and 1 for each value, one for the rare ones, and one for gaps if they have one."""
-    width = len(part.features())
+    width = len(part.feature_names())
     codes = dict(zip(part.values, range(width), strict=False)) | dict.fromkeys(
         part.rare, len(part.values)
     )
-    codes |= dict.fromkeys(missing_spellings(), GAP) if part.gap else {}
+    codes |= dict.fromkeys(missing_spellings(), GAP) if part.indicator else {}
     keys = {
         "keys_strings": list(codes),
         "values_int64s": list(codes.values()),
@@ -195,5 +195,5 @@ def _category(graph: Graph, given: str, part: Category) -> str:
     }
     coded = graph("LabelEncoder", given, domain="ai.onnx.ml", **keys)
     return graph(
-        "Cast", graph("Equal", coded, np.array([*range(width), *[GAP] * part.gap])), to=DOUBLE
+        "Cast", graph("Equal", coded, np.array([*range(width), *[GAP] * part.indicator])), to=DOUBLE
     )

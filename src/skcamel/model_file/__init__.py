@@ -24,9 +24,9 @@ import scipy
 import sklearn
 
 import skcamel
+from skcamel.data.pipeline import final
 from skcamel.model_file.archive import FORMAT, HEADER, ModelFileError, opened, read, target, text_of
 from skcamel.model_file.state import MODELS, PIPELINES, Reader, Writer, is_ours
-from skcamel.pipeline import final
 
 __all__ = ["ModelFileError", "load", "save"]
 

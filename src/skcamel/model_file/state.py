@@ -20,7 +20,7 @@ what its instances hold::
   numbers; ``str`` texts; ``csr_array`` sparse
   or not; ``None`` an array or None.
 - ``int``, ``float``, ``str``, ``bool``, a class that has `stored`, or ``Ranks | None``.
-- ``[str]``, ``[Part]``: a list or tuple; texts are all different.
+- ``[str]``, ``[LearnedColumn]``: a list or tuple; texts are all different.
 - ``dict``, ``np.ndarray``: plain values, which `check_stored` looks into.
 
 Nothing else is ever read: an attribute that is not declared is refused before any of them is used.
@@ -43,9 +43,9 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from skcamel.checks import LARGEST
+from skcamel.data.pipeline import LabelPipeline
 from skcamel.matching import check_remembered
 from skcamel.model_file.archive import ModelFileError, archive
-from skcamel.pipeline import LabelPipeline
 
 # The only classes that a file can name, and where they live.
 MODELS = {
@@ -59,8 +59,18 @@ CLASSES = MODELS | {
     "SetThresholds": "skcamel.camel.link",
     "TablePreparer": "skcamel.data.preparer",
     **dict.fromkeys(
-        ("Steps", "LeftOut", "Number", "Flag", "Category", "Tags", "Moment", "Text"),
-        "skcamel.data.parts",
+        (
+            "RankScale",
+            "LeftOut",
+            "Number",
+            "Flag",
+            "Category",
+            "Tags",
+            "Date",
+            "Text",
+            "EncodedText",
+        ),
+        "skcamel.data.columns",
     ),
 }
 PIPELINES = {kind.__name__: kind for kind in (Pipeline, LabelPipeline)}

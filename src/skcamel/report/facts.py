@@ -22,6 +22,7 @@ from skcamel.data.dataset import (
     check_same_rows,
     unknown_entries,
 )
+from skcamel.data.pipeline import final, prepared, source_names, transformers
 from skcamel.experiment.paper import Metric, paper_figures, title_of
 from skcamel.experiment.records import Records
 from skcamel.experiment.significance import Significance, compare_by_metric
@@ -39,7 +40,6 @@ from skcamel.experiment.summary import (
 from skcamel.experiment.units import Run, read_cards, read_runs
 from skcamel.metrics import evaluate
 from skcamel.metrics.conventions import NAMES, TITLES
-from skcamel.pipeline import final, prepared, source_names, transformers
 
 AS_RECORDED = ""
 CHOICES = {

@@ -16,11 +16,11 @@ from skcamel.camel.link import set_rates
 from skcamel.camel.thresholds import f1_curves
 from skcamel.checks import names_compared
 from skcamel.data.dataset import Dataset
+from skcamel.data.pipeline import final
 from skcamel.display.canvas import similar_order
 from skcamel.experiment.paper import rounded
 from skcamel.metrics import LOSSES, report
 from skcamel.metrics.conventions import TITLES
-from skcamel.pipeline import final
 from skcamel.report.facts import Evaluated, ModelFacts, chosen, evaluated
 from skcamel.report.glance import Glance
 from skcamel.report.page import Column, Page, Rounded, Section, significant, write

@@ -10,9 +10,9 @@ from pydantic import ConfigDict, Field, FiniteFloat, JsonValue
 from typing_extensions import TypedDict
 
 from skcamel.arrays import default_names, dense
-from skcamel.data.parts import Category, Flag, LeftOut, Moment, Number, Part, Tags, Text
+from skcamel.data.columns import Category, Date, Flag, LearnedColumn, LeftOut, Number, Tags, Text
+from skcamel.data.pipeline import final
 from skcamel.matching import expected_by, preparer_of
-from skcamel.pipeline import final
 
 TYPICAL_WORDS = 5
 DATES = {
@@ -37,7 +37,7 @@ def columns_of(model: Any) -> list[dict[str, Any]]:
     """
     estimator, preparer, mean = final(model), preparer_of(model), mean_row(final(model))
     if preparer is not None:
-        parts = [part for part in preparer.parts_ if not isinstance(part, LeftOut)]
+        parts = [part for part in preparer.columns_ if not isinstance(part, LeftOut)]
         sources = preparer.source_columns_
         return [
             {"name": part.name, "kind": part.kind} | _details(part, mean[sources == part.name])
@@ -67,13 +67,13 @@ def mean_row(estimator: Any) -> np.ndarray:
     return mean if scaling.shift is None else mean + scaling.shift
 
 
-def _details(part: Part, mean: np.ndarray) -> dict[str, Any]:
+def _details(part: LearnedColumn, mean: np.ndarray) -> dict[str, Any]:
     """What a column holds, and what is typical for it; `mean` is that of its prepared columns."""
     if isinstance(part, Number):
         return {"typical": _rounded(part.median), "unit": part.unit}
-    if isinstance(part, Moment):
-        moment = np.datetime64(part.middle, "s").astype(datetime)
-        return {"typical": moment.strftime(DATES[part.order]), "order": part.order}
+    if isinstance(part, Date):
+        moment = np.datetime64(part.median, "s").astype(datetime)
+        return {"typical": moment.strftime(DATES[part.formats[0]]), "order": part.formats[0]}
     if isinstance(part, Flag):
         return {"typical": part.yes if mean[0] > 0.5 else part.no, "choices": [part.yes, part.no]}
     if isinstance(part, Category):

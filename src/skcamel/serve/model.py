@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field, create_model
 
 from skcamel.camel.base import BaseCamel
 from skcamel.checks import names_compared
+from skcamel.data.pipeline import final, prepared, source_names, transformers
 from skcamel.matching import preparer_of
-from skcamel.pipeline import final, prepared, source_names, transformers
 from skcamel.predictions import Predictions, explained, reasons
 from skcamel.serve.columns import columns_of, row_type
 
@@ -156,7 +156,7 @@ class Served:
 
     def _add_reasons(self, predictions: list[dict[str, Any]], X: Any) -> list[str]:
         """Add to each prediction why its labels have their scores; notes."""
-        sources = None if self.model is self.estimator else source_names(self.model)
+        sources = None if self.model is self.estimator else source_names(self.model, X)
         with names_compared():
             found, note = explained(self.estimator, X, sources)
         for r, prediction in enumerate(predictions):

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.pipeline import make_pipeline as sklearn_make_pipeline
 
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
+
+MOST_WORDS = 200  # of the rows to explain that are reasons of their own
 
 
 def final(model: Any) -> MultiLabelClassifier:
     """The estimator itself, or the one in which a Pipeline ends, also through Pipelines within it.
-
-    Parameters
-    ----------
-    model : estimator of skcamel, or Pipeline that ends in one
 
     Examples
     --------
@@ -34,52 +34,45 @@ def final(model: Any) -> MultiLabelClassifier:
     if not isinstance(last, MultiLabelClassifier):
         what = "This is" if last is model else "This Pipeline ends in"
         name = repr(last) if last is None or isinstance(last, str) else f"a {type(last).__name__}"
-        cure = (
-            "its best_estimator_"
-            if hasattr(last, "best_estimator_")
-            else "an estimator of skcamel, or a Pipeline that ends in one"
-        )
-        raise TypeError(f"{what} {name}; give {cure}.")
+        hint = "an estimator of skcamel, or a Pipeline that ends in one"
+        if hasattr(last, "best_estimator_"):
+            hint = "its best_estimator_"
+        raise TypeError(f"{what} {name}; give {hint}.")
     return last
 
 
 def transformers(model: Any) -> list[Any]:
     """All steps before the final estimator, in order, also those of Pipelines within; steps that pass rows on as they are, left out."""
     final(model)
-    return list(_flat(model))[:-1]
+    return list(_steps(model))[:-1]
 
 
-def _flat(step: Any) -> Iterator[Any]:
+def _steps(step: Any) -> Iterator[Any]:
     if isinstance(step, Pipeline):
         for _, own in step.steps:
-            yield from _flat(own)
+            yield from _steps(own)
     elif step is not None and not isinstance(step, str):  # "passthrough"
         yield step
 
 
 def prepared(model: Any, X: Any) -> Any:
-    """The rows as the final estimator sees them: X after all other steps; X itself for a bare estimator.
-
-    Parameters
-    ----------
-    model : fitted estimator or Pipeline
-    X : whatever the model takes
-    """
+    """The rows as the final estimator sees them: X after all other steps; X itself for a bare estimator."""
     for step in transformers(model):
         X = step.transform(X)
     return X
 
 
-def source_names(model: Any) -> list[str] | None:
+def source_names(model: Any, rows: Any = None) -> list[str] | None:
     """For each input column of the final estimator the name of the column that it was made from, (d,); None where nobody knows.
 
-    The last step that has ``source_columns_`` tells it. Without one, columns have the names that
-    the steps give them
-    (``get_feature_names_out``), or those that the estimator was fitted on.
+    The last step that has ``source_columns_`` decides. Without one, columns have the names that
+    the steps give them (``get_feature_names_out``), or those that the estimator was fitted on.
 
     Parameters
     ----------
     model : fitted estimator or Pipeline
+    rows : array or CSR matrix of shape (m, d), default=None
+        Prepared rows to explain: the words of texts that occur in them stand for themselves.
 
     Examples
     --------
@@ -93,33 +86,27 @@ def source_names(model: Any) -> list[str] | None:
     """
     estimator, names = final(model), None
     for step in transformers(model):
-        names = (
-            [str(name) for name in step.source_columns_]
-            if hasattr(step, "source_columns_")
-            else _renamed(step, names)
-        )
+        names = step.source_columns_ if hasattr(step, "source_columns_") else _renamed(step, names)
+        if rows is not None and hasattr(step, "is_word_") and len(names) == rows.shape[1]:
+            weights = np.asarray(abs(rows).sum(axis=0)).ravel() * step.is_word_
+            heaviest = np.argsort(-weights, kind="stable")[:MOST_WORDS]
+            words = heaviest[weights[heaviest] > 0]
+            names[words] = step.get_feature_names_out()[words]
     if names is None or len(names) != getattr(estimator, "n_features_in_", len(names)):
         names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 
 
-def _renamed(step: Any, names: list[str] | None) -> list[str] | None:
+def _renamed(step: Any, names: Any) -> Any:
     """Names after a step: a column that comes out under the name it went in with keeps its source, others have the step's name."""
     given = getattr(step, "feature_names_in_", names)
     try:
         out = step.get_feature_names_out(given)
-    except (
-        AttributeError,
-        TypeError,
-        ValueError,
-    ):  # it has none, or does not know the columns that it was fitted on
+    except (AttributeError, TypeError, ValueError):  # it has none, or does not know its columns
         return None
-    sources = (
-        dict(zip(given, names, strict=True))
-        if given is not None and names is not None and len(given) == len(names)
-        else {}
-    )
-    return [str(sources.get(name, name)) for name in out]
+    known = given is not None and names is not None and len(given) == len(names)
+    sources = dict(zip(given, names, strict=True)) if known else {}
+    return np.array([sources.get(name, name) for name in out], dtype=object)
 
 
 def outputs(model: Any, X: Any) -> Outputs:
@@ -129,10 +116,6 @@ def outputs(model: Any, X: Any) -> Outputs:
     ----------
     model : fitted estimator of skcamel, or fitted Pipeline that ends in one
     X : whatever the model takes, m rows
-
-    Returns
-    -------
-    Outputs
 
     Examples
     --------
@@ -166,6 +149,31 @@ def label_sets(model: Any, X: Any) -> list[tuple[str, ...]]:
     return outputs(model, X).label_sets
 
 
+def predict_sets(model: Any, X: Any, confidence: float = 0.9) -> np.ndarray:
+    """Answer yes (1), no (0) or open (-1) for every label, int8 (m, q); see :meth:`CamelClassifier.predict_sets`.
+
+    Parameters
+    ----------
+    model : fitted estimator of skcamel, or fitted Pipeline that ends in one
+    X : whatever the model takes, m rows
+    confidence : float in (0, 1], default=0.9
+    """
+    return final(model).predict_sets(prepared(model, X), confidence)
+
+
+def top_k(model: Any, X: Any, k: int) -> np.ndarray:
+    """Positions of the `k` labels with the highest scores, highest first, int64 (m, k).
+
+    Parameters
+    ----------
+    model : fitted estimator of skcamel, or fitted Pipeline that ends in one
+    X : whatever the model takes, m rows
+    k : int
+        At most the number of labels.
+    """
+    return outputs(model, X).top(k)
+
+
 def explain(model: Any, X: Any, **options: Any) -> Any:
     """Exact additive parts of every score; see :meth:`CamelClassifier.explain`.
 
@@ -175,8 +183,8 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
     X : whatever the model takes, m rows
     **options
         Of the estimator's own `explain`. With ``features=True`` columns are named and summed by the
-        columns that they were
-        made from, unless `sources` says otherwise.
+        columns that they were made from, the words of a text by the word, unless `sources` says
+        otherwise.
 
     Returns
     -------
@@ -198,17 +206,17 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
             f"A {type(estimator).__name__} has no collaboration to explain; fit a CamelClassifier"
             " or CamelClassifierCV."
         )
+    rows = prepared(model, X)
     if options.get("features"):
-        options = {"sources": source_names(model)} | options
-    return estimator.explain(prepared(model, X), **options)
+        options = {"sources": source_names(model, rows)} | options
+    return estimator.explain(rows, **options)
 
 
 class LabelPipeline(Pipeline):
-    """A Pipeline that answers like the estimator of ours in which it ends: what `skcamel fit` makes of a table, and what `load` gives.
+    """A Pipeline that answers like the estimator of ours in which it ends: what :func:`make_pipeline` and `skcamel fit` make.
 
     Beside what every Pipeline has, it has `label_sets`, `predict_sets`, `outputs`, `explain` and
-    `top_k`, and the fitted attributes of its
-    estimator, such as `label_names_`.
+    `top_k`, and the fitted attributes of its estimator, such as `label_names_`.
 
     Examples
     --------
@@ -221,28 +229,31 @@ class LabelPipeline(Pipeline):
     ['label1', 'label2']
     """
 
+    outputs = outputs
+    label_sets = label_sets
+    predict_sets = predict_sets
+    explain = explain
+    top_k = top_k
+
     def __getattr__(self, name: str) -> Any:
         """Fitted attributes of the estimator."""
         if name.startswith("_") or not name.endswith("_") or "steps" not in vars(self):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(final(self), name)
 
-    def outputs(self, X: Any) -> Outputs:
-        """See :func:`outputs`."""
-        return outputs(self, X)
 
-    def label_sets(self, X: Any) -> list[tuple[str, ...]]:
-        """See :func:`label_sets`."""
-        return label_sets(self, X)
+def make_pipeline(*steps: Any) -> LabelPipeline:
+    """Join transformers and an estimator of skcamel, as scikit-learn's `make_pipeline`, to a Pipeline that answers all that the estimator does.
 
-    def predict_sets(self, X: Any, confidence: float = 0.9) -> Any:
-        """Answer yes (1), no (0) or open (-1); see :meth:`CamelClassifier.predict_sets`."""
-        return final(self).predict_sets(prepared(self, X), confidence)
+    Parameters
+    ----------
+    *steps : transformers, and at last an estimator of skcamel
 
-    def explain(self, X: Any, **options: Any) -> Any:
-        """See :func:`explain`."""
-        return explain(self, X, **options)
-
-    def top_k(self, X: Any, k: int) -> Any:
-        """Positions of the `k` labels with the highest scores, highest first: int64 (m, k)."""
-        return outputs(self, X).top(k)
+    Examples
+    --------
+    >>> from skcamel import CamelClassifier
+    >>> from skcamel.data import TablePreparer
+    >>> list(make_pipeline(TablePreparer(), CamelClassifier()).named_steps)
+    ['tablepreparer', 'camelclassifier']
+    """
+    return LabelPipeline(sklearn_make_pipeline(*steps).steps)

@@ -33,6 +33,7 @@ test-long: docs browser oldest release
 	PYTHONPATH=tests $(BIN)/python tests/container.py
 	$(BIN)/python -m pip install --quiet "torch==2.13.0" # the CPU build; newer ones pull in CUDA
 	$(BIN)/python -m pytest -m torch -n auto
+	KILLS=50 $(BIN)/python -m pytest tests/experiment/test_killed.py
 
 browser: docs $(VENV)/.browser # pages in a headless Chromium, which must be on PATH (Debian: apt-get install chromium)
 	$(BIN)/python -m pytest -m browser tests/browser

@@ -13,7 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from skcamel.experiment import Records, summarise
-from skcamel.experiment.paper import method_and_preset
+from skcamel.experiment.summary import method_and_preset
 
 ROOT = Path(__file__).parents[1]
 README, RESULTS, STUDY = (

@@ -15,8 +15,8 @@ from skcamel import CamelClassifierCV
 from skcamel.camel import kernel
 from skcamel.data import load_dataset
 from skcamel.experiment.folds import splits
-from skcamel.experiment.methods import CamelMethod
-from skcamel.experiment.paper import LARGE, REGULAR
+from skcamel.experiment.methods import get_method
+from skcamel.experiment.summary import LARGE, REGULAR
 
 FEW_ROWS = 600
 
@@ -187,7 +187,8 @@ def unit(
     preset: str, X: np.ndarray, Y: np.ndarray, new: np.ndarray, *, device: str | None = "cuda"
 ) -> None:
     """Selection, fits and predictions of one unit of a study."""
-    CamelMethod(preset, device=device).fit(X, Y, seed=0).outcomes(new)
+    method = get_method("camel", preset, device=device)
+    method.fit(X, Y, seed=0)[""].outcome(new)
 
 
 def _eigh(K: torch.Tensor) -> None:

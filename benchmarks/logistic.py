@@ -17,7 +17,7 @@ from benchmarks.machine import Row, at_most
 from skcamel.arrays import dense
 from skcamel.baselines import BinaryRelevance
 from skcamel.data import load_dataset
-from skcamel.experiment.paper import LARGE, REGULAR
+from skcamel.experiment.summary import LARGE, REGULAR
 from skcamel.metrics import NAMES, evaluate
 from skcamel.metrics.conventions import TITLES
 

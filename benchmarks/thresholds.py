@@ -13,7 +13,7 @@ from benchmarks.machine import Row, at_least
 from skcamel import CamelClassifier
 from skcamel.camel import thresholds
 from skcamel.data import load_dataset
-from skcamel.experiment import EstimatorMethod, get_method
+from skcamel.experiment import Method, get_method
 from skcamel.metrics import hamming_loss, macro_f1
 
 SETS = ("genbase", "medical", "emotions", "cal500", "enron", "yeast", "scene", "image")
@@ -52,13 +52,12 @@ def methods(name: str) -> Iterator[Row]:
     data = load_dataset(name)
     for method in ("br", "ecc", "rakel", "llsf", "jfsc"):
         tuned = get_method(method, "best")
-        zero = EstimatorMethod(method, clone(tuned.estimator).set_params(threshold="zero"))
+        zero = Method(method, clone(tuned.estimator).set_params(threshold="zero"))
         values = {"zero": [], "tuned": []}
         for train, test in KFold(3, shuffle=True, random_state=0).split(data.X):
             for key, one in (("zero", zero), ("tuned", tuned)):
-                (outcome,) = (
-                    one.fit(data.X[train], data.Y[train], seed=0).outcomes(data.X[test]).values()
-                )
+                fitted = one.fit(data.X[train], data.Y[train], seed=0)[""]
+                outcome = fitted.outcome(data.X[test])
                 values[key].append(
                     [
                         macro_f1(data.Y[test], outcome.decisions),

@@ -1,4 +1,4 @@
-"""Fast methods for tests of the runner: they write down each fit, can wait, and can fail; importable from any process."""
+"""Fast methods for tests of studies: they write down each fit, can wait, and can fail; importable from any process."""
 
 import os
 import time
@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 
 from skcamel.data import Dataset
-from skcamel.experiment import Outcome
 
 LOG = "STUDY_LOG"  # file that gets a line for each fit
 
@@ -28,66 +27,43 @@ def fits(log):
 
 def comparable(records):
     """Records without what may differ between equal runs; NaN made equal to itself."""
-    return [
-        {
-            key: "NaN" if value != value else value
-            for key, value in record.items()
-            if "seconds" not in key and "memory" not in key and key != "finished_at"
-        }
-        for record in records
-    ]
+    kept = []
+    for record in records:
+        same = {k: v for k, v in record.items() if "seconds" not in k and "memory" not in k}
+        kept.append({key: "NaN" if value != value else value for key, value in same.items()})
+    return kept
 
 
 class Mean:
-    """Predicts the share of each label in the training part."""
+    """Predicts the share of each label in the training part; the least that a method of one's own needs."""
 
-    def __init__(self, name="mean", pause=0.0, settings=None):
+    def __init__(self, name="mean", pause=0.0):
         self.name = name
         self.pause = pause
-        self.settings = settings or {}
 
-    def fit(self, X, Y, *, seed):
+    def fit(self, X, Y):
         if LOG in os.environ:
             with Path(os.environ[LOG]).open("a") as file:  # one short line: appended in one piece
                 file.write(f"{self.name} {Y.sum()} {X.sum():.9f}\n")
         time.sleep(self.pause)
-        return FittedMean(Y.mean(axis=0))
+        self.mean = Y.mean(axis=0)
+        return self
 
+    def decision_function(self, X):
+        return np.tile(self.mean - 0.5, (X.shape[0], 1)) + 1e-3 * X[:, :1]
 
-class FittedMean:
-    def __init__(self, mean):
-        self.mean = mean
-
-    def outcomes(self, X):
-        scores = np.tile(self.mean, (X.shape[0], 1)) + 1e-3 * X[:, :1]
-        return {"": Outcome(scores, (scores > 0.5).astype(int), {"mean": self.mean.tolist()})}
-
-
-class Slow(Mean):
-    def __init__(self):
-        super().__init__("slow", 0.3)
+    def predict(self, X):
+        return (self.decision_function(X) > 0).astype(int)
 
 
 class FailsOnce(Mean):
-    """Fails in the fold whose training part has this first value, as long as the file FAIL exists."""
+    """Fails in the fold whose training part has this first value, as long as the file is there."""
 
     def __init__(self, flag):
         super().__init__("fails")
         self.flag = flag
 
-    def fit(self, X, Y, *, seed):
+    def fit(self, X, Y):
         if Path(self.flag).exists() and X[0, 0] == made().X[0, 0]:
             raise RuntimeError("no luck\ntoday")
-        return super().fit(X, Y, seed=seed)
-
-
-class FitsNothing:
-    """What scikit-learn could not clone."""
-
-
-class Broken(Mean):
-    def __init__(self):
-        super().__init__("broken")
-
-    def fit(self, X, Y, *, seed):
-        raise RuntimeError("no luck\ntoday")
+        return super().fit(X, Y)

@@ -8,7 +8,7 @@ from sklearn.datasets import make_multilabel_classification
 
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import JFSCCV, LLSFCV
-from skcamel.experiment.methods import CamelMethod
+from skcamel.experiment import get_method
 
 X, Y = make_multilabel_classification(80, n_features=6, n_classes=4, n_labels=2, random_state=0)
 
@@ -156,12 +156,11 @@ def test_missing_torch_is_named_with_its_cure(monkeypatch):
 @pytest.mark.parametrize("preset", ["quick", "best"])
 def test_a_study_on_a_device_agrees_with_numpy(preset, device):
     here, there = (
-        CamelMethod(preset, per_metric=True, device=where)
-        .fit(X[:60], Y[:60], seed=0)
-        .outcomes(X[60:])
+        get_method("camel-per-metric", preset, device=where).fit(X[:60], Y[:60], seed=0)
         for where in (None, device)
     )
-    for criterion, outcome in here.items():
-        assert there[criterion].params == pytest.approx(outcome.params)
-        np.testing.assert_allclose(there[criterion].scores, outcome.scores, atol=1e-8)
-        np.testing.assert_array_equal(there[criterion].decisions, outcome.decisions)
+    for criterion, model in here.items():
+        ours, theirs = model.outcome(X[60:]), there[criterion].outcome(X[60:])
+        assert theirs.params == pytest.approx(ours.params)
+        np.testing.assert_allclose(theirs.scores, ours.scores, atol=1e-8)
+        np.testing.assert_array_equal(theirs.decisions, ours.decisions)

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
-from skcamel.experiment.methods import CamelMethod
+from skcamel.experiment import get_method
 from skcamel.memory import Alive
 
 N = 700
@@ -74,21 +74,14 @@ def test_a_fit_needs_no_more_than_it_asks_for(model, n, d, q, monkeypatch):
     [("quick", 500, 9, 4), ("paper", 500, 9, 60), ("best", 500, 9, 4), ("best", 300, 600, 60)],
 )
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("per_metric", [False, True])
-def test_a_unit_of_a_study_needs_no_more_than_it_asks_for(
-    preset, n, d, q, kind, per_metric, monkeypatch
-):
+def test_a_unit_of_a_study_needs_no_more_than_it_asks_for(preset, n, d, q, kind, monkeypatch):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
     Y, rows, asked = (X[:, :1] + rng.normal(size=(n, q)) > 1).astype(int), kind(X), []
     monkeypatch.setattr(memory, "require", lambda needed, *_, **__: asked.append(needed))
     needed = (
         peak_of(
-            lambda: (
-                CamelMethod(preset, per_metric=per_metric)
-                .fit(rows, Y, seed=0)
-                .outcomes(rows[: n // 9])
-            )
+            lambda: get_method("camel", preset).fit(rows, Y, seed=0)[""].outcome(rows[: n // 9])
         )
         * 8
         * N**2
@@ -106,7 +99,7 @@ def test_a_unit_that_does_not_fit_is_refused_before_it_allocates():
                 MemoryError, match=r"A fit on 3000 rows .* needs about .*fewer at the same time"
             ),
         ):
-            CamelMethod("best").fit(rows, Y, seed=0)
+            get_method("camel", "best").fit(rows, Y, seed=0)
 
     assert peak_of(refused) < 0.1
 

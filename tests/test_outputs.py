@@ -13,7 +13,7 @@ import pages
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import JFSC, LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 from skcamel.camel.outputs import Outputs
-from skcamel.experiment import EstimatorMethod
+from skcamel.experiment import Method
 from skcamel.report import build_model_report
 
 X, Y = make_multilabel_classification(90, n_features=6, n_classes=4, random_state=0)
@@ -107,9 +107,9 @@ def test_a_1d_y_is_answered_in_its_classes(model):
 
 
 def test_a_unit_of_a_study_evaluates_the_kernel_once(evaluations):
-    fitted = EstimatorMethod("camel", CamelClassifier()).fit(X[:60], Y[:60], seed=0)
+    fitted = Method("camel", CamelClassifier()).fit(X[:60], Y[:60], seed=0)[""]
     evaluations.clear()
-    fitted.outcomes(X[60:])
+    fitted.outcome(X[60:])
     assert evaluations == [30]
 
 

@@ -11,22 +11,22 @@ import re
 from collections import Counter
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
-from skcamel.experiment import Records, summarise
-from skcamel.experiment.paper import (
+from skcamel.experiment import (
     LARGE,
     REGULAR,
+    Records,
+    costs,
     mean_and_std,
     metric_title,
-    rounded,
-    thousandths,
+    summarise,
     title_of,
 )
-from skcamel.experiment.summary import Figure, Summary, costs
-from skcamel.metrics.conventions import LOSSES, NAMES
+from skcamel.metrics import LOSSES, NAMES
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "models.md"
@@ -39,7 +39,7 @@ class Results:
     """Figures of all methods on all sets, without those of a method that timed out on a fold of the set."""
 
     def __init__(self, records: Records) -> None:
-        self.summary: Summary = summarise(records)
+        self.summary = summarise(records)
         self.methods = self.summary.methods
         late = [
             failure for failure in records.failures if failure["error"].startswith("TimeoutError")
@@ -66,7 +66,7 @@ class Results:
             figure is not None and figure.folds == expected for figure in figures
         )
 
-    def figure(self, dataset: str, metric: str, method: str) -> Figure | None:
+    def figure(self, dataset: str, metric: str, method: str) -> Any:
         """One cell; None where there is none."""
         return (
             None
@@ -86,7 +86,7 @@ class Results:
     def gains(self, dataset: str, metric: str) -> dict[str, float]:
         """The same in whole thousandths, as tables show them."""
         return {
-            method: mean if math.isinf(mean) else thousandths(mean)
+            method: mean if math.isinf(mean) else int(f"{mean:.3f}".replace(".", ""))
             for method, mean in self.means(dataset, metric).items()
         }
 
@@ -118,7 +118,7 @@ def rank_table(results: Results) -> list[Row]:
     """Average rank of each method by each metric."""
     rows = [["metric", *map(title_of, results.methods)]]
     for metric in NAMES:
-        texts = [rounded(rank, 2) for rank in results.ranks(metric)]
+        texts = [f"{rank:.2f}" for rank in results.ranks(metric)]
         best = min(texts, key=float)
         rows.append(
             [metric_title(metric), *(f"**{text}**" if text == best else text for text in texts)]
@@ -152,7 +152,7 @@ def method_table(results: Results) -> list[Row]:
         rows.append(
             [
                 title_of(method),
-                rounded(overall[place], 2),
+                f"{overall[place]:.2f}",
                 str(standings["first"]),
                 near,
                 *seconds,
@@ -170,9 +170,8 @@ def _seconds(results: Results, method: str, datasets: tuple[str, ...]) -> str:
     ]
     if not found:
         return "–"
-    return f"{rounded(median(cost.fit_seconds for cost in found), 1)} s" + " (GPU)" * any(
-        cost.device != "cpu" for cost in found
-    )
+    seconds = median(cost.fit_seconds for cost in found)
+    return f"{seconds:.1f} s" + " (GPU)" * any(cost.device != "cpu" for cost in found)
 
 
 def _listed(names: list[str]) -> str:

@@ -168,7 +168,7 @@ def test_a_signal_to_a_study_alone_ends_its_workers_too(tmp_path, number):
         "--datasets",
         "made.arff",
         "--methods",
-        "study_methods:Slow",
+        "slow=study_methods:Mean('slow', 0.3)",
         "--n-folds",
         "12",
         "-o",

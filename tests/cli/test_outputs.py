@@ -100,7 +100,7 @@ def test_a_missing_extra_is_told_before_any_work(
         ((*FIT, "n.skcamel", "--random-state", "99999999999"), "is not in the range"),
         ((*FIT, "m.skcamel"), "m.skcamel exists already"),
         ((*WRITING["study"], "new", "--methods", "nothing"), "nothing"),
-        ((*WRITING["study"], "new", "--n-jobs", "-3"), "-3 units at the same time are impossible"),
+        ((*WRITING["study"], "new", "--n-jobs", "-3"), "-3 is not in the range"),
         (("fit", "x" * 5000, "--labels", "2"), "File name too long"),
         (("fit", ""), "The name of a data set is empty"),
         (("fit", "folder/"), "No data set"),

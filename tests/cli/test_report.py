@@ -83,12 +83,10 @@ def test_a_study_folder_becomes_a_page(cli, tmp_path):
 
 def test_a_damaged_study_is_refused_in_one_sentence(cli, tmp_path):
     made_studies.write(tmp_path / "study", made_records.study(["mine"], ["knn"], n_folds=2))
-    (tmp_path / "study" / "cards.json").write_text("{")
+    (tmp_path / "study" / "study.json").write_text("{")
     result = cli("study", "-o", "page.html")
     assert result.exit_code == 1
-    assert result.output.startswith(
-        "Error: study/cards.json is damaged (it is not JSON); delete it"
-    )
+    assert result.output.startswith("Error: study/study.json is not JSON")
     assert not (tmp_path / "page.html").exists()
 
 

@@ -43,7 +43,6 @@ def test_the_commands_of_a_page_fill_a_folder_with_the_same_figures(cli, tmp_pat
         "tiny,mine.arff",
         "--methods",
         "camel,sklearn.tree:DecisionTreeClassifier,br",
-        "--quiet",
     )
     assert (
         cli(

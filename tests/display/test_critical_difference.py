@@ -7,8 +7,9 @@ pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip insta
 from matplotlib import pyplot
 
 from skcamel.display import CriticalDifferenceDisplay, plot_critical_difference
-from skcamel.experiment.paper import paper_figures, title_of
+from skcamel.experiment.published import paper_figures
 from skcamel.experiment.significance import compare_methods
+from skcamel.experiment.summary import title_of
 from skcamel.metrics import NAMES
 
 

@@ -77,7 +77,8 @@ def test_the_search_scores_as_separate_fits_and_its_method_runs_in_a_study(imcc,
     thin = np.where(abs(X) < 0.5, 0.0, X)
     axes = "alphas=[0.0, 2.0], betas=[0.1], ridges=[0.01, 1.0], cluster_counts=[3, 9], cv=3"
     method = get_method(f"imcc={SCRIPT}:IMCCCV({axes})")
-    (found,) = method.fit(as_rows(thin), Y.astype(int), seed=0).outcomes(as_rows(thin)).values()
+    models = method.fit(as_rows(thin), Y.astype(int), seed=0)
+    found = models[""].outcome(as_rows(thin))
     values, held_out = {}, {}
     for params in method.estimator._candidates():
         one = clone(method.estimator).set_params(

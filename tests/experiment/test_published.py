@@ -1,136 +1,106 @@
-"""Published tables of one's own: read from CSV and JSON, with the line of every mistake."""
+"""The paper's tables, tables of one's own, and how ours are held against them."""
 
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from made_records import study
-from skcamel.experiment import read_published
-from skcamel.experiment.forms import csv_files
-from skcamel.experiment.paper import SEVEN, Metric, PaperFigure, paper_figures
-from skcamel.experiment.published import paper_table
-from skcamel.experiment.summary import summarise
-from skcamel.experiment.tables import results_table
-from skcamel.metrics import NAMES
-
-HEAD = "method,dataset,metric,mean,std\n"
+import made_records
+from skcamel.experiment import compare_with_paper, paper_cell, read_published, summarise
+from skcamel.experiment.published import PAPER_METHODS, Published, paper_table, printed
+from skcamel.experiment.summary import LARGE, REGULAR, SEVEN
 
 
-def written(tmp_path, text, name="mine.csv"):
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
-    return path
+def test_the_papers_tables_are_whole():
+    assert paper_table().datasets == REGULAR + LARGE
+    assert paper_table().methods == PAPER_METHODS
+    for dataset in REGULAR + LARGE:
+        for metric, measure in SEVEN.items():
+            best, leaders = paper_table().best(dataset, metric, measure)
+            assert best.mean == paper_cell(dataset, metric, leaders[0]).mean
+    assert len(printed()["claims"]) == 4
+    with pytest.raises(KeyError, match="no figure of coverage on mars"):
+        paper_cell("mars", "coverage", "br")
 
 
-def test_names_and_titles_are_understood_and_std_may_be_missing(tmp_path):
-    rows = [
-        ("CAMEL", "mine", "Hamming loss", 0.2, 0.01),
-        ("knn", "mine", "hamming_loss", 0.3, None),
-        ("knn", "mine", "F0.5", 0.4, 0.0),
-    ]
-    text = HEAD + "".join(
-        ",".join("" if value is None else str(value) for value in row) + "\n" for row in rows
+def cells(**metrics):
+    rows = [made_records.record(fold=k, n_folds=2, **metrics) for k in range(2)]
+    return {cell.metric: cell for cell in compare_with_paper(rows).cells}
+
+
+def test_a_cell_is_compared_at_three_decimals():
+    own = paper_cell("yeast", "coverage", "camel")
+    equal = cells(coverage=own.mean + 0.0004)["coverage"]
+    assert (equal.difference, equal.as_good_as_best, equal.no_worse) == (0.0, True, True)
+    behind = cells(coverage=own.mean + 2 * own.std + 0.001)["coverage"]
+    assert (behind.no_worse, behind.as_good_as_best, behind.near_best) == (False, False, False)
+    within = cells(coverage=own.mean + 2 * own.std)["coverage"]
+    assert within.no_worse
+    assert within.difference == pytest.approx(-2)
+    assert within.ahead_of_best == pytest.approx(-2 * own.std)
+
+
+def test_counts_are_of_cells_that_both_have():
+    rows = made_records.study(["yeast", "mine"], ["camel", "knn"], n_folds=3)
+    found = compare_with_paper(rows, method="camel")
+    counts = found.counts()
+    assert counts["cells"] == 7
+    assert counts["no_worse"] == 7 - len(found.missed("no_worse"))
+    others = compare_with_paper(rows, method="knn")
+    assert {cell.no_worse for cell in others.cells} == {None}
+    with pytest.raises(ValueError, match="method='br' has no records"):
+        compare_with_paper(rows, method="br")
+
+
+def test_presets_and_variants_of_a_method_stand_against_its_printed_figure():
+    rows = made_records.study(["yeast"], ["camel"], n_folds=2)
+    rows += made_records.study(["yeast"], ["camel", "camel-per-metric"], n_folds=2, preset="best")
+    summary = summarise(rows)
+    for method in ("camel[best]", "camel-per-metric"):
+        first = compare_with_paper(summary, method=method).cells[0]
+        assert first.printed == paper_cell("yeast", "one_error", "camel")
+
+
+def test_a_table_of_ones_own_is_read_by_names_or_titles(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text(
+        "method,dataset,metric,mean,std,note\nBR,yeast,Hamming loss,0.25,,x\n"
+        "mine,yeast,hamming_loss,0.125,0.5,y\n"
     )
-    first = read_published(written(tmp_path, text))
-    assert first.figures["mine", "hamming_loss", "camel"] == PaperFigure(0.2, 0.01, bold=True)
-    assert math.isnan(first.figures["mine", "hamming_loss", "knn"].std)
-    assert first.figures["mine", "F0.5", "knn"] == PaperFigure(
-        0.4, 0.0, bold=False
-    )  # which of its values is best is not known
-    assert (first.name, first.short, first.methods, first.datasets) == (
-        "table mine.csv",
-        "table",
-        ("camel", "knn"),
-        ("mine",),
-    )
-
-
-def test_what_tables_write_as_csv_is_read_again(tmp_path):
-    summary = summarise(study(["yeast", "mine"], ["camel", "br"], n_folds=3))
-    table = results_table(summary, summary.datasets, "all")
-    found = read_published(written(tmp_path, next(iter(csv_files([table]).values()))))
-    assert {key: cell[:2] for key, cell in found.figures.items()} == {
-        key: cell[:2] for key, cell in summary.figures.items()
-    }
-    bold = {(row["dataset"], row["metric"], row["method"]) for row in table.data if row["best"]}
-    assert bold == {key for key, cell in found.figures.items() if cell.bold}
-
-
-def test_columns_may_stand_in_any_order_with_others_between_and_a_byte_order_mark(tmp_path):
-    text = "\ufeff Mean,note,Metric,Dataset,Method\n0.5,,coverage,mine,br\n"
-    assert list(read_published(written(tmp_path, text)).figures) == [("mine", "coverage", "br")]
+    found = read_published(path)
+    assert found.methods == ("br", "mine")
+    assert found.figures["yeast", "hamming_loss", "mine"] == (0.125, 0.5, True)
+    assert math.isnan(found.figures["yeast", "hamming_loss", "br"].std)
+    rows = [made_records.record(method="br", fold=k, hamming_loss=0.25 + k / 8) for k in (0, 1)]
+    (cell,) = compare_with_paper(rows, method="br", published=found).cells
+    assert cell.difference == pytest.approx(-0.0625 / (0.125 / math.sqrt(2)), rel=0.01)  # our std
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("method,dataset,metric\n", "line 1: the column mean is missing"),
+        ("method,dataset,metric,mean\n", "holds no figure"),
+        ("method,dataset,metric,mean\nbr,yeast,coverage,high\n", "line 2: mean is 'high'"),
+        ("method,dataset,metric,mean\nbr,yeast,coverage,inf\n", "line 2: mean is 'inf'"),
         (
-            "",
-            (
-                "line 1: the column method is missing; the head must name method, dataset, metric,"
-                " mean and may name std."
-            ),
+            "method,dataset,metric,mean\nbr,yeast,coverage,1\nBR,yeast,Coverage,1\n",
+            "line 3: yeast, coverage, br occurs twice",
         ),
-        ("method,dataset,mean\n", "line 1: the column metric is missing"),
-        (HEAD, "holds no figure"),
-        (HEAD + "br,mine,coverage,0.5,\nbr,,coverage,0.5,\n", "line 3: dataset is missing"),
-        (
-            HEAD + "br,mine,coverage,,\n",
-            "line 2: mean is missing; leave out a figure that is not known.",
-        ),
-        (
-            HEAD + 'br,mine,coverage,"0,5",\n',
-            "line 2: mean is '0,5'; it must be a number with a point",
-        ),
-        (HEAD + "br,mine,coverage,0.5±0.1,\n", "line 2: mean is '0.5±0.1'"),
-        (HEAD + "br,mine,coverage,inf,\n", "line 2: mean is 'inf'"),
-        (HEAD + "br,mine,coverage,nan,\n", "line 2: mean is 'nan'"),
-        (HEAD + "br,mine,coverage,0.5,-1\n", "line 2: std is -1; it cannot be negative."),
-        (HEAD + "br,mine,coverage,0.5,0.1,7\n", "line 2: more cells than the head has names"),
-        (
-            HEAD + "br,mine,coverage,0.5,\nBR,mine,Coverage,0.6,\n",
-            "line 3: br on mine has a second figure for coverage",
-        ),
-        (HEAD + 'br,"mine" set,coverage,0.5,\n', "line 2: ',' expected after"),
-        ('"method" x,dataset\n', "line 1: ',' expected after"),
     ],
 )
-def test_a_mistake_in_csv_is_named_with_its_line(tmp_path, text, message):
-    with pytest.raises(ValueError, match=r"mine\.csv") as error:
-        read_published(written(tmp_path, text))
-    assert message in str(error.value)
-
-
-def test_a_file_that_is_no_text_is_refused(tmp_path):
-    (tmp_path / "mine.csv").write_bytes(b"method,\xff\xfe\x00")
-    with pytest.raises(
-        ValueError, match=r"mine.csv is not UTF-8 text; save it as a CSV file in UTF-8\."
-    ):
+def test_a_mistake_in_a_table_is_named_with_its_line(text, message, tmp_path):
+    (tmp_path / "mine.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
         read_published(tmp_path / "mine.csv")
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from("abcde"), st.integers(0, 5).map(lambda value: value / 10), min_size=1
-    ),
-    st.sampled_from(NAMES),
-)
-def test_the_best_figure_is_that_of_no_method_that_is_worse(tmp_path_factory, means, metric):
-    text = HEAD + "".join(
-        f"{name},mine,{metric},{mean},0.{number + 1}\n"
-        for number, (name, mean) in enumerate(means.items())
-    )
-    table = read_published(written(tmp_path_factory.mktemp("published"), text))
-    best, leaders = table.best("mine", metric, SEVEN[metric])
-    top = (min if SEVEN[metric].best == "smallest" else max)(means.values())
-    assert (best.mean, set(leaders)) == (top, {name for name, mean in means.items() if mean == top})
-    assert best.std == min(table.figures["mine", metric, name].std for name in leaders)
-    assert {key[2] for key, cell in table.figures.items() if cell.bold} == set(leaders)
-    assert table.best("mine", "other", Metric("Other", "largest")) is None
+def test_the_surest_of_equal_means_is_the_best():
+    figures = {
+        ("yeast", "coverage", name): (0.5, std, False)
+        for name, std in (("a", 0.2), ("b", 0.1), ("c", math.nan))
+    }
+    from skcamel.experiment.published import PaperFigure
 
-
-def test_the_papers_table_is_the_one_that_ships():
-    assert paper_table().figures == paper_figures()
-    assert (paper_table().name, paper_table().short) == ("paper", "paper")
+    table = Published({key: PaperFigure(*cell) for key, cell in figures.items()})
+    best, leaders = table.best("yeast", "coverage", SEVEN["coverage"])
+    assert (best.std, leaders) == (0.1, ("a", "b", "c"))

@@ -1,131 +1,131 @@
-"""Records: what is read back, and files that are damaged."""
+"""A study folder is read as it stands, and damage is named with its place."""
 
-import csv
-import dataclasses
-import io
-import shutil
+import json
+import math
+import subprocess
+import sys
 
 import pytest
 
-from skcamel.data import Dataset
-from skcamel.experiment import (
-    Records,
-    RecordsError,
-    Unit,
-    result_tables,
-    run_study,
-    summarise,
-    write_tables,
-)
-from study_methods import Broken, Mean, made
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """A folder with ten records, four of them with undefined metrics, and two failures."""
-    folder = tmp_path_factory.mktemp("study")
-    one_label = Dataset(made().X, made().Y[:, :1], name='a,"b"')
-    with pytest.warns(UserWarning, match="2 of 6 units failed"):
-        run_study(
-            [made()],
-            [Mean("b", settings={"grid": "coarse"}), Mean("a"), Broken()],
-            n_folds=2,
-            out=folder,
-        )
-    run_study([made()], ["camel"], preset="quick", n_folds=2, out=folder)
-    run_study([one_label], ["br", Mean("a")], n_folds=2, out=folder)
-    return folder
+import made_records
+import made_studies
+from skcamel.experiment import Records, RecordsError
+from skcamel.experiment.records import StudyFolder, encoded
 
 
 @pytest.fixture
-def folder(finished, tmp_path):
-    return shutil.copytree(finished, tmp_path / "study")
+def folder(tmp_path):
+    records = made_records.study(["yeast"], ["camel", "br"], n_folds=2)
+    failures = [made_studies.failure(), made_studies.failure(method="br", n_folds=2)]
+    return made_studies.write(tmp_path / "study", records, failures=failures, cards=["yeast"])
 
 
-def test_records_are_a_sorted_sequence_of_mappings(folder):
+def test_records_come_sorted_with_the_failures_that_were_not_mended(folder):
     records = Records(folder)
-    places = [(r["dataset"], r["method"], r["preset"], r["seed"], r["fold"]) for r in records]
-    assert places == sorted(places)
-    assert len(records) == len(places) == 10
-    assert records[-1] is list(records)[-1]
-    assert [failure["fold"] for failure in records.failures] == [0, 1]
-    assert "10 finished, 2 failed" in repr(records)
-
-
-def test_no_folder_no_records(tmp_path):
-    with pytest.raises(
-        FileNotFoundError, match="nowhere is not a folder; give the one that skcamel study -o wrote"
-    ):
-        Records(tmp_path / "nowhere")
-    assert len(Records(tmp_path)) == 0
-
-
-def test_the_key_is_that_of_the_identity_alone():
-    unit = Unit("yeast", "br", "paper", 0, 10, "plain", 0, {"a": 1, "b": [2]})
-    assert unit.key == Unit("yeast", "br", "paper", 0, 10, "plain", 0, {"b": [2], "a": 1}).key
-    others = [
-        dataclasses.replace(unit, **{field.name: "other"}) for field in dataclasses.fields(unit)
+    assert [(r["method"], r["fold"]) for r in records] == [
+        (m, f) for m in ("br", "camel") for f in (0, 1)
     ]
-    assert len({unit.key, *(other.key for other in others)}) == 10
-    assert Unit.of(unit.as_dict() | {"fit_seconds": 1.0}) == unit
+    assert [failure["method"] for failure in records.failures] == ["ecc"]
+    assert repr(records).endswith("4 finished, 1 failed)")
+    assert records.to_frame().shape[0] == 4
+    assert records[1:3][0]["fold"] == 1
 
 
-DAMAGES = {
-    "cut off": lambda text: text[: len(text) // 2],
-    "empty": lambda text: "",
-    "zeros after a power loss": lambda text: "\0" * len(text),
-    "a field missing": lambda text: text.replace('"seed"', '"sead"'),
-    "a seed that is none": lambda text: text.replace('"seed":0', '"seed":null'),
-    "not a record": lambda text: "[]",
-}
+def test_undefined_metrics_are_null_in_files_and_nan_in_python(tmp_path):
+    records = [made_records.record(macro_f1=math.nan)]
+    made_studies.write(tmp_path, records)
+    assert json.loads((tmp_path / "records.jsonl").read_text())["macro_f1"] is None
+    assert math.isnan(Records(tmp_path)[0]["macro_f1"])
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_line_is_named_with_its_cure(folder, damage):
+def test_the_settings_written_last_count(tmp_path):
+    old = [made_records.record(fold=fold, settings={"tol": 1}) for fold in range(3)]
+    new = [made_records.record(fold=fold, settings={"tol": 2}) for fold in (0, 2)]
+    records = Records(made_studies.write(tmp_path, [*old, *new]))
+    assert [record["fold"] for record in records] == [0, 2]
+    assert len(records.superseded) == 3
+
+
+def test_a_line_torn_by_a_kill_does_not_count_and_is_removed(folder):
     path = folder / "records.jsonl"
-    lines = path.read_text().splitlines()
-    lines[3] = DAMAGES[damage](lines[3])
-    path.write_text("\n".join(lines) + "\n")
-    for use in (
-        lambda: Records(folder),
-        lambda: run_study([made()], [Mean("a")], n_folds=2, out=folder),
-    ):
-        with pytest.raises(
-            RecordsError, match=r"records.jsonl, line 4: damaged .*; delete this line"
-        ):
-            use()
-
-
-@pytest.mark.parametrize("name", ["study.json", "cards.json"])
-def test_a_damaged_description_is_named_with_its_cure(folder, name):
-    (folder / name).write_text("{")
-    with pytest.raises(
-        RecordsError, match=f"{name} is damaged .*; delete it, and the next run writes it again"
-    ):
-        run_study([made()], [Mean("a")], n_folds=2, out=folder)
-    (folder / name).unlink()
-    run_study([made()], [Mean("a")], n_folds=2, out=folder)
-    assert (folder / name).exists()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-40])
+    assert len(Records(folder)) == 3
+    with StudyFolder(folder) as study:
+        study.append(made_records.record(fold=7))
+    assert [line for line in path.read_bytes().splitlines() if not line.endswith(b"}")] == []
+    path.write_bytes(whole.rstrip(b"\n"))  # whole but for its end
+    with StudyFolder(folder) as study:
+        study.append(made_records.record(fold=7))
+    assert len(Records(folder)) == 5
 
 
 @pytest.mark.parametrize(
-    "name", ["=cmd|' /C calc'!A0", "+1+1", "@SUM(A1)", "\n=1+1", " -2+3", "\t=1"]
+    ("line", "message"),
+    [
+        (b"nonsense", "line 1: damaged .it is not JSON"),
+        (b"[1]", "dataset is None, not str"),
+        (b"[" * 100_000, "it is not JSON"),
+        (encoded(made_records.record(fold=10)), "fold is 10 of 10"),
+        (encoded(made_records.record(seed="0")), "seed is '0', not int"),
+        (encoded(made_records.record(coverage="high")), "a metric is no number"),
+    ],
 )
-def test_no_text_of_a_table_is_a_formula(tmp_path, name):
-    data = Dataset(made().X, made().Y, name=name)
-    records = run_study([data], [Mean(name)], n_folds=2, out=tmp_path / "study")
-    row = next(
-        csv.DictReader(
-            io.StringIO(write_tables([*result_tables(summarise(records)).values()], "csv"))
-        )
+def test_a_damaged_line_is_named(line, message, folder):
+    path = folder / "records.jsonl"
+    path.write_bytes(line.rstrip(b"\n") + b"\n" + path.read_bytes())
+    with pytest.raises(RecordsError, match=message):
+        Records(folder)
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"runs": 3}'])
+def test_a_damaged_study_file_is_named(text, folder):
+    (folder / "study.json").write_text(text)
+    with pytest.raises(RecordsError, match=r"study\.json is"):
+        Records(folder)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="is not a folder"):
+        Records(tmp_path / "nothing")
+
+
+def test_a_metric_of_a_name_stays_what_it_is(tmp_path):
+    with StudyFolder(tmp_path) as study:
+        study.add_run({"datasets": []}, {}, {"auc": {"title": "auc", "best": "largest"}})
+        with pytest.raises(RecordsError, match="holds another metric named auc"):
+            study.add_run({"datasets": []}, {}, {"auc": {"title": "auc", "best": "smallest"}})
+
+
+def test_a_disk_without_room_leaves_whole_lines(folder, monkeypatch):
+    with StudyFolder(folder) as study:
+        file = study._file
+
+        class Full:
+            def __getattr__(self, name):
+                return getattr(file, name)
+
+            def write(self, line):
+                return file.write(line[:10])
+
+        monkeypatch.setattr(study, "_file", Full())
+        with pytest.raises(OSError, match="No space"):
+            study.append(made_records.record(fold=7))
+    assert len(Records(folder)) == 4
+
+
+READING = """
+import sys
+from skcamel.experiment import Records, result_tables, summarise, write_tables
+records = Records(sys.argv[1])
+write_tables([*result_tables(summarise(records)).values()], "markdown")
+print(*sorted(name for name in sys.modules if name.startswith("skcamel")))
+"""
+
+
+def test_reading_and_tabulating_imports_no_estimator(folder):
+    done = subprocess.run(
+        [sys.executable, "-c", READING, str(folder)], capture_output=True, text=True, check=True
     )
-    assert (row["dataset"], row["method"]) == (f"'{name}", f"'{name}")
-
-
-def test_a_frame_has_a_row_for_each_unit(folder):
-    pytest.importorskip("pandas")
-    records = Records(folder)
-    frame = records.to_frame()
-    assert len(frame) == len(records)
-    assert frame["hamming_loss"].tolist() == [record["hamming_loss"] for record in records]
-    assert frame["params"][0] == records[0]["params"]
+    estimators = ("skcamel.camel", "skcamel.baselines", "skcamel.data", "skcamel.experiment.study")
+    assert not [name for name in done.stdout.split() if name.startswith(estimators)]

@@ -21,7 +21,7 @@ from skcamel.baselines import BinaryRelevance
 from skcamel.camel.explanation import evidence, ranked_pushes
 from skcamel.checks import names_compared
 from skcamel.data import Dataset, TablePreparer
-from skcamel.experiment.paper import rounded
+from skcamel.experiment.summary import rounded
 from skcamel.metrics import evaluate
 from tiny_steps import Columns
 

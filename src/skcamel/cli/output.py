@@ -116,7 +116,7 @@ def say(text: str = "", *, err: bool = False) -> None:
 
 def say_json(value: object) -> None:
     """Write a value as JSON, with null for numbers that are not finite, and escapes for control characters."""
-    from skcamel.experiment.identity import jsonable
+    from skcamel.experiment.records import jsonable
 
     lines = json.dumps(jsonable(value, lambda _: None), indent=1, ensure_ascii=False).split("\n")
     hand_over(

@@ -2,65 +2,24 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from skcamel.cli import output
 from skcamel.cli.inputs import is_catalogue_name, open_dataset
-from skcamel.cli.options import (
-    HOW_READ,
-    METRICS,
-    Number,
-    as_json,
-    dataset_options,
-    examples,
-    new_folder,
-    seed,
-)
-from skcamel.cli.output import Stopped, bars, note, say, say_json
+from skcamel.cli.options import Number, as_json, examples, new_folder, seed
 from skcamel.presets import PRESETS
 from skcamel.text import count, one_line
 
 if TYPE_CHECKING:
-    from skcamel.data.dataset import Dataset
-    from skcamel.experiment.measures import Measure
-    from skcamel.experiment.methods import Method
     from skcamel.experiment.study import Event
 
-LONGEST_ERROR = 300  # letters of an error that are shown; its file has them all
-
-
-def _names(_: click.Context, __: click.Parameter, text: str | None) -> list[str]:
-    if text is None:
-        return []
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise click.BadParameter("name at least one; put commas between several.")
-    return names
-
-
-def _specs(ctx: click.Context, parameter: click.Parameter, text: str) -> list[str]:
-    from skcamel.experiment.methods import between_commas
-
-    return between_commas(text) or _names(ctx, parameter, "")
-
-
-def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
-    if number == 0 or number < -1:
-        raise click.BadParameter(
-            f"{number} units at the same time are impossible; give at least 1, or -1 for one on"
-            " each core."
-        )
-    return number
+TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", ".ndjson")
 
 
 @click.command(
@@ -73,25 +32,22 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
         " auc=sklearn.metrics:roc_auc_score:largest -o DIR",
         "skcamel study --datasets ward=patients.csv --labels 'label*' --groups patient --methods"
         " camel,br -o DIR",
-        "skcamel study --datasets emotions-train.arff --folds given --methods camel,br -o DIR",
     )
 )
 @click.option(
     "--datasets",
     required=True,
-    callback=_names,
     metavar="A,B,…",
     help="Catalogue names, or files of any known format; NAME=FILE gives another name.",
 )
 @click.option(
     "--methods",
     required=True,
-    callback=_specs,
     metavar="A,B,…",
     help=(
-        "camel, br, ecc, rakel, llsf, jfsc, extra-trees, random-forest, logistic, svc, or"
-        " name=package.module:Class(arg=1) or name=file.py:function; one that learns a single label"
-        " is fitted for each."
+        "camel, camel-per-metric, br, ecc, rakel, llsf, jfsc, jfsc-tuned, extra-trees,"
+        " random-forest, logistic, svc, or name=package.module:Class(arg=1) or name=file.py:function;"
+        " one that learns a single label is fitted for each."
     ),
 )
 @new_folder
@@ -101,15 +57,10 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     default="paper",
     show_default=True,
     help=(
-        "As in fit. quick: 3 folds, a few representations, tuned thresholds. paper: 10 folds,"
-        " features, thresholds and grids of the paper. best: 10 folds, all representations, tuned"
-        " thresholds."
+        "As in fit. quick: 3 folds, a few representations. paper: 10 folds, features and thresholds"
+        " of the papers, CAMEL's grid as printed. best: 10 folds, all representations. quick and"
+        " best tune the thresholds of every method."
     ),
-)
-@click.option(
-    "--per-metric",
-    is_flag=True,
-    help="CAMEL selects a model for each metric; else one, by average precision.",
 )
 @click.option(
     "--folds",
@@ -130,31 +81,23 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     help="Column whose equal values stay in one fold; it is no feature then.",
 )
 @click.option(
-    "--split",
-    metavar="FILE|A=FILE,…",
-    help=(
-        "Given folds of the data set, or of A and others: one word for each row, train or test, or"
-        " the number of its fold; or JSON of row numbers, {train: [0, …], test: […]}, alone or in a"
-        " list."
-    ),
+    "--labels", metavar="COLUMNS", help="Label columns of the tables among the data sets."
 )
 @click.option(
     "--metrics",
+    default="",
     metavar="A,B,…",
-    callback=_names,
     help=(
-        "Beside the seven: functions of scikit-learn or of your own as"
-        " name=package.module:function:largest (or :smallest), and one_error_ties_by_index (and the"
-        " same of coverage, ranking_loss, average_precision)."
+        "Metrics beside the seven: functions of scikit-learn or of your own, as"
+        " name=package.module:function:largest (or :smallest)."
     ),
 )
 @seed
 @click.option(
     "--n-jobs",
-    type=int,
+    type=click.IntRange(min=-1),
     default=1,
     show_default=True,
-    callback=_workers,
     help="Units at the same time; -1: one on each core.",
 )
 @click.option(
@@ -168,309 +111,117 @@ def _workers(_: click.Context, __: click.Parameter, number: int) -> int:
     metavar="NAME",
     help="cuda: CAMEL computes on a GPU, and LLSF and JFSC search there.",
 )
-@dataset_options
-@click.option("--quiet", is_flag=True, help="No progress.")
 @as_json
 @click.pass_context
 def study(
     ctx: click.Context,
     /,
-    datasets: Sequence[str],
-    methods: Sequence[str],
+    datasets: str,
+    methods: str,
     folder: str,
+    metrics: str,
+    labels: str | None,
     *,
-    quiet: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Compare methods on data sets, in a folder to resume.
 
-    The figures are seven metrics and those of --metrics.
-
     A study runs each method once on each outer fold of each data set. If it is interrupted, run the
-    same command again.
-    If a unit fails, the others go on, and the exit code is 1. With
-    --n-jobs or --time-limit this also holds for a method that crashes its process.
+    same command again. If a unit fails, the others go on, and the exit code is 1. With --n-jobs or
+    --time-limit this also holds for a method that crashes its process.
     """
-    from skcamel.experiment.study import UnitsFailed, run_study
+    from skcamel.experiment import study
+    from skcamel.experiment.methods import between_commas, get_method
+    from skcamel.experiment.unit import own_metric
 
-    device, per_metric = options.pop("device"), options.pop("per_metric")
-    chosen = [_method(spec, options["preset"], per_metric, device) for spec in methods]
-    options["metrics"] = measures = _measures(options["metrics"])
-    options["split"] = _by_name(options["split"])
-    given = options["folds"] == "given" and options["split"] is None
-    opened = _opened(datasets, pairs=given, **{key: options.pop(key) for key in HOW_READ})
+    sys.path.append(str(Path.cwd()))  # modules of the user's own
+    preset, device = options["preset"], options.pop("device")
     try:
-        with warnings.catch_warnings(), _progress(quiet) as progress:
-            warnings.simplefilter("ignore", UnitsFailed)  # told below, and by the exit code
-            records = run_study(opened, chosen, out=folder, progress=progress, **options)
+        chosen = [get_method(name, preset, device=device) for name in between_commas(methods)]
+        own = [own_metric(text) for text in between_commas(metrics)]
+    except (ImportError, TypeError, ValueError) as error:
+        raise click.UsageError(str(error)) from error
+    opened = [_opened(name, labels) for name in between_commas(datasets)]
+    options |= {"out": folder, "metrics": own, "progress": _tell}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", study.UnitsFailed)  # said below, and by the exit code
+            records = study.run_study(opened, chosen, **options)
     except KeyboardInterrupt as signal:
-        kept = (
-            f"Finished units are kept in {one_line(folder)}; run the same command again to do the"
-            " rest."
-        )
-        raise Stopped(f"\nStopped. {kept}") from signal
-    finished, failures = (
-        [unit for unit in units if _key(unit) in records.asked]
-        for units in (records, records.failures)
-    )
-    _note_other_settings(records, finished)
-    told = (
-        warning.partition(": ")[2] for record in finished for warning in record.get("warnings", ())
-    )
-    for wrapped in dict.fromkeys(warning for warning in told if "learns a single label" in warning):
-        note(wrapped)
-    further = [measure.name for measure in measures]
-    shown = summary(finished, further)
+        raise output.Stopped(
+            f"\nStopped. Finished units are kept in {one_line(folder)}; run the same command again"
+            " to do the rest."
+        ) from signal
+    finished, failures = study.of_run(records), study.of_run(records, records.failures)
     if as_json:
-        say_json({"out": folder, "finished": len(finished), "failures": failures, "summary": shown})
+        shown = {"finished": len(finished), "failures": failures, "summary": _rows(finished)}
+        output.say_json({"out": folder} | shown)
     elif finished:
-        say("\n".join(_lines(shown, further)))
-        place = one_line(folder)
-        say(
-            f"\nMore: skcamel tables {place} --significance, or skcamel report {place} -o page.html"
-        )
+        _show(records, finished, folder)
     if failures:
-        say(one_line(_failed(failures, folder)), err=True)
+        output.say(one_line(_failed(failures, folder)), err=True)
         ctx.exit(1)
 
 
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[Event], None] | None]:
-    """A bar on a terminal, else a line for each unit."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        with bars() as bar:
-            yield lambda event: bar("units", event.finished, event.total)
-    else:
-        yield _tell
+def _opened(name: str, labels: str | None) -> Any:
+    """A catalogue name in its spelling, or a table whose label columns are named; else as given."""
+    own, _, place = name.rpartition("=")
+    if is_catalogue_name(place):
+        return (own, place.lower()) if own else place.lower()
+    if labels is None or not place.lower().endswith(TABLES):
+        return name
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*is numbered in the order")  # folds prepare the cells
+        dataset = open_dataset(place, labels=labels, xml=None, data_home=None)
+    return (own, dataset) if own else dataset
 
 
 def _tell(event: Event) -> None:
-    what = "FAILED" if event.state == "failed" else f"{event.seconds:.1f} s"
-    say(one_line(f"{event.finished}/{event.total}  {event.unit}: {what}"), err=True)
-    sys.stderr.flush()
+    """A line for each unit."""
+    what = f"{event.seconds:.1f} s" if event.error is None else "FAILED"
+    output.say(one_line(f"{event.finished}/{event.total}  {event.unit}: {what}"), err=True)
 
 
-def _note_other_settings(
-    records: Iterable[Mapping[str, Any]], shown: Sequence[Mapping[str, Any]]
-) -> None:
-    """Say which records of the same folds are left out because they have other settings."""
-
-    def place(record: Mapping[str, Any]) -> tuple[Any, ...]:
-        return tuple(
-            record[key] for key in ("dataset", "method", "preset", "n_folds", "folds", "seed")
-        )
-
-    places, keys = {place(record) for record in shown}, {_key(record) for record in shown}
-    others = Counter(
-        record["method"]
-        for record in records
-        if place(record) in places and _key(record) not in keys
-    )
-    for method, number in others.items():
-        note(
-            f"{method}: {count(number, 'record')} of other settings {'are' if number > 1 else 'is'}"
-            " left out."
-        )
-
-
-def _by_name(split: str | None) -> str | dict[str, str] | None:
-    """One file, or files by data set."""
-    if split is None or "=" not in split or Path(split).exists():
-        return split
-    pairs = [part.partition("=") for part in split.split(",") if part.strip()]
-    wrong = next((name for name, _, file in pairs if not file), None)
-    if wrong is not None:
-        raise click.UsageError(
-            f"--split has {wrong!r} without a file; write NAME=FILE for each data set."
-        )
-    return {name.strip(): file.strip() for name, _, file in pairs}
-
-
-def _opened(
-    datasets: Sequence[str],
-    *,
-    pairs: bool,
-    labels: str | None,
-    xml: str | None,
-    data_home: str | None,
-) -> list[str | tuple[str, str | Dataset] | Dataset]:
-    """Names of the catalogue in its spelling, and files as data; --labels is for tables, --xml for ARFF files."""
-    from skcamel.data.formats import format_of
-
-    named = [
-        ("", name) if "=" not in name or Path(name).exists() else name.partition("=")[::2]
-        for name in datasets
-    ]
-    kinds = ["set" if is_catalogue_name(name) else format_of(name) for _, name in named]
-    if labels is not None and "table" not in kinds:
-        raise click.UsageError(
-            "--labels names columns of a CSV, TSV or Parquet file, and --datasets has none; leave"
-            " it out."
-        )
-    if xml is not None and "arff" not in kinds:
-        raise click.UsageError(
-            "--xml is the label file of an ARFF file, and --datasets has none; leave it out."
-        )
-    opened: list[str | tuple[str, str | Dataset] | Dataset] = []
-    for (own, name), kind in zip(named, kinds, strict=True):
-        columns, beside = labels if kind == "table" else None, xml if kind == "arff" else None
-        found = _opened_one(
-            name, kind, pairs=pairs, labels=columns, xml=beside, data_home=data_home
-        )
-        opened.append((own.strip(), found) if own else found)
-    return opened
-
-
-def _opened_one(name: str, kind: str, *, pairs: bool, **how: Any) -> str | Dataset:
-    from skcamel.data.catalogue import load_dataset
-    from skcamel.data.formats import read_dataset
-    from skcamel.experiment.folds import paired
-
-    pair = paired(Path(name)) if pairs and kind in ("arff", "svmlight") else None
-    if pair is not None:
-        return replace(read_dataset(name, xml=how["xml"], test=pair[1]), name=pair[0])
-    if kind == "set":
-        in_its_place = (
-            how["data_home"] is None and not Path(name).is_file()
-        )  # else from elsewhere, or a file has that name too
-        return name.lower() if in_its_place else load_dataset(name, how["data_home"])
-    with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", ".*is numbered in the order"
-        )  # in X, which a study of words leaves aside
-        found = open_dataset(name, **how)
-    if found.table is not None:
-        note(
-            f"{name} has words or gaps: each fold prepares it by its training rows, as 'skcamel"
-            " fit' does."
-        )
-    return found
-
-
-def _method(spec: str, preset: str, per_metric: bool, device: str | None) -> Method:
-    from skcamel.experiment.methods import get_method
-
-    with _own_code():
-        return get_method(spec, preset, per_metric=per_metric, device=device)
-
-
-def _measures(specs: Sequence[str]) -> tuple[Measure, ...]:
-    from skcamel.experiment.measures import get_measures
-
-    with _own_code():
-        return get_measures(specs)
-
-
-@contextmanager
-def _own_code() -> Iterator[None]:
-    """A module of the user's own may lie in this folder; what is wrong with it is wrong use."""
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    try:
-        yield
-    except (ImportError, TypeError, ValueError) as error:
-        raise click.UsageError(str(error)) from error
-
-
-def _key(unit: Mapping[str, Any]) -> str:
-    from skcamel.experiment.units import Unit
-
-    return Unit.of(unit).key
-
-
-def summary(
-    records: Iterable[Mapping[str, Any]], further: Sequence[str] = ()
-) -> list[dict[str, Any]]:
-    """For each data set and method: folds, and for each metric its mean and ``<metric>_std`` (n - 1), NaN where it is undefined."""
+def _rows(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """For each data set and method: folds, and of each metric its mean and ``<metric>_std``."""
     from skcamel.experiment.summary import summarise
 
-    records = list(records)
-    folds = Counter((record["dataset"], record["method"]) for record in records)
-    figures = summarise(records).figures
-    rows = []
-    for (dataset, method), n_folds in folds.items():
-        row: dict[str, Any] = {"dataset": dataset, "method": method, "folds": n_folds}
-        for name in METRICS:
-            mean, std, _ = figures[dataset, name, method]
-            row |= {name: mean, f"{name}_std": std}
-        own = [
-            record["more"]
-            for record in records
-            if (record["dataset"], record["method"]) == (dataset, method) and further
-        ]
-        for name in further:
-            values = [float(more[name]) for more in own if not math.isnan(more[name])]
-            row |= {
-                name: fmean(values) if values else math.nan,
-                f"{name}_std": stdev(values) if len(values) > 1 else math.nan,
-            }
-        rows.append(row)
-    return rows
+    summary = summarise(records)
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for (dataset, metric, method), figure in summary.figures.items():
+        first = {"dataset": dataset, "method": method, "folds": figure.folds}
+        row = rows.setdefault((dataset, method), first)
+        row |= {metric: figure.mean, f"{metric}_std": figure.std}
+    return list(rows.values())
 
 
-def _lines(rows: Sequence[Mapping[str, Any]], further: Sequence[str] = ()) -> list[str]:
-    """Blocks for each data set, of the seven metrics and of the others: a line for each method, mean ± std to three decimals."""
-    rows = [
-        {**row, "dataset": one_line(row["dataset"]), "method": one_line(row["method"])}
-        for row in rows
-    ]
-    lines: list[str] = []
-    for dataset in dict.fromkeys(row["dataset"] for row in rows):
-        block = [row for row in rows if row["dataset"] == dataset]
-        lines += [
-            "",
-            f"{dataset} (mean ± std of {count(max(row['folds'] for row in block), 'fold')})",
-        ]
-        for start in range(0, len(METRICS) + len(further), len(METRICS)):
-            lines += _block(block, [*METRICS, *further][start : start + len(METRICS)])
-    return lines
+def _show(records: Any, finished: Sequence[Mapping[str, Any]], folder: str) -> None:
+    """Tables of this run, and what singles out its units."""
+    from skcamel.experiment.summary import summarise
+    from skcamel.experiment.tables import result_tables, write_tables
 
-
-def _block(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
-    width = max(len(row["method"]) for row in rows)
-    heads = [name.replace("_", " ") for name in names]
-    table = [heads, *([_cell(row[name], row[f"{name}_std"]) for name in names] for row in rows)]
-    widths = [max(9, *map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            [first.ljust(width), *(cell.rjust(w) for cell, w in zip(cells, widths, strict=True))]
-        )
-        for first, cells in zip(["", *(row["method"] for row in rows)], table, strict=True)
-    ]
-
-
-def _cell(mean: float, std: float) -> str:
-    from skcamel.experiment.paper import mean_and_std
-
-    if math.isnan(mean):
-        return "undefined"
-    return "±".join(part.removeprefix("0") for part in mean_and_std(mean, std).split("±"))
+    for text in dict.fromkeys(one for record in finished for one in record.get("warnings", ())):
+        if "learns a single label" in text:
+            output.note(text.partition(": ")[2])
+    summary = summarise(finished, measures=records.metrics)
+    output.say(write_tables([*result_tables(summary).values()], "markdown"))
+    place = one_line(folder)
+    output.say(f"\nMore: skcamel tables {place} --significance, or skcamel report {place}")
 
 
 def _failed(failures: Sequence[Mapping[str, Any]], folder: str) -> str:
     """One sentence; equal errors of a method on a data set are named once."""
     folds: dict[tuple[str, str, str], list[str]] = {}
-    for failure in failures:
-        folds.setdefault((failure["dataset"], failure["method"], failure["error"]), []).append(
-            str(failure["fold"] + 1)
-        )
-    told = [
-        f"{dataset}, {method}, fold{'s' * (len(which) > 1)} {', '.join(which)}"
-        f" ({_shortened(error)})"
+    for one in failures:
+        place = one["dataset"], one["method"], one["error"]
+        folds.setdefault(place, []).append(str(one["fold"] + 1))
+    named = [
+        f"{dataset}, {method}, fold{'s' * (len(which) > 1)} {', '.join(which)} ({error[:300]})"
         for (dataset, method, error), which in folds.items()
     ]
-    more = f" and {len(told) - 3} more" if len(told) > 3 else ""
-    failed = f"Error: {count(len(failures), 'unit')} failed: {'; '.join(told[:3])}{more}."
+    more = f" and {len(named) - 3} more" if len(named) > 3 else ""
     return (
-        f"{failed} Tracebacks are in {Path(folder) / 'records.jsonl'}; the same command tries them"
-        " again."
+        f"Error: {count(len(failures), 'unit')} failed: {'; '.join(named[:3])}{more}. Tracebacks"
+        f" are in {Path(folder) / 'records.jsonl'}; the same command tries them again."
     )
-
-
-def _shortened(error: str) -> str:
-    text = " ".join(error.split())
-    return text if len(text) <= LONGEST_ERROR else f"{text[: LONGEST_ERROR - 1]}…"

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from skcamel.checks import choice
 from skcamel.display.canvas import BLUE, GREY, axes_or_new, legible
-from skcamel.experiment.paper import HasMean, Key, metric_title, title_of
 from skcamel.experiment.significance import compare_methods, groups_of
+from skcamel.experiment.summary import HasMean, Key, metric_title, title_of
 
 BAR, ROW = 0.22, 0.5  # distance of bars and of names, in units of the vertical axis
 LETTERS = 24  # shown of a name
@@ -46,7 +46,7 @@ class CriticalDifferenceDisplay:
 
     Examples
     --------
-    >>> from skcamel.experiment.paper import paper_figures
+    >>> from skcamel.experiment.published import paper_figures
     >>> display = CriticalDifferenceDisplay.from_figures(paper_figures(), "average_precision")
     >>> display.groups_[0]
     ('CAMEL', 'LLSF', 'JFSC')

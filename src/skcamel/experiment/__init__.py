@@ -5,60 +5,55 @@ from typing import TYPE_CHECKING
 from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
-    from skcamel.experiment.comparison import compare_with_paper, recount_claims
-    from skcamel.experiment.forms import write_tables
-    from skcamel.experiment.measures import Measure, get_measure
-    from skcamel.experiment.methods import (
-        METHOD_TITLES,
-        EstimatorMethod,
-        Fitted,
-        Method,
-        Outcome,
-        get_method,
-    )
-    from skcamel.experiment.paper import paper_cell
-    from skcamel.experiment.published import read_published
-    from skcamel.experiment.records import Records
+    from skcamel.experiment.methods import METHODS, Method, get_method
+    from skcamel.experiment.published import compare_with_paper, paper_cell, read_published
+    from skcamel.experiment.records import Records, RecordsError
     from skcamel.experiment.significance import compare_methods
     from skcamel.experiment.study import run_study
-    from skcamel.experiment.summary import summarise
-    from skcamel.experiment.tables import result_tables
-    from skcamel.experiment.units import RecordsError, Unit
+    from skcamel.experiment.summary import (
+        LARGE,
+        METHOD_TITLES,
+        REGULAR,
+        costs,
+        mean_and_std,
+        metric_title,
+        summarise,
+        title_of,
+    )
+    from skcamel.experiment.tables import result_tables, write_tables
 
 _NAMES = {
-    "comparison": ("compare_with_paper", "recount_claims"),
-    "measures": ("Measure", "get_measure"),
-    "forms": ("write_tables",),
-    "methods": ("METHOD_TITLES", "EstimatorMethod", "Fitted", "Method", "Outcome", "get_method"),
-    "paper": ("paper_cell",),
-    "published": ("read_published",),
-    "records": ("Records",),
-    "study": ("run_study",),
+    "methods": ("METHODS", "Method", "get_method"),
+    "published": ("compare_with_paper", "paper_cell", "read_published"),
+    "records": ("Records", "RecordsError"),
     "significance": ("compare_methods",),
-    "summary": ("summarise",),
-    "tables": ("result_tables",),
-    "units": ("RecordsError", "Unit"),
+    "study": ("run_study",),
+    "summary": (
+        *("LARGE", "METHOD_TITLES", "REGULAR", "costs"),
+        *("mean_and_std", "metric_title", "summarise", "title_of"),
+    ),
+    "tables": ("result_tables", "write_tables"),
 }
 __all__ = [
+    "LARGE",
+    "METHODS",
     "METHOD_TITLES",
-    "EstimatorMethod",
-    "Fitted",
-    "Measure",
+    "REGULAR",
     "Method",
-    "Outcome",
     "Records",
     "RecordsError",
-    "Unit",
     "compare_methods",
     "compare_with_paper",
-    "get_measure",
+    "costs",
     "get_method",
+    "mean_and_std",
+    "metric_title",
     "paper_cell",
     "read_published",
-    "recount_claims",
     "result_tables",
     "run_study",
     "summarise",
+    "title_of",
     "write_tables",
 ]
 

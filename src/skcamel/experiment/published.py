@@ -3,27 +3,55 @@
 from __future__ import annotations
 
 import csv
-import io
+import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from skcamel.experiment.paper import (
+from skcamel.experiment.summary import (
     METHOD_TITLES,
     SEVEN,
+    Figure,
     Key,
     Metric,
-    PaperFigure,
-    paper_figures,
+    Record,
+    Summary,
+    base_of,
+    summarise,
     thousandths,
 )
 
+PAPER_METHODS = ("camel", "br", "ecc", "rakel", "llsf", "jfsc")
+PRINTED_AS = {"camel-per-metric": "camel", "jfsc-tuned": "jfsc"}
 COLUMNS = ("method", "dataset", "metric", "mean")  # and std, where it is known
-MOST = 1e6  # of a mean; more is a slip of the keyboard
+CRITERIA = {
+    "no_worse": "no worse than the figure printed for the same method by more than 2 of its std",
+    "as_good_as_best": "at least as good as the best figure printed for any method",
+    "near_best": "no worse than that best figure by more than one std (the larger of both)",
+}
+
+
+class PaperFigure(NamedTuple):
+    """One cell of a published table."""
+
+    mean: float
+    std: float  # NaN where none is printed
+    bold: bool
+
+
+class Size(NamedTuple):
+    """One row of the paper's Table 1."""
+
+    n: int
+    d: int
+    q: int
+    cardinality: float
+    features: str  # "numeric" or "nominal"
 
 
 @dataclass(frozen=True)
@@ -35,16 +63,11 @@ class Published:
     figures : mapping
         (data set, metric, method) ► mean, std and whether it is bold.
     name : str, default="paper"
-        What tables call it, after "the".
+        What tables call it.
     """
 
     figures: Mapping[Key, PaperFigure]
     name: str = "paper"
-
-    @property
-    def short(self) -> str:
-        """One word for it."""
-        return self.name.split()[0]
 
     @cached_property
     def datasets(self) -> tuple[str, ...]:
@@ -56,34 +79,88 @@ class Published:
         """In the order of the table."""
         return tuple(dict.fromkeys(method for *_, method in self.figures))
 
+    def of(self, dataset: str, metric: str, method: str) -> PaperFigure | None:
+        """The figure for a method of a summary: "camel[best]" and "camel-per-metric" are CAMEL."""
+        name = base_of(method)
+        return self.figures.get((dataset, metric, PRINTED_AS.get(name, name)))
+
     def best(
         self, dataset: str, metric: str, measure: Metric
     ) -> tuple[PaperFigure, tuple[str, ...]] | None:
-        """The best figure of any method, the smallest std among equal means, and the methods that have it; None without any.
+        """The best figure of any method and the methods that have it; None without any.
 
         >>> paper_table().best("yeast", "one_error", SEVEN["one_error"])
         (PaperFigure(mean=0.218, std=0.027, bold=True), ('camel',))
         """
-        found = {
-            name: cell
-            for name in self.methods
-            if (cell := self.figures.get((dataset, metric, name))) is not None
-        }
+        cells = {name: self.figures.get((dataset, metric, name)) for name in self.methods}
+        found = {name: cell for name, cell in cells.items() if cell is not None}
         if not found:
             return None
         top = max(measure.gain(cell.mean, 0.0) for cell in found.values())
-        leaders = {
-            name: cell for name, cell in found.items() if measure.gain(cell.mean, 0.0) == top
-        }
-        return min(
-            leaders.values(), key=lambda cell: math.inf if math.isnan(cell.std) else cell.std
-        ), tuple(leaders)
+        leaders = [name for name, cell in found.items() if measure.gain(cell.mean, 0.0) == top]
+        stds = {name: found[name].std for name in leaders}
+        surest = min(leaders, key=lambda name: math.inf if math.isnan(stds[name]) else stds[name])
+        return found[surest], tuple(leaders)
+
+
+@cache
+def printed() -> dict[str, Any]:
+    """All of ``paper_tables.json``: "table1", the cells of "regular" and "large", and "claims"."""
+    file = resources.files("skcamel.experiment").joinpath("paper_tables.json")
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+@cache
+def paper_figures() -> Mapping[Key, PaperFigure]:
+    """All cells of Tables 2 and 3: (data set, metric, method) ► mean, std and whether it is bold.
+
+    >>> len(paper_figures()) == 16 * 7 * 6
+    True
+    """
+    figures = {}
+    for part in ("regular", "large"):
+        for dataset, metrics in printed()[part].items():
+            for metric, methods in metrics.items():
+                for method, cell in methods.items():
+                    figures[dataset, metric, method] = PaperFigure(*cell)
+    return figures
 
 
 @cache
 def paper_table() -> Published:
     """Tables 2 and 3 of the paper."""
     return Published(paper_figures())
+
+
+def paper_cell(dataset: str, metric: str, method: str) -> PaperFigure:
+    """One cell of Table 2 or 3.
+
+    Parameters
+    ----------
+    dataset : str
+        One of the sixteen sets.
+    metric : str
+        One of `skcamel.metrics.NAMES`.
+    method : str
+        One of `PAPER_METHODS`.
+
+    Examples
+    --------
+    >>> paper_cell("science", "macro_f1", "camel")
+    PaperFigure(mean=0.31, std=0.038, bold=True)
+    """
+    if (dataset, metric, method) not in paper_figures():
+        raise KeyError(f"The paper has no figure of {metric} on {dataset} for {method}.")
+    return paper_figures()[dataset, metric, method]
+
+
+def paper_table1() -> Mapping[str, Size]:
+    """Sizes that Table 1 prints, in its order.
+
+    >>> paper_table1()["scene"]
+    Size(n=2407, d=294, q=5, cardinality=1.07, features='numeric')
+    """
+    return {name: Size(**row) for name, row in printed()["table1"].items()}
 
 
 def read_published(
@@ -94,126 +171,201 @@ def read_published(
     Parameters
     ----------
     path : str or path
-        A CSV file with the columns method, dataset, metric, mean and, where it is known, std. Other
-        columns do not matter, so that
-        what ``skcamel tables --form csv`` writes can be read too.
+        A CSV file with the columns method, dataset, metric, mean and, where it is known, std, as
+        ``skcamel tables --form csv`` writes it.
     measures : mapping
-        Metrics of the study, by name: their titles are understood too ("Hamming loss"), and their
-        direction decides what is bold.
+        Metrics of the study, by name; their titles are understood too ("Hamming loss").
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "mine.csv")
-    ...     _ = path.write_text("method,dataset,metric,mean,std\nBR,yeast,Hamming loss,0.2,0.01\n")
+    ...     text = "method,dataset,metric,mean,std\nBR,yeast,Hamming loss,0.2,0.01\n"
+    ...     _ = path.write_text(text)
     ...     read_published(path).figures
     {('yeast', 'hamming_loss', 'br'): PaperFigure(mean=0.2, std=0.01, bold=True)}
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 text; save it as a CSV file in UTF-8.") from error
     figures: dict[Key, PaperFigure] = {}
-    for where, row in _csv_rows(path, text):
-        key, figure = _figure(where, row, measures)
-        if key in figures:
-            raise ValueError(
-                f"{where}: {key[2]} on {key[0]} has a second figure for {key[1]}; keep one of them."
-            )
-        figures[key] = figure
-    if not figures:
-        raise ValueError(
-            f"{path} holds no figure; it needs the columns {', '.join(COLUMNS)} and a line for each"
-            " figure."
-        )
-    return Published(_with_bold(figures, measures), f"table {path.name}")
-
-
-def _csv_rows(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Rows with the lines on which they end."""
-    lines = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    try:
-        lines.fieldnames = [name.strip().lower() for name in lines.fieldnames or ()]
-        if missing := [name for name in COLUMNS if name not in lines.fieldnames]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file)
+        if missing := [name for name in COLUMNS if name not in (rows.fieldnames or ())]:
             raise ValueError(
                 f"{path}, line 1: the column {missing[0]} is missing; the head must name"
                 f" {', '.join(COLUMNS)} and may name std."
             )
-        for row in lines:
-            where = f"{path}, line {lines.line_num}"
-            if None in row:
-                raise ValueError(
-                    f"{where}: more cells than the head has names; put text with commas into"
-                    " quotes."
-                )
-            yield where, row
-    except csv.Error as error:
-        raise ValueError(
-            f"{path}, line {lines.reader.line_num}: {error}; put text with commas or quotes into"
-            " quotes."
-        ) from error
-
-
-def _figure(
-    where: str, row: Mapping[str, Any], measures: Mapping[str, Metric]
-) -> tuple[Key, PaperFigure]:
-    words = {}
-    for name in COLUMNS[:3]:
-        words[name] = str(row.get(name) or "").strip()
-        if not words[name]:
-            raise ValueError(
-                f"{where}: {name} is missing; every figure needs {', '.join(COLUMNS)}."
+        for row in rows:
+            where = f"{path}, line {rows.line_num}"
+            key = _key(row, measures)
+            if key in figures:
+                raise ValueError(f"{where}: {', '.join(key)} occurs twice; keep one of them.")
+            std = row.get("std") or "nan"
+            figures[key] = PaperFigure(
+                _number(where, "mean", row["mean"]), _number(where, "std", std), bold=False
             )
-    mean, std = (_number(where, name, row.get(name)) for name in ("mean", "std"))
-    if math.isnan(mean):
-        raise ValueError(f"{where}: mean is missing; leave out a figure that is not known.")
-    if std < 0:
-        raise ValueError(f"{where}: std is {std:g}; it cannot be negative.")
-    titles = {measure.title.lower(): name for name, measure in measures.items()}
+    if not figures:
+        raise ValueError(f"{path} holds no figure; it needs a line for each figure.")
+    return Published(_with_bold(figures, measures), path.name)
+
+
+def _key(row: Mapping[str, Any], measures: Mapping[str, Metric]) -> Key:
+    """Data set, metric and method of a row, which may give titles for names."""
+    dataset, metric, method = (str(row[name]).strip() for name in ("dataset", "metric", "method"))
+    metrics = {measure.title.lower(): name for name, measure in measures.items()}
     methods = {title.lower(): name for name, title in METHOD_TITLES.items()}
-    metric = titles.get(words["metric"].lower(), words["metric"])
-    return (
-        words["dataset"],
-        metric,
-        methods.get(words["method"].lower(), words["method"]),
-    ), PaperFigure(mean, std, bold=False)
+    return dataset, metrics.get(metric.lower(), metric), methods.get(method.lower(), method)
 
 
-def _number(where: str, name: str, value: Any) -> float:
-    """A finite number; NaN where there is none."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return math.nan
+def _number(where: str, name: str, text: Any) -> float:
     try:
-        number = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not abs(number) <= MOST:
+        number = float(text)
+    except (TypeError, ValueError) as error:
         raise ValueError(
-            f"{where}: {name} is {value!r}; it must be a number with a point, as 0.123."
-        )
+            f"{where}: {name} is {text!r}; it must be a number with a point, as 0.123."
+        ) from error
+    if math.isinf(number) or (name == "mean" and math.isnan(number)):
+        raise ValueError(f"{where}: {name} is {text!r}; leave out a figure that is not known.")
     return number
 
 
 def _with_bold(
     figures: Mapping[Key, PaperFigure], measures: Mapping[str, Metric]
 ) -> dict[Key, PaperFigure]:
-    """Bold where no method is better, at three decimals, as our own tables have it."""
-    best: dict[tuple[str, str], float] = {}
-    for (dataset, metric, _), cell in _known(figures, measures):
-        best[dataset, metric] = max(
-            best.get((dataset, metric), -math.inf), measures[metric].gain(thousandths(cell.mean), 0)
-        )
-    bold = {
-        key
-        for key, cell in _known(figures, measures)
-        if measures[key[1]].gain(thousandths(cell.mean), 0) == best[key[:2]]
-    }
-    return {key: cell._replace(bold=key in bold) for key, cell in figures.items()}
+    """Bold where no method is better at three decimals."""
+    found = {}
+    for key, cell in figures.items():
+        dataset, metric, _ = key
+        others = [one.mean for other, one in figures.items() if other[:2] == (dataset, metric)]
+        if metric in measures:
+            gains = [measures[metric].gain(thousandths(mean), 0) for mean in others]
+            own = measures[metric].gain(thousandths(cell.mean), 0)
+            cell = cell._replace(bold=own == max(gains))
+        found[key] = cell
+    return found
 
 
-def _known(
-    figures: Mapping[Key, PaperFigure], measures: Mapping[str, Metric]
-) -> Iterable[tuple[Key, PaperFigure]]:
-    return ((key, cell) for key, cell in figures.items() if key[1] in measures)
+@dataclass(frozen=True)
+class CellComparison:
+    """One cell of ours beside the published ones, all at three decimals."""
+
+    dataset: str
+    metric: str
+    ours: Figure
+    printed: PaperFigure | None  # of the same method
+    best: PaperFigure  # of any method
+    best_methods: tuple[str, ...]
+    difference: float  # from the figure of the same method in its std; positive is better
+    ahead_of_best: float  # negative where ours is worse
+    no_worse: bool | None  # None where the same method has no figure
+    as_good_as_best: bool
+    near_best: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All cells of one method that both have."""
+
+    cells: tuple[CellComparison, ...]
+    notes: list[str]
+
+    def counts(self) -> dict[str, int]:
+        """Number of cells, and of cells that meet each of `CRITERIA`."""
+        met = {name: sum(getattr(one, name) is True for one in self.cells) for name in CRITERIA}
+        return {"cells": len(self.cells)} | met
+
+    def missed(self, criterion: str) -> list[CellComparison]:
+        """Cells that do not meet one of `CRITERIA`."""
+        return [cell for cell in self.cells if getattr(cell, criterion) is False]
+
+
+def compare_with_paper(
+    records: Iterable[Record] | Summary,
+    *,
+    method: str = "camel",
+    published: Published | None = None,
+) -> Comparison:
+    """Compare every cell of one method with published ones.
+
+    Parameters
+    ----------
+    records : Records, iterable of mappings, or Summary
+    method : str, default="camel"
+        As the summary calls it: "camel[best]" where the records hold several presets.
+    published : Published, default=None
+        Figures to compare with, see :func:`skcamel.experiment.read_published`. None: the paper's.
+
+    Returns
+    -------
+    Comparison
+
+    Notes
+    -----
+    Means and standard deviations are first rounded to three decimals, like the printed ones.
+    Where a table prints no standard deviation, ours counts.
+
+    Examples
+    --------
+    >>> from skcamel.metrics import NAMES
+    >>> place = {"dataset": "yeast", "method": "camel", "preset": "paper", "seed": 0, "fold": 0}
+    >>> record = dict.fromkeys(NAMES, 0.5) | place | {"n_folds": 1, "folds": "plain"}
+    >>> comparison = compare_with_paper([record])
+    >>> [cell.metric for cell in comparison.cells if cell.no_worse]
+    ['macro_f1']
+    """
+    summary = records if isinstance(records, Summary) else summarise(records)
+    if method not in summary.methods:
+        known = ", ".join(summary.methods)
+        raise ValueError(f"method={method!r} has no records; there are {known}.")
+    published = published or paper_table()
+    cells = []
+    for dataset in summary.datasets:
+        for metric, measure in summary.measures.items():
+            ours = summary.figures.get((dataset, metric, method))
+            best = published.best(dataset, metric, measure)
+            if ours is not None and best is not None and not math.isnan(ours.mean):
+                own = published.of(dataset, metric, method)
+                cells.append(_compared(dataset, metric, measure, ours, own, best))
+    datasets = tuple(dict.fromkeys(cell.dataset for cell in cells))
+    return Comparison(tuple(cells), summary.notes(datasets))
+
+
+def _compared(
+    dataset: str,
+    metric: str,
+    measure: Metric,
+    ours: Figure,
+    own: PaperFigure | None,
+    leaders: tuple[PaperFigure, tuple[str, ...]],
+) -> CellComparison:
+    best, best_methods = leaders
+    mean = thousandths(ours.mean)
+    ahead = measure.gain(mean, thousandths(best.mean))
+    stds = [thousandths(std) for std in (ours.std, best.std) if not math.isnan(std)]
+    difference, no_worse = math.nan, None
+    if own is not None:
+        gain = measure.gain(mean, thousandths(own.mean))
+        std = ours.std if math.isnan(own.std) else own.std
+        difference = in_std(gain / 1000, std)
+        no_worse = -gain <= 2 * (0 if math.isnan(std) else thousandths(std))
+    near = -ahead <= max(stds, default=0)
+    return CellComparison(
+        dataset,
+        metric,
+        ours,
+        own,
+        best,
+        best_methods,
+        difference,
+        ahead / 1000,
+        no_worse,
+        ahead >= 0,
+        near,
+    )
+
+
+def in_std(difference: float, std: float) -> float:
+    """A difference in standard deviations; NaN where that says nothing."""
+    if std > 0:
+        return difference / std
+    return 0.0 if difference == 0 else math.nan

@@ -1,46 +1,70 @@
-"""A study folder: records of finished and failed units, read by :class:`Records`, and appended by the run that works there."""
+"""A study folder: one line of JSON for each unit that finished or failed, and what the study was asked for."""
 
 from __future__ import annotations
 
-import csv
 import errno
-import io
 import json
 import math
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Self, overload
 
+import numpy as np
+
 from skcamel import files
-from skcamel.experiment.units import (
-    PLACE,
-    RecordsError,
-    Unit,
-    check_failure,
-    check_record,
-    decoded,
-    read_cards,
-    read_metrics,
-    read_requests,
-)
-from skcamel.files import whole_file
 from skcamel.metrics.conventions import NAMES
-from skcamel.text import plain_cell
 
 if sys.platform == "win32":
     import msvcrt
 else:
     import fcntl
 
-RECORDS, FAILURES, LOCK = "records.jsonl", "failures", "lock"
-FOLD = itemgetter(
-    "dataset", "method", "preset", "seed", "fold", "folds", "n_folds"
-)  # of a record: what may be tried several times
 Record = dict[str, Any]
+RECORDS, STUDY, LOCK = "records.jsonl", "study.json", "lock"
+# The version of what a method computes from the same parameters. Raise it when results change:
+# records of earlier versions are then computed anew, and tables say that they are out of date.
+VERSIONS = {
+    "br": 2,
+    "ecc": 2,
+    "rakel": 2,
+    "camel[quick]": 2,
+    "camel[best]": 2,
+    "camel-per-metric[quick]": 2,
+    "camel-per-metric[best]": 2,
+}
+PLACE = itemgetter("dataset", "method", "preset", "seed", "fold")  # by which records are sorted
+PLAN = itemgetter("dataset", "method", "preset", "seed", "folds", "n_folds", "fold")
+NEEDED = {
+    "dataset": str,
+    "method": str,
+    "preset": str,
+    "folds": str,
+    "fold": int,
+    "n_folds": int,
+    "seed": int,
+}
+
+
+class RecordsError(ValueError):
+    """A file of a study folder cannot be read, or does not belong there."""
+
+
+def version_of(method: str, preset: str) -> int:
+    """The version of what a method of the library computes under a preset.
+
+    >>> version_of("camel", "paper"), version_of("br", "paper")
+    (1, 2)
+    """
+    return VERSIONS.get(f"{method}[{preset}]", VERSIONS.get(method, 1))
+
+
+def key_of(record: Mapping[str, Any]) -> str:
+    """The work that a record stands for, as text: where it was computed, and by what."""
+    work = [record.get(name) for name in ("version", "settings", "division", "data_sha256")]
+    return json.dumps([*PLAN(record), *work], sort_keys=True)
 
 
 class Records(Sequence[Record]):
@@ -54,11 +78,19 @@ class Records(Sequence[Record]):
     Attributes
     ----------
     failures : list of dict
-        Units that failed: their fields, and the `error` and `traceback` of the last try.
+        Units that failed, with the `error` and `traceback` of the last try.
+    superseded : list of dict
+        Finished units of earlier settings: of each data set, method and preset only the settings
+        of the line that was written last count.
+    runs : list of dict
+        What was asked for.
+    cards : dict
+        Sizes and other facts of each data set.
+    metrics : dict
+        Metrics beside the seven: name, and a mapping with `title` and `best`.
+    run : dict, or None
+        What the call of ``run_study`` asked for that returned this object.
     folder : Path
-    asked : frozenset of str
-        Keys of the units that the run asked for which returned this object; empty where the folder
-        was only read.
 
     Notes
     -----
@@ -69,27 +101,29 @@ class Records(Sequence[Record]):
     --------
     >>> from skcamel.data import Dataset
     >>> from skcamel.experiment import run_study
-    >>> data = Dataset([[float(i)] for i in range(12)], [[i % 2, int(i > 5)] for i in range(12)], name="tiny")
-    >>> records = run_study([data], ["br"], preset="quick")
+    >>> X, Y = [[float(i)] for i in range(12)], [[i % 2, int(i > 5)] for i in range(12)]
+    >>> records = run_study([Dataset(X, Y, name="tiny")], ["br"], preset="quick")
     >>> len(records), records[0]["dataset"], records[0]["method"], records[0]["fold"]
     (3, 'tiny', 'br', 0)
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        self.asked: frozenset[str] = frozenset()
+        self.run: Mapping[str, Any] | None = None
         if not self.folder.is_dir():
             raise FileNotFoundError(
                 f"{self.folder} is not a folder; give the one that skcamel study -o wrote."
             )
-        finished: dict[str, Record] = {}
-        last: dict[tuple[Any, ...], Record] = {}  # word on each fold, under whatever settings
-        for record in sorted(_read(self.folder), key=_time):
-            last[FOLD(record)] = record
-            if not _has_failed(record):
-                finished[Unit.of(record).key] = record
-        self._records = _sorted(finished.values())
-        self.failures = _sorted(record for record in last.values() if _has_failed(record))
+        study = read_study(self.folder)
+        self.runs, self.cards, self.metrics = study["runs"], study["datasets"], study["metrics"]
+        lines = _read_lines(self.folder / RECORDS)
+        last = {PLAN(record): record for record in lines}
+        self.failures = sorted((one for one in last.values() if "error" in one), key=PLACE)
+        finished = {key_of(record): record for record in lines if "error" not in record}
+        newest = {_work_place(record): _work(record) for record in lines if "error" not in record}
+        shown = [one for one in finished.values() if _work(one) == newest[_work_place(one)]]
+        others = [one for one in finished.values() if _work(one) != newest[_work_place(one)]]
+        self._records, self.superseded = sorted(shown, key=PLACE), sorted(others, key=PLACE)
 
     def __len__(self) -> int:
         return len(self._records)
@@ -105,83 +139,81 @@ class Records(Sequence[Record]):
         return f"Records({str(self.folder)!r}: {len(self)} finished, {len(self.failures)} failed)"
 
     def to_frame(self) -> Any:
-        """A table of pandas with one row for each unit; metrics beside the seven have columns of their own."""
+        """A pandas DataFrame with one row for each finished unit."""
         import pandas as pd
 
-        return pd.DataFrame([{**record, **record.get("more", {})} for record in self]).drop(
-            columns="more", errors="ignore"
-        )
+        return pd.DataFrame(self._records)
+
+
+def _work_place(record: Record) -> tuple[str, str, str]:
+    return record["dataset"], record["method"], record["preset"]
+
+
+def _work(record: Record) -> str:
+    """What computed a record: version, settings and data."""
+    work = [record.get(name) for name in ("version", "settings", "data_sha256")]
+    return json.dumps(work, sort_keys=True)
+
+
+def jsonable(value: Any, infinite: Callable[[float], Any] = str) -> Any:
+    """What strict JSON can hold; anything else becomes the text that describes it.
+
+    >>> jsonable({"alpha": np.float64(0.5), "kernels": ("rbf",), "limit": np.inf})
+    {'alpha': 0.5, 'kernels': ['rbf'], 'limit': 'inf'}
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else infinite(value)
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item, infinite) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [jsonable(item, infinite) for item in value]
+    return repr(value).partition(" at 0x")[0]
 
 
 def encoded(record: Mapping[str, Any]) -> bytes:
     """One line of strict JSON; undefined metrics are null."""
-    return (json.dumps(finite(record), separators=(",", ":"), allow_nan=False) + "\n").encode()
+    text = json.dumps(jsonable(record, lambda _: None), separators=(",", ":"), allow_nan=False)
+    return f"{text}\n".encode()
 
 
-def finite(row: Mapping[str, Any]) -> Record:
-    """With None for NaN and infinity, which JSON lacks."""
-
-    def plain(value: Any) -> Any:
-        return (
-            finite(value)
-            if isinstance(value, dict)
-            else None
-            if isinstance(value, float) and not math.isfinite(value)
-            else value
-        )
-
-    return {name: plain(value) for name, value in row.items()}
-
-
-def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows under a header of all their names; no text in it is a formula to a spreadsheet."""
-    text = io.StringIO()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    lines = csv.writer(text, lineterminator="\n")
-    for cells in (names, *([row.get(name) for name in names] for row in rows)):
-        lines.writerow([plain_cell(cell) if isinstance(cell, str) else cell for cell in cells])
-    return text.getvalue()
-
-
-def _read(folder: Path) -> list[Record]:
-    """All finished and failed units, in the order in which they were written."""
-    if any((folder / "units").glob("*.json")):
-        cure = "append its files to records.jsonl (cat units/*.json >> records.jsonl) and remove it"
-        raise RecordsError(f"{folder} has a folder units, as earlier versions wrote it; {cure}.")
-    return [*_read_failures(folder / FAILURES), *_read_lines(folder / RECORDS)]
-
-
-def _read_failures(folder: Path) -> list[Record]:
-    """Failures that have a file of their own, as earlier versions wrote them."""
-    found = []
-    for path in sorted(folder.glob("[0-9a-f]*.json")):
-        try:
-            found.append(_decoded(path.read_bytes()))
-        except (ValueError, IsADirectoryError) as error:
-            raise RecordsError(
-                f"{path} is damaged ({error}); delete it, and the next run computes this unit"
-                " again."
-            ) from error
-    return found
+def _decoded(line: bytes) -> Record:
+    """The record of a line; ValueError says what is wrong with it."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError("it is not JSON") from error
+    record = record if isinstance(record, dict) else {}
+    for name, kind in NEEDED.items():
+        if type(record.get(name)) is not kind:
+            raise ValueError(f"{name} is {record.get(name)!r}, not {kind.__name__}")
+    if not 0 <= record["fold"] < record["n_folds"]:
+        raise ValueError(f"fold is {record['fold']} of {record['n_folds']}")
+    record = {name: math.nan if value is None else value for name, value in record.items()}
+    metrics = [record.get(name) for name in ([] if "error" in record else NAMES)]
+    if not all(isinstance(value, int | float) for value in metrics):
+        raise ValueError("a metric is no number")
+    return record
 
 
 def _read_lines(path: Path) -> list[Record]:
-    """Lines of the file of records; the last one may be torn by a kill, and then does not count."""
+    """Records of a file in the order of its lines; a kill may have torn the last one."""
     try:
         *lines, rest = path.read_bytes().split(b"\n")
     except FileNotFoundError:
         return []
-    except IsADirectoryError as error:
-        raise RecordsError(
-            f"{path} is a folder, not a file of records; move it elsewhere."
-        ) from error
     found = []
     for number, line in enumerate(lines, 1):
         try:
             found.append(_decoded(line))
         except ValueError as error:
-            cure = "delete this line, and the next run computes its unit again"
-            raise RecordsError(f"{path}, line {number}: damaged ({error}); {cure}.") from error
+            raise RecordsError(
+                f"{path}, line {number}: damaged ({error}); delete this line, and the next run"
+                " computes its unit again."
+            ) from error
     return found + ([_decoded(rest)] if _is_whole(rest) else [])
 
 
@@ -194,38 +226,25 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def _decoded(text: bytes) -> Record:
-    """A record or a failure; a metric that is undefined is NaN."""
-    record = decoded(text, _check)
+def read_study(folder: Path) -> dict[str, Any]:
+    """What ``study.json`` holds: runs, data sets and metrics."""
+    path = folder / STUDY
+    empty: dict[str, Any] = {"runs": [], "datasets": {}, "metrics": {}}
     try:
-        Unit.of(record).key  # noqa: B018 (every unit has one)
-    except RecursionError as error:
-        raise ValueError("its settings are nested too deeply") from error
-    values = {
-        name: math.nan if value is None and name.partition("_by_")[0] in NAMES else value
-        for name, value in record.items()
-    }
-    more = {
-        name: math.nan if value is None else value for name, value in record.get("more", {}).items()
-    }
-    return values | ({"more": more} if "more" in record else {})
-
-
-def _check(record: Any) -> None:
-    (check_failure if isinstance(record, dict) and _has_failed(record) else check_record)(record)
-
-
-def _has_failed(record: Mapping[str, Any]) -> bool:
-    return "error" in record
-
-
-def _time(record: Mapping[str, Any]) -> str:
-    """When it was finished; before all others where it does not say."""
-    return record.get("finished_at", "")
-
-
-def _sorted(records: Iterable[Record]) -> list[Record]:
-    return sorted(records, key=lambda record: (*PLACE(record), Unit.of(record).key))
+        found = empty | json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return empty
+    except (ValueError, TypeError) as error:
+        raise RecordsError(
+            f"{path} is not JSON ({error}); delete it, and the next run writes it again."
+        ) from error
+    for name, value in empty.items():
+        if type(found[name]) is not type(value):
+            raise RecordsError(
+                f"{path} is damaged: {name} is no {type(value).__name__}; delete it, and the next"
+                " run writes it again."
+            )
+    return found
 
 
 class StudyFolder:
@@ -235,7 +254,7 @@ class StudyFolder:
     >>> with tempfile.TemporaryDirectory() as place, StudyFolder(Path(place)):
     ...     StudyFolder(Path(place))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    skcamel.experiment.units.RecordsError: Another study writes into ...; wait until it has ended, or choose another folder.
+    skcamel.experiment.records.RecordsError: Another study writes into ...
     """
 
     def __init__(self, path: Path) -> None:
@@ -258,41 +277,31 @@ class StudyFolder:
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Write a record or a failure, whole or not at all."""
-        line = encoded(
-            {**record, "finished_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
-        )
-        end = self._file.seek(0, os.SEEK_END)
+        line, end = encoded(record), self._file.seek(0, os.SEEK_END)
         if self._file.write(line) != len(line):
             self._file.truncate(end)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path / RECORDS))
         os.fsync(self._file.fileno())
 
-    def add_requests(
-        self, requests: Sequence[Mapping[str, Any]], metrics: Mapping[str, Any]
+    def add_run(
+        self, run: Mapping[str, Any], cards: Mapping[str, Any], metrics: Mapping[str, Any]
     ) -> None:
-        """Note in ``study.json`` what was asked for, and what metrics beside the seven are, if it is new."""
-        runs, known = read_requests(self.path), read_metrics(self.path)
-        for name, entry in metrics.items():
-            if known.get(name, entry) != entry:
-                cure = "give it another name, or choose another folder"
+        """Note in ``study.json`` what was asked for, where it is new."""
+        study = read_study(self.path)
+        for name, metric in metrics.items():
+            if study["metrics"].get(name, metric) != metric:
                 raise RecordsError(
-                    f"{self.path} holds a metric {name} that is another one; {cure}."
+                    f"{self.path} holds another metric named {name}; give this one another name,"
+                    " or choose another folder."
                 )
-        new = [request for request in requests if request not in runs]
-        if new or not metrics.keys() <= known.keys():
-            every = {**known, **metrics}
-            _write_json(
-                self.path / "study.json",
-                {"runs": [*runs, *new]} | ({"metrics": every} if every else {}),
-            )
-
-    def add_card(self, name: str, card: Mapping[str, Any]) -> None:
-        """Note the card of a data set in ``cards.json``."""
-        _write_json(self.path / "cards.json", read_cards(self.path) | {name: card})
-
-    def sweep(self) -> None:
-        """Remove what runs that were killed while writing left behind, and nothing else."""
-        files.sweep(self.path)
+        new = {
+            "runs": study["runs"] + [run] * (run not in study["runs"]),
+            "datasets": {**study["datasets"], **cards},
+            "metrics": {**study["metrics"], **metrics},
+        }
+        if new != study:
+            with files.whole_file(self.path / STUDY) as file:
+                file.write((json.dumps(new, indent=1) + "\n").encode())
 
     def _mend(self) -> None:
         """End the last line if it is whole, and remove it if a kill has torn it."""
@@ -305,25 +314,26 @@ class StudyFolder:
 
 
 def _locked(folder: Path) -> BinaryIO:
-    """The file that says that a run works in a folder; the system frees it when the run ends, however it ends."""
+    """The file that a run has locked; the system frees it when the run ends, however it ends."""
     file = (folder / LOCK).open("ab")
     try:
         if sys.platform == "win32":
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
         else:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
+    except (BlockingIOError, PermissionError) as error:
         file.close()
-        if isinstance(error, (BlockingIOError, PermissionError)):
-            raise RecordsError(
-                f"Another study writes into {folder}; wait until it has ended, or choose another"
-                " folder."
-            ) from error
-        cure = "this file system gives no locks; put the folder on another disk"
-        raise OSError(error.errno, cure, str(folder / LOCK)) from error
+        raise RecordsError(
+            f"Another study writes into {folder}; wait until it has ended, or choose another"
+            " folder."
+        ) from error
     return file
 
 
-def _write_json(path: Path, value: Any) -> None:
-    with whole_file(path) as file:
-        file.write((json.dumps(value, indent=1, allow_nan=False) + "\n").encode())
+def counted_by_method(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], int]:
+    """How many of some records each method and preset has."""
+    found: dict[tuple[str, str], int] = {}
+    for record in records:
+        place = record["method"], record["preset"]
+        found[place] = found.get(place, 0) + 1
+    return found

@@ -20,7 +20,7 @@ from scipy import stats
 
 from skcamel.arrays import Array
 from skcamel.checks import choice
-from skcamel.experiment.paper import SEVEN, HasMean, Key, Metric
+from skcamel.experiment.summary import SEVEN, HasMean, Key, Metric
 
 TESTS = ("nemenyi", "bonferroni-dunn")
 LEVEL = 0.05  # of the tests in tables and on pages
@@ -90,7 +90,7 @@ def compare_methods(
 
     Examples
     --------
-    >>> from skcamel.experiment.paper import paper_figures
+    >>> from skcamel.experiment.published import paper_figures
     >>> found = compare_methods(paper_figures(), "average_precision", control="camel")
     >>> min(found.ranks, key=found.ranks.get), found.friedman.f_p < 0.001
     ('camel', True)
@@ -124,7 +124,7 @@ def compare_by_metric(
 ) -> dict[str, Significance]:
     """Tests of every metric for which the methods share at least two data sets, with the first method as control.
 
-    >>> from skcamel.experiment.paper import paper_figures
+    >>> from skcamel.experiment.published import paper_figures
     >>> len(compare_by_metric(paper_figures(), SEVEN, ["camel", "br"])), compare_by_metric({}, SEVEN, ["camel", "br"])
     (7, {})
     """
@@ -144,24 +144,20 @@ def score_matrix(
     *,
     measure: Metric | None = None,
 ) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
-    """Means of one metric as (scores of shape (N, k), data sets, methods); losses negated, incomplete data sets left out."""
+    """Means of one metric as (scores (N, k), data sets, methods); losses negated, incomplete data sets left out."""
     measure = measure or SEVEN[choice(metric, tuple(SEVEN), "metric")]
-    means = {
-        (dataset, method): measure.gain(cell.mean, 0.0)
-        for (dataset, of, method), cell in figures.items()
-        if of == metric
-    }
-    chosen = tuple(dict.fromkeys(method for _, method in means) if methods is None else methods)
-    rows = {
-        name: [means.get((name, method), math.nan) for method in chosen]
-        for name in dict.fromkeys(name for name, _ in means)
-    }
-    complete = {dataset: row for dataset, row in rows.items() if not np.isnan(row).any()}
-    return (
-        np.array([*complete.values()], dtype=np.float64).reshape(len(complete), len(chosen)),
-        tuple(complete),
-        chosen,
-    )
+    means: dict[str, dict[str, float]] = {}
+    for (dataset, name, method), cell in figures.items():
+        if name == metric:
+            means.setdefault(dataset, {})[method] = measure.gain(cell.mean, 0.0)
+    chosen = dict.fromkeys(method for row in means.values() for method in row)
+    columns = tuple(chosen if methods is None else methods)
+    rows = {}
+    for dataset, row in means.items():
+        scores = [row.get(method, math.nan) for method in columns]
+        if not np.isnan(scores).any():
+            rows[dataset] = scores
+    return np.array([*rows.values()]).reshape(len(rows), len(columns)), tuple(rows), columns
 
 
 def ranks_of(scores: Array) -> np.ndarray:
@@ -172,16 +168,8 @@ def ranks_of(scores: Array) -> np.ndarray:
            [1.5, 1.5, 3. ]])
     """
     scores = np.asarray(scores, dtype=np.float64)
-    if scores.ndim != 2 or scores.shape[0] < 1 or scores.shape[1] < 2:
-        raise ValueError(
-            f"Scores have shape {scores.shape}; ranks need a row per data set and at least 2"
-            " columns, one per method."
-        )
     if np.isnan(scores).any():
-        raise ValueError(
-            "Scores hold NaN, which has no rank; leave out the data sets that a method has no score"
-            " for."
-        )
+        raise ValueError("Scores hold NaN, which has no rank; leave out these data sets.")
     return stats.rankdata(-scores, axis=1)
 
 
@@ -269,9 +257,7 @@ def wilcoxon_test(first: Array, second: Array) -> float:
     """Two-sided p-value of Wilcoxon's signed-rank test of N pairs; equal pairs are left out, and if all are equal it is 1.
 
     Up to 50 pairs it is the share of all 2^N signs of the differences that are at least as
-    one-sided, ties of their sizes included;
-    the normal approximation of more is too bold for few: it would give four equal differences .046,
-    where signs give .125.
+    one-sided, ties of their sizes included; the normal approximation of more is too bold for few.
 
     >>> wilcoxon_test([0.9, 0.8, 0.7, 0.95, 0.6], [0.5, 0.6, 0.65, 0.2, 0.3])
     0.0625
@@ -282,20 +268,13 @@ def wilcoxon_test(first: Array, second: Array) -> float:
         return 1.0
     if len(differences) > EXACT_UP_TO:
         return float(stats.wilcoxon(differences, method="approx").pvalue)
-    doubled = (
-        np.rint(2 * stats.rankdata(abs(differences))).astype(int).tolist()
-    )  # whole numbers, ties too
-    ways = [1]  # of reaching each sum by the ranks so far
+    doubled = np.rint(2 * stats.rankdata(abs(differences))).astype(int)  # whole numbers, ties too
+    ways = np.ones(1)  # of reaching each sum by the ranks so far; exact below 2^53
     for rank in doubled:
-        ways = [
-            (ways[s] if s < len(ways) else 0) + (ways[s - rank] if s >= rank else 0)
-            for s in range(len(ways) + rank)
-        ]
-    upper = sum(
-        rank for rank, difference in zip(doubled, differences, strict=True) if difference > 0
-    )
-    least = min(upper, sum(doubled) - upper)
-    return min(2 * sum(ways[: least + 1]) / 2 ** len(doubled), 1.0)
+        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
+    upper = doubled[differences > 0].sum()
+    least = min(upper, doubled.sum() - upper)
+    return float(min(2 * ways[: least + 1].sum() / 2.0 ** len(doubled), 1.0))
 
 
 def differences_of(first: Array, second: Array) -> np.ndarray:
@@ -320,26 +299,11 @@ def rank_biserial(first: Array, second: Array) -> float:
     return float(ranks @ np.sign(differences) / ranks.sum()) if len(ranks) else 0.0
 
 
-def smallest_p(n_datasets: int, n_comparisons: int) -> float:
-    """The least p-value that Wilcoxon's test with Holm's correction can give, whatever the scores: one side has all data sets.
-
-    >>> smallest_p(4, 3), smallest_p(16, 5)
-    (0.375, 0.000152587890625)
-    """
-    return min(1.0, n_comparisons * 2.0 ** (1 - n_datasets))
-
-
-def datasets_needed(n_comparisons: int, alpha: float = LEVEL) -> int:
-    """The least number of data sets on which that p-value can be below a level.
-
-    >>> datasets_needed(3), datasets_needed(1)
-    (7, 6)
-    """
-    return next(n for n in range(1, 200) if smallest_p(n, n_comparisons) < alpha)
-
-
 def what_tests_can_tell(n_methods: int, n_datasets: int, alpha: float = LEVEL) -> list[str]:
     """Sentences about tests that could not see a difference however large it was; none where they could.
+
+    The least p-value of Wilcoxon's test with Holm's correction for m comparisons on N data sets is
+    m · 2^(1 - N).
 
     >>> what_tests_can_tell(6, 16)
     []
@@ -348,14 +312,16 @@ def what_tests_can_tell(n_methods: int, n_datasets: int, alpha: float = LEVEL) -
     """
     others = n_methods - 1
     sentences: list[str] = []
-    if (least := smallest_p(n_datasets, others)) >= alpha:
+    least = min(1.0, others * 2.0 ** (1 - n_datasets))
+    if least >= alpha:
+        needed = math.floor(1 + math.log2(others / alpha)) + 1
         sentences.append(
             f"With {n_datasets} data sets and {others} comparison{'s' * (others > 1)} no p-value of"
             f" Wilcoxon's test with Holm's correction can be below {least:.3g}: it cannot show a"
-            f" difference at level {alpha:g}, however large. It can from"
-            f" {datasets_needed(others, alpha)} data sets on."
+            f" difference at level {alpha:g}, however large. It can from {needed} data sets on."
         )
-    if (difference := critical_difference(n_methods, n_datasets, alpha=alpha)) >= n_methods - 1:
+    difference = critical_difference(n_methods, n_datasets, alpha=alpha)
+    if difference >= n_methods - 1:
         sentences.append(
             f"Average ranks of {n_methods} methods differ by at most {n_methods - 1}, and Nemenyi's"
             f" critical difference on {n_datasets} data sets is {difference:.2f}: the diagram"

@@ -9,45 +9,54 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-from scipy import sparse
-
 import skcamel
 from skcamel.arrays import check_device
-from skcamel.camel.outputs import MultiLabelClassifier
-from skcamel.checks import as_number, check_number, choice
-from skcamel.data import DataError
+from skcamel.checks import as_number, choice
 from skcamel.data.dataset import Dataset
-from skcamel.data.preparer import TablePreparer
-from skcamel.experiment.compute import Source, Task
-from skcamel.experiment.execute import Job, executor
-from skcamel.experiment.folds import GROUPED, Division, opened, splits
-from skcamel.experiment.identity import described, jsonable, settings_of
-from skcamel.experiment.measures import Measure, get_measures
-from skcamel.experiment.methods import FOLDS, CamelMethod, Method, get_method
-from skcamel.experiment.records import Records, StudyFolder
-from skcamel.experiment.units import NAME, SEED, RecordsError, Unit, read_cards
-from skcamel.gone import without
+from skcamel.experiment.execute import Job, execute
+from skcamel.experiment.folds import KINDS, source_of
+from skcamel.experiment.methods import FOLDS, Method, get_method
+from skcamel.experiment.records import PLAN, Record, Records, StudyFolder, jsonable
+from skcamel.experiment.summary import title_of
+from skcamel.experiment.unit import OwnMetric, Source, Task, Unit, described, own_metric
+from skcamel.presets import PRESETS
+from skcamel.text import count
 
-KINDS = ("plain", "stratified", "given")
-CARD_FIGURES_TOO_LONG = (
-    "scumble_rows",
-    "cooccurrence",
-    "phi",
-)  # one value per row or per pair of labels
+# Figures of a card that a study folder keeps
+CARD = (
+    "n",
+    "d",
+    "q",
+    "cardinality",
+    "density",
+    "label_sets",
+    "mean_ir",
+    "sparsity",
+    "label_counts",
+    "label_names",
+    "label_known",
+    "known",
+    "missing_values",
+    "unlabelled_rows",
+    "zero_rows",
+    "duplicate_rows",
+    "constant_features",
+    "empty_labels",
+    "full_labels",
+)
 
 
 class Event(NamedTuple):
-    """Something became of a unit."""
+    """A unit has ended."""
 
-    unit: Unit
-    state: str  # "done" or "failed"
-    seconds: float  # of the work
+    unit: str
+    error: str | None  # None where it finished
+    seconds: float
     finished: int  # units that need no more work in this run
     total: int
 
@@ -56,29 +65,24 @@ class UnitsFailed(UserWarning):
     """Some units of a study failed; the others are done."""
 
 
-@without(
-    backend="set it around the call, as in joblib.parallel_config(backend='threading')",
-    dask="set it around the call: joblib.parallel_config(backend='dask')",
-    keep="ask for all metrics= at the start",
-    rerun="choose another folder for other metrics=",
-    repeats="call it once for each seed=",
-)
+class RecordsOutOfDate(UserWarning):
+    """A study folder holds records that are not those of the methods, settings or data given now."""
+
+
 def run_study(
     datasets: Sequence[str | os.PathLike[str] | Dataset | tuple[str, Any]],
     methods: Sequence[Any],
     *,
     preset: str = "paper",
-    per_metric: bool = False,
     out: str | os.PathLike[str] | None = None,
-    seed: int = 0,
     n_folds: int | None = None,
-    folds: str = "plain",
-    groups: Any = None,
-    split: Any = None,
+    folds: Any = "plain",
+    seed: int = 0,
     n_jobs: int | None = None,
-    device: str | None = None,
     time_limit: float | None = None,
+    groups: Any = None,
     metrics: Sequence[Any] = (),
+    device: str | None = None,
     progress: Callable[[Event], None] | None = None,
 ) -> Records:
     """Run methods on data sets in outer folds, and keep a record of each unit: method, set and fold.
@@ -90,43 +94,35 @@ def run_study(
     ----------
     datasets : sequence of str, path, Dataset or (name, any of these)
         Catalogue names, files of any known format, or data from Python, which need a name;
-        ``("mine", any of these)`` and
-        ``"mine=file.arff"`` give another one.
+        ``("mine", any of these)`` and ``"mine=file.arff"`` give another one.
     methods : sequence of str, estimator, (name, estimator) or Method
-    preset : {"quick", "paper", "best"}, default="paper"
-    per_metric : bool, default=False
         See :func:`skcamel.experiment.get_method`.
+    preset : {"quick", "paper", "best"}, default="paper"
     out : str or path, default=None
         The study folder, made if it is not there. None: only the returned records are kept.
-    seed : int, default=0
-        Of the folds, and of all that is random in a method.
     n_folds : int, default=None
         Outer folds; None: 3 for "quick", else 10.
-    folds : {"plain", "stratified", "given"}, default="plain"
+    folds : {"plain", "stratified", "given"}, sequence of (train, test) or mapping of these by data \
+set, default="plain"
         Shuffled folds, or those that spread each label evenly. "given": the training and test part
-        that a data set brings, as a
-        file ``mine-train.arff`` does that has a ``mine-test.arff`` beside it.
-    groups : str, array of shape (n,) or mapping of these by data set, default=None
-        Rows of one group stay in one fold: the groups, or the column that holds them, which then is
-        no feature.
-    split : path, sequence of (train, test) or mapping of these by data set, default=None
-        Folds that are given: row numbers from 0 on, masks, or a file with one word for each row
-        ("train" or "test", or the number of
-        its fold) or JSON ``{"train": [...], "test": [...]}``, alone or in a list.
+        that a data set brings, as a file ``mine-train.arff`` does that has a ``mine-test.arff``
+        beside it. Parts of one's own are row numbers or masks.
+    seed : int, default=0
+        Of the folds, and of all that is random in a method.
     n_jobs : int, default=None
         Units at the same time, each in a worker process; -1: one on each core. None: 1, or what
-        ``joblib.parallel_config`` says.
-        Another backend that ``joblib.parallel_config`` names, such as "dask" or "threading", runs
-        the units in its own way.
-    device : str, default=None
-        "cuda": CAMEL computes on a GPU, and LLSF and JFSC search there.
+        ``joblib.parallel_config`` says. Another backend that it names, such as "dask" or
+        "threading", runs the units in its own way.
     time_limit : float, default=None
         Seconds that a unit may take. One that takes longer fails, and its process is killed; so
-        units run in worker
-        processes, even one at a time.
-    metrics : sequence of str, (name, function, best) or Measure, default=()
-        Metrics to record beside the seven, under `more`; see
-        :func:`skcamel.experiment.get_measure`. "all": those with a name.
+        units run in worker processes, even one at a time.
+    groups : str, array of shape (n,) or mapping of these by data set, default=None
+        Rows of one group stay in one fold, also in the inner folds of a search: the groups, or the
+        column that holds them, which then is no feature.
+    metrics : sequence of str or (name, function, "largest" or "smallest"), default=()
+        Metrics to record beside the seven, as text ``name=package.module:function:largest``.
+    device : str, default=None
+        "cuda": CAMEL computes on a GPU, and LLSF and JFSC search there.
     progress : callable, default=None
         Called with an `Event` after each unit.
 
@@ -134,335 +130,204 @@ def run_study(
     -------
     Records
         All records of the folder, also those of earlier runs. Units that fail raise nothing: a
-        warning counts them, and
-        `Records.failures` says why. A method that crashes or is killed in a worker process fails
-        like one that raises.
+        warning counts them, and `Records.failures` says why. A method that crashes or is killed in
+        a worker process fails like one that raises.
 
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from skcamel.data import Dataset
     >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
-    >>> records = run_study([Dataset(X, Y, name="made")], ["br", "camel"], preset="quick")
-    >>> [(record["method"], record["fold"], round(record["hamming_loss"], 2)) for record in records][::3]
-    [('br', 0, 0.35), ('camel', 0, 0.32)]
+    >>> records = run_study([Dataset(X, Y, name="made")], ["br", "camel"], preset="paper", n_folds=2)
+    >>> [(record["method"], record["fold"]) for record in records]
+    [('br', 0), ('br', 1), ('camel', 0), ('camel', 1)]
     """
-    if time_limit is not None and not 0 < as_number(time_limit) < math.inf:
-        raise ValueError(
-            f"time_limit must be a number of seconds > 0, or None for no limit, got {time_limit!r}."
-        )
-    if progress is not None and not callable(progress):
-        raise TypeError(
-            f"progress must be a function of an Event, got {progress!r}; the command skcamel study"
-            " shows a bar."
-        )
-    protocol = Protocol(seed, n_folds, folds, groups, split)
-    chosen = [
-        get_method(spec, preset, per_metric=per_metric, device=device)
-        for spec in _listed(methods, "methods")
-    ]
+    _check(preset, folds, seed, time_limit)
+    if device is not None:
+        check_device(device)
+    chosen = [get_method(spec, preset, device=device) for spec in _listed(methods, "methods")]
+    own = tuple(own_metric(spec) for spec in metrics)
+    how: dict[str, Any] = {"n_folds": n_folds or FOLDS[preset], "folds": folds, "seed": int(seed)}
+    origins = _listed(datasets, "datasets")
+    sources = [source_of(origin, groups=groups, **how) for origin in origins]
     _refuse_twice("methods", [method.name for method in chosen])
-    measures = get_measures(metrics)
-    sources = protocol.sources(_listed(datasets, "datasets"), preset)
+    _refuse_twice("datasets", [source.dataset.name for source in sources])
+    kind = _kind(folds, groups)
+    jobs: list[Job] = []
     for source in sources:
-        _refuse_gaps(source, chosen)
-    for name in {device, *(getattr(method, "device", None) for method in chosen)} - {None}:
-        check_device(name)
-    jobs = [
-        job
-        for source in sources
-        for method in chosen
-        for job in _jobs(source, method, protocol, preset, measures)
-    ]
-    execute = executor(n_jobs, time_limit, len(jobs))
-    requests = _requests(sources, chosen, measures, protocol, preset)
+        for method in chosen:
+            jobs += _jobs(source, method, preset, kind, int(seed), own)
+    run = _run(sources, chosen, preset, kind, int(seed), own)
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary if out is None else out).absolute()  # methods may change directory
         with StudyFolder(path) as folder:
             before = Records(path)
-            _refuse_other_data(before, sources)
-            _refuse_other_metrics(before, jobs)
-            folder.add_requests(requests, {measure.name: measure.entry() for measure in measures})
-            _add_cards(folder, sources)
-            known = {Unit.of(record).key for record in before}
-            missing = [job for job in jobs if job[0].unit.key not in known]
-            with closing(execute(missing)) as results:  # or workers would outlive an error
-                for finished, result in enumerate(results, len(jobs) - len(missing) + 1):
-                    folder.append(result.record)
+            cards = {one.dataset.name: _card(one.dataset) for one in sources}
+            described_metrics = {
+                one.name: {"title": one.name.replace("_", " "), "best": one.best} for one in own
+            }
+            folder.add_run(run, cards, described_metrics)
+            missing = _missing(jobs, before, folder)
+            failed: list[Record] = []
+            with closing(execute(missing, n_jobs, time_limit)) as records:
+                for done, record in enumerate(records, len(jobs) - len(missing) + 1):
+                    folder.append(record)
+                    failed += [record] if "error" in record else []
                     if progress is not None:
-                        state = "failed" if "error" in result.record else "done"
-                        progress(
-                            Event(
-                                result.unit,
-                                state,
-                                result.record.get("unit_seconds", 0.0),
-                                finished,
-                                len(jobs),
-                            )
-                        )
-            folder.sweep()
-        records = Records(path)
-    records.asked = frozenset(task.unit.key for task, _ in jobs)
-    _warn_of_failures(records)
-    return records
+                        progress(_event(record, done, len(jobs)))
+        _warn_of_failures(failed, len(jobs))
+        found = Records(path)
+        found.run = run
+        return found
 
 
-@dataclass(frozen=True)
-class Protocol:
-    """How data sets are divided; :func:`run_study` explains the fields."""
-
-    seed: Any = 0
-    n_folds: Any = None
-    folds: str = "plain"
-    groups: Any = None
-    split: Any = None
-
-    def __post_init__(self) -> None:
-        choice(self.folds, KINDS, "folds")
-        if (
-            not isinstance(self.seed, Integral)
-            or not SEED.fits(int(self.seed))
-            or isinstance(self.seed, bool)
-        ):
-            raise ValueError(
-                f"seed must be {SEED.words}, got {self.seed!r}; records are found again by it."
-            )
-        if self.split is not None and self.folds == "stratified":
-            raise ValueError(
-                "folds='stratified' are made, and split= gives them; leave one of them out."
-            )
-        for name in ("n_folds", "groups") if self.given else ():
-            if (value := getattr(self, name)) is not None:
-                raise ValueError(
-                    f"{name}={value!r} decides about folds that are made; these are given. Leave it"
-                    " out."
-                )
-
-    @property
-    def given(self) -> bool:
-        """Whether folds are given, not made."""
-        return self.folds == "given" or self.split is not None
-
-    @property
-    def kind(self) -> str:
-        """Of the folds, as units have it."""
-        return "given" if self.given else self.folds if self.groups is None else GROUPED[self.folds]
-
-    def sources(self, datasets: Sequence[Any], preset: str) -> list[Source]:
-        """The data sets with their folds."""
-        for name, value, alone in (
-            ("groups", self.groups, isinstance(self.groups, str)),
-            ("split", self.split, False),
-        ):
-            if (
-                value is not None
-                and not isinstance(value, Mapping)
-                and not alone
-                and len(datasets) > 1
-            ):
-                raise ValueError(
-                    f"{name} is for one data set, and there are {len(datasets)}; give {{name of a"
-                    f" data set: its {name}}}."
-                )
-        found = [
-            opened(origin, groups=self.groups, given=self.given, split=self.split)
-            for origin in datasets
-        ]
-        names = [dataset.name for dataset, _ in found]
-        _refuse_twice("datasets", names)
-        for what, value in (("groups", self.groups), ("split", self.split)):
-            unknown = (
-                [name for name in value if name not in names] if isinstance(value, Mapping) else []
-            )
-            if unknown:
-                raise ValueError(
-                    f"{what} has {unknown[0]!r}, which is no data set of this study; these are"
-                    f" {', '.join(names)}."
-                )
-        return [self._source(dataset, division, preset) for dataset, division in found]
-
-    def _source(self, dataset: Dataset, division: Division, preset: str) -> Source:
-        folds = splits(
-            dataset.Y, self.kind, self._count(dataset, division, preset), int(self.seed), division
-        )
-        return Source(dataset, tuple(folds), division.sha256, _preparer(dataset))
-
-    def _count(self, dataset: Dataset, division: Division, preset: str) -> int:
-        """Folds of a data set."""
-        if self.given:
-            return len(division.given)
-        count = FOLDS[preset] if self.n_folds is None else self.n_folds
-        check_number("n_folds", count, 2, whole=True)
-        if dataset.n < count:
-            raise ValueError(f"{dataset.name} has {dataset.n} rows, too few for n_folds={count}.")
-        groups = count if division.groups is None else len(np.unique(division.groups))
-        if groups < count:
-            raise ValueError(f"{dataset.name} has {groups} groups, too few for n_folds={count}.")
-        return int(count)  # records and keys take no integers of numpy
-
-
-def _preparer(dataset: Dataset) -> TablePreparer | None:
-    """What prepares a table in each fold. All rows say which columns name the rows, as a fold may not, and whether there are words."""
-    if dataset.table is None:
-        return None
-    found = TablePreparer(scaling="auto")
-    try:
-        found.fit(dataset.table, dataset.Y)
-    except ValueError as error:
-        raise DataError(str(error), path=dataset.source) from error
-    return TablePreparer(id=found.id_columns_, scaling=found.scaling_)
-
-
-def _jobs(
-    source: Source, method: Method, protocol: Protocol, preset: str, measures: tuple[Measure, ...]
-) -> list[Job]:
-    """A unit for each fold of a data set."""
-    if (
-        isinstance(method, CamelMethod)
-        and source.preparer is not None
-        and source.preparer.scaling == "rank"
-    ):
-        method = method.on_words()
-    settings = settings_of(method)
-    if source.division:
-        settings["split"] = source.division
-    if source.preparer is not None:
-        settings["prepared"] = described(source.preparer)
-    digest, n_folds, seed = source.dataset.sha256, len(source.folds), int(protocol.seed)
-    units = [
-        Unit(source.name, method.name, preset, fold, n_folds, protocol.kind, seed, settings, digest)
-        for fold in range(n_folds)
-    ]
-    return [(Task(unit, method, measures), source) for unit in units]
-
-
-def _requests(
-    sources: Sequence[Source],
-    methods: Sequence[Method],
-    measures: Sequence[Measure],
-    protocol: Protocol,
-    preset: str,
-) -> list[dict[str, Any]]:
-    """What ``study.json`` says of a run: one entry for each number of folds."""
-    told: dict[str, Any] = {
-        "methods": [
-            {"name": one.name, "settings": settings_of(one)} | _spec(one) for one in methods
-        ]
-    }
-    told |= {"preset": preset, "folds": protocol.kind, "version_skcamel": skcamel.__version__}
-    for name in ("groups", "split"):
-        if isinstance(value := getattr(protocol, name), (str, os.PathLike)):
-            told[name] = os.fspath(value)
-    if measures:
-        told["metrics"] = [measure.spec for measure in measures]
-    by_count: dict[int, list[str]] = {}
-    for source in sources:
-        by_count.setdefault(len(source.folds), []).append(source.name)
+def of_run(records: Records, units: Sequence[Record] | None = None) -> list[Record]:
+    """Those of the records, or of the failures given, that the call asked for which returned them."""
+    run = records.run or {}
+    same = ["preset", "seed", "folds"] + ["n_folds"] * (run.get("folds") != "given")
     return [
-        {"datasets": names, "seed": int(protocol.seed), "n_folds": count} | told
-        for count, names in by_count.items()
+        one
+        for one in (records if units is None else units)
+        if one["dataset"] in run["datasets"]
+        and one["method"] in run["methods"]
+        and all(one[name] == run[name] for name in same)
     ]
 
 
-def _spec(method: Method) -> dict[str, str]:
-    spec = getattr(method, "spec", None)  # of those that a text named
-    return {} if spec is None else {"spec": str(spec)}
-
-
-def _refuse_gaps(source: Source, methods: Sequence[Method]) -> None:
-    """Our methods refuse gaps, so all units would fail; others may take them."""
-    refusing = [
-        method.name
-        for method in methods
-        if isinstance(getattr(method, "estimator", None), MultiLabelClassifier)
-    ]
-    X = source.dataset.X
-    gaps = (
-        0
-        if source.preparer is not None
-        else int(np.isnan(X.data if sparse.issparse(X) else X).sum())
-    )
-    if gaps and refusing:
+def _check(preset: Any, folds: Any, seed: Any, time_limit: Any) -> None:
+    choice(preset, tuple(PRESETS), "preset")
+    if isinstance(folds, str):
+        choice(folds, KINDS, "folds")
+    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= int(seed) < 2**32:
+        raise ValueError(f"seed must be an integer from 0 to 4294967295, got {seed!r}.")
+    if time_limit is not None and not 0 < as_number(time_limit) < math.inf:
         raise ValueError(
-            f"{source.name} has {gaps} gaps (NaN) among its features, which {refusing[0]} does not"
-            " take; fill them in, or make a CSV file of it (skcamel.data.write_dataset) and name"
-            " its --labels: each fold then prepares the table by its training rows."
+            f"time_limit must be a number of seconds > 0, or None for no limit, got {time_limit!r}."
         )
-
-
-def _refuse_twice(what: str, names: Sequence[str]) -> None:
-    for name, count in Counter(names).items():
-        if not NAME.fits(name):
-            raise ValueError(
-                f"{what} has the name {name!r}; records are told apart by name, give one of whole"
-                " characters."
-            )
-        if count > 1:
-            raise ValueError(
-                f"{what} has {name!r} {count} times; records are told apart by name, give each"
-                " another one."
-            )
 
 
 def _listed(given: Any, what: str) -> list[Any]:
-    alone = isinstance(given, (str, os.PathLike, Dataset)) or not isinstance(given, Iterable)
-    listed = [given] if alone else list(given)
+    is_alone = isinstance(given, (str, os.PathLike, Dataset)) or not isinstance(given, Iterable)
+    listed = [given] if is_alone else list(given)
     if not listed:
         raise ValueError(f"{what} is empty; name at least one.")
     return listed
 
 
-def _refuse_other_data(records: Records, sources: Sequence[Source]) -> None:
-    """A folder holds one version of a data set, or its means would mix two."""
-    now = {source.name: source.dataset.sha256 for source in sources}
-    for record in records:
-        known = record.get("data_sha256")
-        if known is not None and now.get(record["dataset"], known) != known:
-            raise RecordsError(
-                f"{records.folder} holds records of {record['dataset']} with other values than"
-                " those given now; choose another folder, or give the data set another name."
+def _refuse_twice(what: str, names: Sequence[str]) -> None:
+    for name, number in Counter(names).items():
+        if number > 1:
+            raise ValueError(
+                f"{what} has {name!r} {number} times; records are told apart by name, give each"
+                " another one."
             )
 
 
-def _refuse_other_metrics(records: Records, jobs: Sequence[Job]) -> None:
-    """A folder whose units were recorded without one of the metrics."""
-    known = {Unit.of(record).key: record.get("more", {}) for record in records}
-    lost: Counter[str] = Counter()
-    for task, _ in jobs:
-        if task.unit.key in known:
-            lost.update(
-                measure.name
-                for measure in task.measures
-                if measure.name not in known[task.unit.key]
+def _kind(folds: Any, groups: Any) -> str:
+    """What records say of the folds."""
+    kind = folds if isinstance(folds, str) else "given"
+    if groups is None or kind == "given":
+        return kind
+    return "grouped" if kind == "plain" else f"grouped-{kind}"
+
+
+def _jobs(
+    source: Source,
+    method: Method,
+    preset: str,
+    kind: str,
+    seed: int,
+    own: tuple[OwnMetric, ...],
+) -> list[Job]:
+    """A unit for each fold of a data set."""
+    has_words = source.preparer is not None and source.preparer.scaling == "rank"
+    if has_words and method.on_words is not None:
+        method = replace(method, estimator=method.on_words)
+    settings = described(method.estimator)
+    if source.preparer is not None:
+        settings = {"method": settings, "prepared": described(source.preparer)}
+    first = Unit(
+        source.dataset.name,
+        method.name,
+        preset,
+        0,
+        len(source.splits),
+        kind,
+        seed,
+        method.version(preset),
+        settings,
+        source.dataset.sha256,
+        source.division,
+    )
+    units = [replace(first, fold=fold) for fold in range(first.n_folds)]
+    return [(Task(unit, method, own), source) for unit in units]
+
+
+def _run(
+    sources: Sequence[Source],
+    methods: Sequence[Method],
+    preset: str,
+    kind: str,
+    seed: int,
+    own: tuple[OwnMetric, ...],
+) -> dict[str, Any]:
+    """What ``study.json`` says of a run."""
+    return {
+        "datasets": [source.dataset.name for source in sources],
+        "methods": {method.name: method.spec or None for method in methods},
+        "preset": preset,
+        "folds": kind,
+        "n_folds": len(sources[0].splits),
+        "seed": seed,
+        "metrics": [metric.name for metric in own],
+        "version_skcamel": skcamel.__version__,
+    }
+
+
+def _missing(jobs: Sequence[Job], before: Records, folder: StudyFolder) -> list[Job]:
+    """Jobs that no record is of; a warning counts records of the same folds that are out of date."""
+    known: dict[tuple[Any, ...], list[Record]] = {}
+    for record in [*before, *before.superseded]:
+        known.setdefault(PLAN(record), []).append(record)
+    superseded = {id(record) for record in before.superseded}
+    missing = []
+    old: Counter[str] = Counter()
+    for task, source in jobs:
+        there = known.get(PLAN(asdict(task.unit)), [])
+        found = [record for record in there if task.unit.is_recorded_as(record)]
+        lacking = [metric.name for metric in task.metrics if found and metric.name not in found[0]]
+        if not found or lacking:
+            missing.append((task, source))
+            old[task.unit.method] += len(there)
+        elif id(found[0]) in superseded:
+            folder.append(found[0])  # these settings are the newest again
+    for method, number in old.items():
+        if number:
+            warnings.warn(
+                f"{title_of(method)}: {count(number, 'record')} of another version, other settings,"
+                " data or metrics; these units are computed anew.",
+                RecordsOutOfDate,
+                stacklevel=3,
             )
-    if lost:
-        number = max(lost.values())
-        raise RecordsError(
-            f"{records.folder} holds {number} of the {len(jobs)} units without {', '.join(lost)};"
-            " choose another folder."
-        )
+    return missing
 
 
-def _add_cards(folder: StudyFolder, sources: Sequence[Source]) -> None:
-    known = read_cards(folder.path)
-    for source in sources:
-        if source.name not in known:
-            card = source.dataset.card().as_dict()
-            figures = {
-                key: value for key, value in card.items() if key not in CARD_FIGURES_TOO_LONG
-            }
-            folder.add_card(source.name, jsonable(figures, infinite=lambda _: None))
+def _card(dataset: Dataset) -> Mapping[str, Any]:
+    card = dataset.card().as_dict()
+    return jsonable({key: card[key] for key in CARD if key in card}, infinite=lambda _: None)
 
 
-def _warn_of_failures(records: Records) -> None:
-    failed = [failure for failure in records.failures if Unit.of(failure).key in records.asked]
+def _event(record: Record, done: int, total: int) -> Event:
+    place = f"{record['dataset']}, {record['method']}, {record['preset']}"
+    unit = f"{place}, fold {record['fold'] + 1} of {record['n_folds']}"
+    return Event(unit, record.get("error"), record.get("unit_seconds", 0.0), done, total)
+
+
+def _warn_of_failures(failed: Sequence[Record], total: int) -> None:
     if failed:
-        counted = (
-            f"{len(failed)} of {len(records.asked)} units failed, the first with"
-            f" {failed[0]['error']}"
-        )
         warnings.warn(
-            f"{counted}; see Records.failures. The same call tries them again.",
+            f"{len(failed)} of {total} units failed, the first with {failed[0]['error']}; see"
+            " Records.failures. The same call tries them again.",
             UnitsFailed,
-            stacklevel=4,
+            stacklevel=3,
         )

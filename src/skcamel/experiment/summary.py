@@ -1,184 +1,255 @@
-"""Records ► mean and std over folds of every cell, the selection criterion that they show, and what a fold costs."""
+"""Records ► mean and standard deviation of every cell, with the names and the rounding that tables, pages and plots share."""
 
 from __future__ import annotations
 
-import json
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import median
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from skcamel.checks import choice
-from skcamel.experiment.paper import (
-    LARGE,
-    REGULAR,
-    SEVEN,
-    TITLES_IN_ORDER,
-    Key,
-    Metric,
-    PaperFigure,
-    method_and_preset,
-    paper_figures,
-    title_of,
-)
-from skcamel.experiment.records import Records
-from skcamel.experiment.units import PLACE, RecordsError, read_metrics
-from skcamel.metrics.conventions import NAMES, TITLES
+from skcamel.experiment.records import PLACE, Records, RecordsError, counted_by_method, version_of
+from skcamel.metrics.conventions import LOSSES, RANKING, TITLES
+from skcamel.text import count, listed
 
 Record = Mapping[str, Any]
-Place = tuple[str, str]  # data set, method
-SELECTIONS = (*NAMES, "each", "nearest")
-# ends the name of a metric under another rule for ties; shown only where it is asked for
-BY_INDEX = "_ties_by_index"
-AFTERWARDS = (
-    "a diagnosis made afterwards: per set the criterion whose results lie nearest the paper's row"
+Key = tuple[str, str, str]  # data set, metric, method
+PRESETS = ("quick", "paper", "best")
+REGULAR = ("cal500", "emotions", "genbase", "medical", "enron", "image", "scene", "yeast")
+LARGE = (
+    "science",
+    "arts",
+    "rcv1-s1",
+    "rcv1-s2",
+    "rcv1-s3",
+    "rcv1-s4",
+    "rcv1-s5",
+    "business",
 )
+METHOD_TITLES = {  # in the order of tables
+    "camel": "CAMEL",
+    "camel-per-metric": "CAMEL, a model per metric",
+    "br": "BR",
+    "ecc": "ECC",
+    "rakel": "RAkEL",
+    "llsf": "LLSF",
+    "jfsc": "JFSC",
+    "jfsc-tuned": "JFSC, tuned threshold",
+    "imcc": "IMCC",
+    "extra-trees": "extra-trees",
+    "random-forest": "random-forest",
+    "logistic": "logistic",
+    "svc": "svc",
+}
+BY_INDEX = "_ties_by_index"  # ends the name of a ranking metric under the other rule for ties
+TIES = {
+    "worst": "Ranking metrics: a tie counts as an error.",
+    "index": "Ranking metrics: tied labels are ranked by their index, as in the paper's software",
+}
+
+
+class HasMean(Protocol):
+    """A cell of a table of results, ours or a published one."""
+
+    @property
+    def mean(self) -> float:
+        """Mean over folds."""
+        ...
 
 
 class Figure(NamedTuple):
-    """One cell: mean and standard deviation (n - 1, NaN for one fold) over the folds in which the metric is defined."""
+    """Mean and standard deviation (n - 1; NaN for one fold) over the folds that define a metric."""
 
     mean: float
     std: float
     folds: int
 
 
+class Metric(NamedTuple):
+    """A metric as tables show it, and which of its values is best: "largest" or "smallest".
+
+    >>> Metric("Coverage", "smallest").heading, Metric("Coverage", "smallest").gain(0.25, 0.5)
+    ('Coverage ↓', 0.25)
+    """
+
+    title: str
+    best: str
+
+    @property
+    def heading(self) -> str:
+        """Title and direction."""
+        return f"{self.title} {'↓' if self.best == 'smallest' else '↑'}"
+
+    def gain(self, value: float, reference: float) -> float:
+        """How much better `value` is than `reference`."""
+        return reference - value if self.best == "smallest" else value - reference
+
+
+SEVEN = {
+    name: Metric(title, "smallest" if name in LOSSES else "largest")
+    for name, title in TITLES.items()
+}
+
+
+def rounded(value: float, digits: int = 3) -> str:
+    """A figure as tables, pages and commands print it: the nearest decimal, never minus zero.
+
+    >>> rounded(0.0125), rounded(-0.0004), rounded(1.249, 2)
+    ('0.013', '0.000', '1.25')
+    """
+    text = f"{value:.{digits}f}"
+    return text if text.strip("-0.") else text.removeprefix("-")
+
+
+def thousandths(value: float) -> int:
+    """A figure in whole thousandths; two are equal exactly where :func:`rounded` prints them alike.
+
+    >>> thousandths(0.3124), thousandths(0.0125), thousandths(0.1 + 0.2) == thousandths(0.3)
+    (312, 13, True)
+    """
+    return int(rounded(value).replace(".", ""))
+
+
+def mean_and_std(mean: float, std: float) -> str:
+    """A cell of the tables; one fold has no standard deviation.
+
+    >>> mean_and_std(0.3124, 0.01), mean_and_std(0.3124, float("nan"))
+    ('0.312±0.010', '0.312')
+    """
+    return rounded(mean) if math.isnan(std) else f"{rounded(mean)}±{rounded(std)}"
+
+
+def method_and_preset(method: str) -> tuple[str, str]:
+    """Split what a summary calls a method: its name, and the preset where it has several.
+
+    >>> method_and_preset("camel[best]"), method_and_preset("knn[5]")
+    (('camel', 'best'), ('knn[5]', ''))
+    """
+    name, _, preset = method.removesuffix("]").rpartition("[")
+    return (name, preset) if method.endswith("]") and preset in PRESETS else (method, "")
+
+
+def base_of(method: str) -> str:
+    """Name of a method without its preset."""
+    return method_and_preset(method)[0]
+
+
+def title_of(method: str) -> str:
+    """Name to show for a method of a summary.
+
+    >>> title_of("rakel"), title_of("camel[best]"), title_of("knn[5]")
+    ('RAkEL', 'CAMEL (best)', 'knn[5]')
+    """
+    name, preset = method_and_preset(method)
+    title = METHOD_TITLES.get(name, name)
+    return f"{title} ({preset})" if preset else title
+
+
+def metric_title(metric: str) -> str:
+    """Name and direction of one of the seven metrics, as the paper prints them.
+
+    >>> metric_title("coverage"), metric_title("micro_f1")
+    ('Coverage ↓', 'Micro-averaging F1 ↑')
+    """
+    return SEVEN[metric].heading
+
+
 @dataclass(frozen=True)
 class Summary:
-    """What tables are made of; a method with results under several presets appears once for each, as "camel[best]"."""
+    """What tables are made of; a method with records of several presets appears once for each.
 
-    figures: Mapping[Key, Figure]  # of data set, metric and method
-    criteria: Mapping[
-        Place, str
-    ]  # selection criterion shown: a metric, "each", or "" where nothing was selected
-    expected_folds: Mapping[Place, int]  # that its study asks for, over all seeds
-    protocol: str  # folds and seeds, in words
-    afterwards: frozenset[
-        Place
-    ]  # whose criterion was chosen by looking at the paper's row, see `AFTERWARDS`
-    left_out: Mapping[Place, int] = field(
-        default_factory=dict
-    )  # records of earlier settings, see :func:`newest`
-    measures: Mapping[str, Metric] = field(
-        default_factory=lambda: SEVEN
-    )  # of the metrics that are shown, in their order
-    hidden: Mapping[str, Metric] = field(
-        default_factory=dict
-    )  # of those that have figures and are not shown
-    remarks: tuple[str, ...] = ()  # what else a reader of the figures must know
+    Attributes
+    ----------
+    figures : mapping
+        (data set, metric, method) ► `Figure`.
+    measures : mapping
+        Metrics to show: name ► `Metric`.
+    criteria : mapping
+        (data set, method) ► what selected the hyper-parameters: a metric, "each", or "".
+    expected_folds : mapping
+        (data set, method) ► number of folds over all seeds.
+    protocol : str
+        Folds and seeds, in words.
+    remarks : tuple of str
+        What else readers of the figures must know.
+    """
+
+    figures: Mapping[Key, Figure]
+    measures: Mapping[str, Metric]
+    criteria: Mapping[tuple[str, str], str]
+    expected_folds: Mapping[tuple[str, str], int]
+    protocol: str
+    remarks: tuple[str, ...] = ()
 
     @property
     def methods(self) -> tuple[str, ...]:
         """In the paper's order, then others by name."""
-        return _in_order({method for *_, method in self.figures}, tuple(TITLES_IN_ORDER), base_of)
+        known = list(METHOD_TITLES)
+        found = {method for *_, method in self.figures}
+        return tuple(sorted(found, key=lambda name: (_position(known, base_of(name)), name)))
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """In the paper's order, then others by name."""
-        return _in_order({dataset for dataset, *_ in self.figures}, REGULAR + LARGE)
-
-    def showing(self, metrics: Sequence[str]) -> Self:
-        """The same figures, of which tables show these metrics in this order."""
-        known = {**self.measures, **self.hidden}
-        if unknown := [name for name in metrics if name not in known]:
-            raise ValueError(
-                f"The records hold no metric {', '.join(map(repr, unknown))}; there are"
-                f" {', '.join(known)}."
-            )
-        shown = {name: known[name] for name in metrics}
-        return replace(
-            self, measures=shown, hidden={name: known[name] for name in known if name not in shown}
-        )
+        known = [*REGULAR, *LARGE]
+        found = {dataset for dataset, *_ in self.figures}
+        return tuple(sorted(found, key=lambda name: (_position(known, name), name)))
 
     def notes(self, datasets: Sequence[str] | None = None) -> list[str]:
-        """What a reader of a table of these data sets must know; None: of all."""
-        shown = self.datasets if datasets is None else tuple(datasets)
-        found: dict[str, list[str]] = {}
-        for method in self.methods:
-            found.setdefault(self._selected_by(method, shown), []).append(title_of(method))
-        selected = [
-            f"{', '.join(methods)}: hyper-parameters selected by {text}."
-            for text, methods in found.items()
-            if text
-        ]
-        notes = [f"Mean ± std over {self.protocol}.", *selected, *self.remarks]
-        return [*notes, *self._missing_folds(shown), *self.left_out_notes(shown)]
+        """What readers of a table of these data sets must know; None: of all."""
+        shown = self.datasets if datasets is None else datasets
+        notes = [f"Mean ± std over {self.protocol}.", *self.remarks]
+        selected: dict[str, list[str]] = {}
+        short = []
+        for (dataset, method), criterion in self.criteria.items():
+            if dataset not in shown:
+                continue
+            if criterion:
+                selected.setdefault(criterion, []).append(title_of(method))
+            folds = max(self.figures[dataset, metric, method].folds for metric in self.measures)
+            expected = self.expected_folds[dataset, method]
+            if folds < expected:
+                short.append(f"{dataset} {title_of(method)} {folds} of {expected}")
+        for criterion, methods in selected.items():
+            words = "each metric by itself" if criterion == "each" else TITLES.get(criterion)
+            names = ", ".join(dict.fromkeys(methods))
+            notes.append(f"{names}: hyper-parameters selected by {words or criterion}.")
+        return notes + ([f"Folds finished so far: {', '.join(short)}."] if short else [])
 
-    def left_out_notes(self, datasets: Sequence[str] | None = None) -> list[str]:
-        """Say of which methods there are records of earlier settings, and that no figure shows them."""
-        counts: Counter[str] = Counter()
-        for (dataset, method), number in self.left_out.items():
-            counts[method] += number if datasets is None or dataset in datasets else 0
-        return [
-            f"{title_of(method)}: {number} record{'s' * (number > 1)} of earlier settings"
-            f" {'are' if number > 1 else 'is'} left out."
-            for method, number in counts.items()
-            if number
-        ]
 
-    def _selected_by(self, method: str, datasets: tuple[str, ...]) -> str:
-        """Say by which criterion the hyper-parameters of a method were selected; nothing where none were."""
-        criteria = {
-            dataset: self.criteria[dataset, method]
-            for dataset in datasets
-            if (dataset, method) in self.criteria
-        }
-        kinds = dict.fromkeys(criteria.values())
-        if not any(kinds):
-            return ""
-        words = {
-            kind: "each metric by itself" if kind == "each" else TITLES.get(kind, kind or "nothing")
-            for kind in kinds
-        }
-        several = ", ".join(
-            f"{words[criterion]} on {dataset}" for dataset, criterion in criteria.items()
-        )
-        text = several if len(kinds) > 1 else words[next(iter(kinds))]
-        afterwards = any((dataset, method) in self.afterwards for dataset in datasets)
-        return f"{text}{f' ({AFTERWARDS})' if afterwards else ''}"
-
-    def _missing_folds(self, datasets: tuple[str, ...]) -> list[str]:
-        """Cells with fewer folds than asked for: an unfinished study."""
-        most: dict[Place, int] = {}
-        for (dataset, _, method), figure in self.figures.items():
-            most[dataset, method] = max(figure.folds, most.get((dataset, method), 0))
-        short = [
-            f"{dataset} {title_of(method)} {folds} of {self.expected_folds[dataset, method]}"
-            for (dataset, method), folds in most.items()
-            if dataset in datasets and folds < self.expected_folds[dataset, method]
-        ]
-        return [f"Folds finished so far: {', '.join(short)}."] if short else []
+def _position(known: list[str], name: str) -> int:
+    return known.index(name) if name in known else len(known)
 
 
 def summarise(
     records: Iterable[Record],
     *,
-    selected_by: str | None = None,
     preset: str | None = None,
-    measures: Mapping[str, Metric] | None = None,
+    methods: Sequence[str] | None = None,
+    metrics: Sequence[str] | None = None,
+    ties: str = "worst",
+    measures: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Summary:
-    """Mean and std of every metric, data set and method.
+    """Mean and standard deviation of every metric, data set and method.
 
     Parameters
     ----------
-    records : iterable of mappings
+    records : Records, or iterable of mappings
         One per finished unit.
-    selected_by : str, default=None
-        Which outcome to show of a method that keeps one per selection criterion. None: that of the
-        record itself; a metric's
-        name; "each": every metric by itself; "nearest": per set the one criterion whose seven means
-        lie nearest the paper's row
-        (mean distance in the paper's std), a diagnosis made afterwards. Methods with one outcome
-        show that.
     preset : str, default=None
-        Records of one preset alone. None: all.
+        Records of one preset alone.
+    methods : sequence of str, default=None
+        Records of these methods alone.
+    metrics : sequence of str, default=None
+        Metrics to show. None: the seven, then those that the study recorded beside them.
+    ties : {"worst", "index"}, default="worst"
+        Rule for tied labels in the ranking metrics: a tie is an error, or the higher label index
+        comes first, where records hold such figures.
     measures : mapping, default=None
-        Metrics beside the seven, by name. None: those that ``study.json`` describes, if `records`
-        is a :class:`Records`.
+        Metrics beside the seven: name, and a mapping with `title` and `best`. None: those of the
+        `Records`.
 
     Returns
     -------
@@ -186,231 +257,130 @@ def summarise(
 
     Examples
     --------
-    >>> records = [dict.fromkeys(NAMES, value) | {"dataset": "yeast", "method": "br", "preset": "paper", "fold": fold, "seed": 0,
-    ...            "n_folds": 2, "folds": "plain", "criterion": ""} for fold, value in enumerate([0.25, 0.75])]
+    >>> from skcamel.metrics import NAMES
+    >>> place = {"dataset": "yeast", "method": "br", "preset": "paper", "seed": 0}
+    >>> plan = {"n_folds": 2, "folds": "plain"}
+    >>> records = [dict.fromkeys(NAMES, value) | place | plan | {"fold": fold}
+    ...            for fold, value in enumerate([0.25, 0.75])]
     >>> summarise(records).figures["yeast", "coverage", "br"]
     Figure(mean=0.5, std=0.3535533905932738, folds=2)
     """
-    if selected_by is not None:
-        choice(selected_by, SELECTIONS, "selected_by")
-    further = further_measures(records) if measures is None else measures
-    kept, earlier = newest(
-        [record for record in records if preset is None or record["preset"] == preset]
-    )
-    groups = grouped(kept)
+    if ties not in TIES:
+        raise ValueError(f"ties must be one of {', '.join(TIES)}, got {ties!r}.")
+    described = records.metrics if isinstance(records, Records) else {}
+    described = described if measures is None else measures
+    known = SEVEN | {name: Metric(one["title"], one["best"]) for name, one in described.items()}
+    groups = grouped(_chosen(records, preset, methods))
     figures: dict[Key, Figure] = {}
-    criteria: dict[Place, str] = {}
-    afterwards = set()
     for (dataset, method), rows in groups.items():
-        wanted = selected_by
-        if selected_by == "nearest":
-            wanted = nearest_criterion(rows, dataset, base_of(method))
-            if wanted is not None:
-                afterwards.add((dataset, method))
-        for metric in NAMES:
-            figures[dataset, metric, method] = _figure(
-                [outcome(row, metric, wanted) for row in rows]
-            )
-        for metric in further:
-            if any(metric in row.get("more", ()) for row in rows):
-                figures[dataset, metric, method] = _figure(
-                    [further_outcome(row, metric, wanted) for row in rows]
-                )
-        criteria[dataset, method] = _criterion_shown(rows[0], wanted)
-    expected = {
-        key: rows[0]["n_folds"] * len({row["seed"] for row in rows}) for key, rows in groups.items()
-    }
-    names = _names([*kept, *earlier])
-    left_out = Counter(
-        (record["dataset"], names[record["method"], record["preset"]]) for record in earlier
-    )
+        for metric in known:
+            field = f"{metric}{BY_INDEX}" if ties == "index" and metric in RANKING else metric
+            values = [row[field if field in row else metric] for row in rows if metric in row]
+            if values:
+                figures[dataset, metric, method] = figure_of(values)
     recorded = {metric for _, metric, _ in figures}
-    known = SEVEN | {name: measure for name, measure in further.items() if name in recorded}
-    found = Summary(
-        figures,
-        criteria,
-        expected,
-        _protocol(groups),
-        frozenset(afterwards),
-        left_out,
-        hidden=known,
-    )
-    return found.showing([name for name in known if not name.endswith(BY_INDEX)])
-
-
-def further_measures(records: Iterable[Record]) -> dict[str, Metric]:
-    """Metrics beside the seven that the folder of some records describes; records of no folder have none."""
-    described = read_metrics(records.folder) if isinstance(records, Records) else {}
-    return {name: Metric(metric["title"], metric["best"]) for name, metric in described.items()}
-
-
-def further_outcome(record: Record, metric: str, selected_by: str | None) -> float:
-    """One metric beside the seven; of several outcomes it is that of the model selected by average precision, undefined for others."""
-    several = f"{NAMES[0]}_by_{NAMES[0]}" in record
-    value = (
-        None
-        if several and selected_by not in (None, "each", "average_precision")
-        else record.get("more", {}).get(metric)
-    )
-    return math.nan if value is None else value
-
-
-def outcome(record: Record, metric: str, selected_by: str | None) -> float:
-    """One metric of one unit, under the criterion asked for where the record keeps it, else its own."""
-    criterion = metric if selected_by == "each" else selected_by
-    return record.get(f"{metric}_by_{criterion}", record[metric])
-
-
-def nearest_criterion(rows: list[Record], dataset: str, method: str) -> str | None:
-    """The criterion whose seven means lie nearest the paper's row; None without such outcomes or such a row."""
-    printed = paper_figures()
-    kept = [name for name in NAMES if f"{name}_by_{name}" in rows[0]]
-    if not kept or (dataset, NAMES[0], method) not in printed:
-        return None
-    return min(
-        kept,
-        key=lambda criterion: _distance(
-            rows, criterion, [printed[dataset, metric, method] for metric in NAMES]
-        ),
-    )
-
-
-def base_of(method: str) -> str:
-    """Name of a method without its preset.
-
-    >>> base_of("camel[best]"), base_of("br")
-    ('camel', 'br')
-    """
-    return method_and_preset(method)[0]
-
-
-def _in_order(
-    names: Iterable[str], known: tuple[str, ...], base: Callable[[str], str] = str
-) -> tuple[str, ...]:
-    """Names whose base is known, in that order, then others by name."""
-    return tuple(
-        sorted(
-            names,
-            key=lambda name: (known.index(base(name)) if base(name) in known else len(known), name),
+    shown = [name for name in known if name in recorded] if metrics is None else list(metrics)
+    if unknown := [name for name in shown if name not in recorded]:
+        raise ValueError(
+            f"The records hold no metric {unknown[0]!r}; there are {', '.join(known)}."
         )
+    return Summary(
+        figures,
+        {name: known[name] for name in shown},
+        {place: rows[0].get("criterion", "") for place, rows in groups.items()},
+        {
+            place: rows[0]["n_folds"] * len({row["seed"] for row in rows})
+            for place, rows in groups.items()
+        },
+        _protocol(groups.values()),
+        (_tie_note(groups, ties), *out_of_date(records, preset, methods)),
     )
 
 
-def _distance(rows: list[Record], criterion: str, printed: list[PaperFigure]) -> float:
-    """Mean distance from the paper's row in its standard deviations, over the metrics that are defined."""
-    means = [_figure([outcome(row, metric, criterion) for row in rows]).mean for metric in NAMES]
-    distances = [
-        abs(mean - cell.mean) / cell.std
-        for mean, cell in zip(means, printed, strict=True)
-        if not np.isnan(mean)
-    ]
-    return float(np.mean(distances)) if distances else np.inf
+def _chosen(
+    records: Iterable[Record], preset: str | None, methods: Sequence[str] | None
+) -> list[Record]:
+    found = [one for one in records if preset is None or one["preset"] == preset]
+    return found if methods is None else [one for one in found if one["method"] in methods]
 
 
-def _criterion_shown(record: Record, selected_by: str | None) -> str:
-    if selected_by is None:
-        return record["criterion"]
-    kept = NAMES[0] if selected_by == "each" else selected_by
-    return selected_by if f"{kept}_by_{kept}" in record else record["criterion"]
-
-
-def newest(records: Iterable[Record]) -> tuple[list[Record], list[Record]]:
-    """Records to show, and those of earlier settings; RecordsError if no record says which settings are newer.
-
-    A mean over two settings of a method says nothing. Of each data set, method and preset the
-    settings of the record that was
-    finished last are shown, with all their folds and seeds; records without a time are older than
-    others.
-
-    >>> old = {"dataset": "yeast", "method": "br", "preset": "paper", "seed": 0, "fold": 0, "settings": {"tol": 1}}
-    >>> new = old | {"settings": {"tol": 2}, "finished_at": "2026-11-15T20:52:37.123456Z"}
-    >>> newest([new, old]) == ([new], [old])
-    True
-    """
-    groups: dict[tuple[str, ...], dict[str, list[Record]]] = {}
+def grouped(records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
+    """Records of each data set and method; "camel[best]" where a method has several presets."""
+    several: dict[str, set[str]] = {}
     for record in records:
-        place = PLACE(record)[:3]
-        groups.setdefault(place, {}).setdefault(
-            json.dumps(record.get("settings", {}), sort_keys=True), []
-        ).append(record)
-    kept: list[Record] = []
-    earlier: list[Record] = []
-    for (dataset, method, preset), by_settings in groups.items():
-        *others, last = sorted(by_settings.values(), key=_finished)
-        if others and _finished(others[-1]) == _finished(last):
-            raise RecordsError(
-                f"The records hold {dataset}, {method}, preset {preset} under different settings,"
-                " and do not say which finished last; a mean over both says nothing, so pass the"
-                " records of one of them, or move the others to another folder."
-            )
-        kept += last
-        earlier += [record for group in others for record in group]
-    return kept, earlier
-
-
-def _finished(records: Iterable[Record]) -> str:
-    """When the last of some records was finished; empty, before all others, if none says."""
-    return max(record.get("finished_at", "") for record in records)
-
-
-def grouped(records: list[Record]) -> dict[Place, list[Record]]:
-    """Records of each data set and method, in any order they came; presets apart where a method has several."""
-    names = _names(records)
-    groups: dict[Place, list[Record]] = {}
-    seen: set[tuple[Any, ...]] = set()
+        several.setdefault(record["method"], set()).add(record["preset"])
+    groups: dict[tuple[str, str], list[Record]] = {}
+    seen = set()
     for record in sorted(records, key=PLACE):
-        if PLACE(record) in seen:
-            dataset, method, preset, seed, fold = PLACE(record)
+        dataset, method, preset, seed, fold = PLACE(record)
+        if (dataset, method, preset, seed, fold) in seen:
             raise RecordsError(
                 f"The records hold {dataset}, {method}, preset {preset}, seed {seed}, fold {fold}"
-                " more than once, under different folds; a mean over both says nothing, so pass"
-                " the records of one of them (command line: tables --folds, --n-folds)."
+                " more than once; a mean over different folds says nothing, so choose the records"
+                " of one study (command line: tables --folds, --n-folds)."
             )
-        seen.add(PLACE(record))
-        groups.setdefault(
-            (record["dataset"], names[record["method"], record["preset"]]), []
-        ).append(record)
+        seen.add((dataset, method, preset, seed, fold))
+        name = f"{method}[{preset}]" if len(several[method]) > 1 else method
+        groups.setdefault((dataset, name), []).append(record)
     return groups
 
 
-def _names(records: Iterable[Record]) -> dict[tuple[str, str], str]:
-    """What a summary calls each method under each preset: by its name, with the preset where it has several."""
-    pairs = dict.fromkeys((record["method"], record["preset"]) for record in records)
-    several = Counter(method for method, _ in pairs)
-    return {
-        (method, preset): f"{method}[{preset}]" if several[method] > 1 else method
-        for method, preset in pairs
-    }
-
-
-def _figure(values: list[float]) -> Figure:
-    defined = np.array([value for value in values if value is not None and not np.isnan(value)])
+def figure_of(values: Sequence[float]) -> Figure:
+    """Mean and standard deviation of the values that are defined."""
+    defined = np.array([value for value in values if not math.isnan(value)])
     if not len(defined):
-        return Figure(np.nan, np.nan, 0)
-    return Figure(
-        float(defined.mean()),
-        float(defined.std(ddof=1)) if len(defined) > 1 else np.nan,
-        len(defined),
-    )
+        return Figure(math.nan, math.nan, 0)
+    std = defined.std(ddof=1) if len(defined) > 1 else math.nan
+    return Figure(float(defined.mean()), float(std), len(defined))
 
 
-def _protocol(groups: Mapping[Place, list[Record]]) -> str:
-    rows = [row for group in groups.values() for row in group]
+def _protocol(groups: Iterable[list[Record]]) -> str:
+    rows = [row for group in groups for row in group]
+    if not rows:
+        return "no folds"
     folds = sorted({f"{row['n_folds']} {row['folds']}" for row in rows})
     seeds = sorted({str(row["seed"]) for row in rows})
-    return (
-        f"{' or '.join(folds) or 'no'} folds, seed{'s' * (len(seeds) > 1)} {', '.join(seeds)}"
-        if rows
-        else "no folds"
-    )
+    return f"{' or '.join(folds)} folds, seed{'s' * (len(seeds) > 1)} {', '.join(seeds)}"
+
+
+def _tie_note(groups: Mapping[tuple[str, str], list[Record]], ties: str) -> str:
+    """The rule for ties, and which methods the records hold no such figures for."""
+    if ties == "worst":
+        return TIES[ties]
+    field = f"{RANKING[0]}{BY_INDEX}"
+    methods = {name: field in rows[0] for (_, name), rows in groups.items()}
+    others = [title_of(name) for name in METHOD_TITLES if methods.get(name) is False]
+    if not others:
+        return f"{TIES[ties]}."
+    return f"{TIES[ties]}; of {listed(others)}, whose scores hardly tie, a tie is an error."
+
+
+def out_of_date(
+    records: Iterable[Record], preset: str | None = None, methods: Sequence[str] | None = None
+) -> list[str]:
+    """Which records are superseded by newer settings, and which a new run would compute anew."""
+    notes = []
+    if isinstance(records, Records):
+        superseded = counted_by_method(_chosen(records.superseded, preset, methods))
+        for (method, _), number in superseded.items():
+            notes.append(
+                f"{title_of(method)}: {count(number, 'record')} of earlier settings left out."
+            )
+    old = [
+        record
+        for record in _chosen(records, preset, methods)
+        if record.get("version", math.inf) < version_of(record["method"], record["preset"])
+    ]
+    for (method, name), number in counted_by_method(old).items():
+        notes.append(
+            f"{title_of(method)}, preset {name}: {count(number, 'record')} of an earlier version"
+            " of the method; skcamel study computes them anew."
+        )
+    return notes
 
 
 class Cost(NamedTuple):
-    """Medians over the folds of one data set and method; NaN if no record says.
-
-    The peak of memory is what a unit needed on top of what its process held before; not every
-    system knows it.
-    """
+    """Medians over the folds of one data set and method; NaN where no record says."""
 
     dataset: str
     method: str
@@ -422,21 +392,19 @@ class Cost(NamedTuple):
 
 
 def costs(records: Iterable[Record]) -> list[Cost]:
-    """What each method costs on each data set, from its newest settings.
+    """What each method costs on each data set.
 
-    >>> record = {"dataset": "yeast", "method": "br", "preset": "paper", "seed": 0, "device": "cpu", "predict_seconds": 0.5}
-    >>> costs([record | {"fold": fold, "fit_seconds": seconds} for fold, seconds in enumerate([1.0, 9.0, 2.0])])[0][4:]
-    (2.0, 0.5, nan)
+    >>> record = {"dataset": "yeast", "method": "br", "preset": "paper", "seed": 0, "device": "cpu"}
+    >>> rows = [record | {"fold": fold, "fit_seconds": s} for fold, s in enumerate([1.0, 9.0, 2.0])]
+    >>> costs(rows)[0].fit_seconds
+    2.0
     """
     found = []
-    for place, rows in grouped(newest(records)[0]).items():
+    for place, rows in grouped(list(records)).items():
         devices = " and ".join(sorted({row.get("device", "cpu") for row in rows}))
-        known = ([row[key] for row in rows if row.get(key) is not None] for key in Cost._fields[3:])
-        found.append(
-            Cost(
-                *place,
-                devices,
-                *(float(median(values)) if values else math.nan for values in known),
-            )
-        )
+        medians = []
+        for name in Cost._fields[3:]:
+            values = [row[name] for row in rows if not math.isnan(row.get(name, math.nan))]
+            medians.append(float(median(values)) if values else math.nan)
+        found.append(Cost(*place, devices, *medians))
     return found

@@ -8,28 +8,33 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from skcamel.display.critical_difference import CriticalDifferenceDisplay
-from skcamel.experiment.comparison import CRITERIA, Comparison, compare_summary
-from skcamel.experiment.paper import (
-    LARGE,
+from skcamel.experiment.published import (
+    CRITERIA,
     PAPER_METHODS,
-    REGULAR,
-    SEVEN,
+    Comparison,
     PaperFigure,
-    mean_and_std,
+    compare_with_paper,
     paper_figures,
-    rounded,
-    title_of,
+    paper_table,
 )
-from skcamel.experiment.published import paper_table
 from skcamel.experiment.significance import (
     LEVEL,
     Significance,
     compare_by_metric,
     what_tests_can_tell,
 )
-from skcamel.experiment.summary import AFTERWARDS, Figure, Summary, base_of
-from skcamel.experiment.tables import MISSING, signed
-from skcamel.experiment.verdicts import claims_table, effect_text
+from skcamel.experiment.summary import (
+    LARGE,
+    REGULAR,
+    SEVEN,
+    Figure,
+    Summary,
+    base_of,
+    mean_and_std,
+    rounded,
+    title_of,
+)
+from skcamel.experiment.tables import effect_text, signed
 from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.report.facts import CHOICES, StudyFacts
 from skcamel.report.page import Column, Section
@@ -139,7 +144,8 @@ def paper_section(facts: StudyFacts) -> Section | None:
     methods = [
         method
         for method in facts.summary.methods
-        if base_of(method) in PAPER_METHODS and compare_summary(facts.summary, method).cells
+        if base_of(method) in PAPER_METHODS
+        and compare_with_paper(facts.against_paper, method=method).cells
     ]
     methods.sort(
         key=lambda method: (
@@ -164,10 +170,7 @@ def paper_section(facts: StudyFacts) -> Section | None:
                     [_text(paper_figures()[dataset, metric, base_of(method)]) for metric in NAMES]
                     for dataset in datasets
                 ],
-                "choices": [
-                    _choice(summary, choice, method, datasets)
-                    for choice, summary in facts.summaries.items()
-                ],
+                "choices": [_choice(facts, method, datasets)],
             }
             for method in methods
         ],
@@ -176,13 +179,6 @@ def paper_section(facts: StudyFacts) -> Section | None:
         "methods": [(known.index(method), title_of(method)) for method in methods],
         "choices": [(name, CHOICES[name]) for name in facts.summaries],
         "findings": _findings(facts),
-        "claims": _claims(facts),
-        "claim_columns": (
-            Column("CAMEL is …"),
-            Column("printed"),
-            Column("from the printed table"),
-            Column("ours"),
-        ),
     }
     return Section(
         "paper",
@@ -198,7 +194,7 @@ def _findings(facts: StudyFacts) -> list[str]:
     found = []
     methods = [method for method in facts.summary.methods if base_of(method) == "camel"]
     for method in sorted(methods, key=lambda method: facts.preset_of(method) != "paper"):
-        comparison = compare_summary(facts.summary, method)
+        comparison = compare_with_paper(facts.against_paper, method=method)
         counts = comparison.counts()
         if counts["cells"]:
             own = {
@@ -230,11 +226,9 @@ def _behind(comparison: Comparison) -> str:
     )
 
 
-def _selection_note(summary: Summary, choice: str, method: str) -> str:
+def _selection_note(summary: Summary, method: str) -> str:
     """What a reader must know about how the hyper-parameters behind a comparison were chosen."""
     criteria = {criterion for (_, name), criterion in summary.criteria.items() if name == method}
-    if choice == "nearest" and any(name == method for _, name in summary.afterwards):
-        return f"This is {AFTERWARDS}; it explains, but is not a result."
     if criteria == {"each"}:
         return SEVEN_MODELS
     named = sorted(TITLES.get(criterion, criterion).lower() for criterion in criteria if criterion)
@@ -243,9 +237,10 @@ def _selection_note(summary: Summary, choice: str, method: str) -> str:
     return f"One model per set and fold, selected by {' or '.join(named)}."
 
 
-def _choice(summary: Summary, choice: str, method: str, datasets: list[str]) -> dict[str, Any]:
+def _choice(facts: StudyFacts, method: str, datasets: list[str]) -> dict[str, Any]:
     """A method under one selection criterion: counts, and each cell with its difference and the criteria that it misses."""
-    found = compare_summary(summary, method)
+    summary = facts.summary
+    found = compare_with_paper(facts.against_paper, method=method)
     counts = found.counts()
     cells: list[Any] = [[None] * len(NAMES) for _ in datasets]
     replaced: dict[str, Any] = {}  # figures under the tie rule of the paper's software
@@ -255,13 +250,11 @@ def _choice(summary: Summary, choice: str, method: str, datasets: list[str]) -> 
         cells[d][k] = [cell.difference, signed(cell.difference), *missed]
         if cell.ours != summary.figures[cell.dataset, cell.metric, method]:
             replaced[f"{d} {k}"] = _cell(cell.ours)
-    remarks = [
-        note for note in found.notes if note.startswith(f"{title_of(method)}: ranking figures")
-    ]
+    remarks = facts.against_paper.remarks[:1]
     return {
         "n": counts["cells"],
         "counts": [counts[name] for name in CRITERIA],
-        "note": " ".join([_selection_note(summary, choice, method), *remarks]),
+        "note": " ".join([_selection_note(summary, method), *remarks]),
         "cells": cells,
         "replaced": replaced,
     }
@@ -276,19 +269,6 @@ def _printed(dataset: str, metric: str) -> list[str]:
 
 def _text(cell: PaperFigure) -> str:
     return mean_and_std(cell.mean, cell.std)
-
-
-def _claims(facts: StudyFacts) -> list[tuple[str, ...]]:
-    """The paper's own counts beside ours, for the first method of the fair comparison."""
-    control = facts.fair_methods[0]
-    if base_of(control) != "camel" or len(facts.fair_methods) < 2:
-        return []
-    table = claims_table(facts.summary, control)
-    return [
-        (name, *(cell.text for cell in cells))
-        for name, cells in table.sections[0].rows
-        if cells[-1].text != MISSING
-    ]
 
 
 class PValue(Column):

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,31 +22,23 @@ from skcamel.data.dataset import (
     unknown_entries,
 )
 from skcamel.data.pipeline import final, prepared, source_names, transformers
-from skcamel.experiment.paper import Metric, paper_figures, title_of
+from skcamel.experiment.published import paper_figures
 from skcamel.experiment.records import Records
 from skcamel.experiment.significance import Significance, compare_by_metric
 from skcamel.experiment.summary import (
-    AFTERWARDS,
     Cost,
     Record,
     Summary,
     base_of,
     costs,
-    further_measures,
-    newest,
     summarise,
+    title_of,
 )
-from skcamel.experiment.units import Run, read_cards, read_runs
 from skcamel.metrics import evaluate
-from skcamel.metrics.conventions import NAMES, TITLES
+from skcamel.metrics.conventions import NAMES
 
 AS_RECORDED = ""
-CHOICES = {
-    AS_RECORDED: "as each preset defines it",
-    "each": "each metric by itself",
-    **TITLES,
-    "nearest": f"nearest the paper’s row, {AFTERWARDS.partition(':')[0]}",
-}
+CHOICES = {AS_RECORDED: "as each preset defines it"}
 
 
 def chosen(model: Any, name: str) -> Any:
@@ -246,9 +237,8 @@ class StudyFacts:
 
     records: Sequence[Record]
     failures: Sequence[Record]
-    runs: Sequence[Run]
+    runs: Sequence[Mapping[str, Any]]
     cards: Mapping[str, Mapping[str, Any]]
-    measures: Mapping[str, Metric]  # of the metrics beside the seven
 
     @classmethod
     def of(cls, records: Iterable[Record] | str | os.PathLike[str]) -> StudyFacts:
@@ -256,35 +246,28 @@ class StudyFacts:
         if isinstance(records, (str, os.PathLike)):
             records = Records(records)
         if not isinstance(records, Records):
-            return cls(list(records), [], [], {}, {})
-        folder, measures = Path(records.folder), further_measures(records)
-        return cls(list(records), records.failures, read_runs(folder), read_cards(folder), measures)
+            return cls(list(records), [], [], {})
+        return cls(records, records.failures, records.runs, records.cards)
 
-    @cached_property
+    @property
     def shown(self) -> Sequence[Record]:
-        """Records that the figures show: those of the newest settings."""
-        return newest(self.records)[0]
+        """Records that the figures show."""
+        return self.records
 
     @cached_property
     def summaries(self) -> dict[str, Summary]:
-        """Figures under every selection criterion that can be chosen; `AS_RECORDED` always can."""
-        kept = [
-            name for name in NAMES if any(f"{name}_by_{name}" in record for record in self.records)
-        ]
-        names = [
-            AS_RECORDED,
-            *(["each", *kept] if kept else []),
-            *(["nearest"] if kept and self.is_in_paper else []),
-        ]
-        return {name: self._summarised(name or None) for name in CHOICES if name in names}
-
-    def _summarised(self, selected_by: str | None) -> Summary:
-        return summarise(self.records, selected_by=selected_by, measures=self.measures)
+        """Figures by the choices of the page."""
+        return {AS_RECORDED: self.summary}
 
     @cached_property
     def summary(self) -> Summary:
         """Figures as recorded."""
-        return self._summarised(None)
+        return summarise(self.records)
+
+    @cached_property
+    def against_paper(self) -> Summary:
+        """Figures of the seven to hold against the paper's: ties by label index, as in its software."""
+        return summarise(self.records, ties="index", metrics=NAMES)
 
     @property
     def is_in_paper(self) -> bool:

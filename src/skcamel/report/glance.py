@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skcamel.camel.explanation import AGAINST, LEGEND, ranked_pushes, short_number
-from skcamel.experiment.paper import rounded
+from skcamel.experiment.summary import rounded
 from skcamel.metrics import LOSSES, report
 from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.model_file.inspection import weakest

@@ -18,7 +18,7 @@ from skcamel.checks import names_compared
 from skcamel.data.dataset import Dataset
 from skcamel.data.pipeline import final
 from skcamel.display.canvas import similar_order
-from skcamel.experiment.paper import rounded
+from skcamel.experiment.summary import rounded
 from skcamel.metrics import LOSSES, report
 from skcamel.metrics.conventions import TITLES
 from skcamel.report.facts import Evaluated, ModelFacts, chosen, evaluated

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
@@ -12,11 +13,9 @@ from typing import Any
 from skcamel import memory
 from skcamel.arrays import default_names
 from skcamel.data.catalogue import list_datasets
-from skcamel.experiment.paper import rounded, title_of
 from skcamel.experiment.significance import LEVEL
-from skcamel.experiment.summary import Cost, Record, base_of
+from skcamel.experiment.summary import Cost, Record, base_of, out_of_date, rounded, title_of
 from skcamel.experiment.tables import best_methods, sizes_table
-from skcamel.experiment.units import Run, Unit, methods_from_python, planned_units, study_command
 from skcamel.report.comparison_sections import (
     paper_section,
     ranks_section,
@@ -159,7 +158,7 @@ def study_page(facts: StudyFacts) -> Page:
 
 def _pairs(facts: StudyFacts) -> list[tuple[str, str]]:
     methods = dict.fromkeys(base_of(method) for method in facts.summary.methods)
-    planned = planned_units(facts.runs)
+    planned = _planned_units(facts.runs)
     finished = f"{len(facts.shown):,}" + (f" of {planned:,}" if planned > len(facts.shown) else "")
     devices = sorted({record["device"] for record in facts.shown if "device" in record})
     pairs = [
@@ -192,7 +191,7 @@ def _findings(facts: StudyFacts) -> list[str]:
         if facts.failures
         else []
     )
-    return [*_ranks(facts), *_times(facts), *failed, *facts.summary.left_out_notes()]
+    return [*_ranks(facts), *_times(facts), *failed, *out_of_date(facts.records)]
 
 
 def _ranks(facts: StudyFacts) -> list[str]:
@@ -407,7 +406,11 @@ def _by_error(failures: Sequence[Record]) -> list[dict[str, Any]]:
     return [
         {
             "error": error,
-            "units": [str(Unit.of(one)) for one in group],
+            "units": [
+                f"{one['dataset']}, {one['method']}, {one['preset']},"
+                f" fold {one['fold'] + 1} of {one['n_folds']}"
+                for one in group
+            ],
             "traceback": group[0]["traceback"],
         }
         for error, group in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
@@ -420,13 +423,8 @@ def reproduce_section(facts: StudyFacts) -> Section | None:
     if not versions and not facts.runs:
         return None
     known = list_datasets()
-    asked = [_of_the_command(run, known) for run in facts.runs]
-    studies = [
-        study_command(run, device=_device(facts, run))
-        for run in asked
-        if run["datasets"] and run["methods"]
-    ]
-    commands = list(dict.fromkeys(studies))  # each once, whatever the settings
+    studies = [_study_command(run, known) for run in facts.runs]
+    commands = [command for command in dict.fromkeys(studies) if command]
     context = {
         "commands": [*commands, "skcamel report DIR -o page.html"] if commands else [],
         "notes": _left_out(facts, known),
@@ -435,21 +433,39 @@ def reproduce_section(facts: StudyFacts) -> Section | None:
     return Section("reproduce", "How it was run", context)
 
 
-def _of_the_command(run: Run, known: tuple[str, ...]) -> Run:
-    """The part of a run that the command can do: sets of the catalogue, and methods that were not given in Python."""
-    given = methods_from_python(run)
-    return {
-        **run,
-        "datasets": [name for name in run["datasets"] if name in known],
-        "methods": [method for method in run["methods"] if method["name"] not in given],
+def _planned_units(runs: Sequence[Mapping[str, Any]]) -> int:
+    """How many units the runs ask for; one that several ask for counts once."""
+    planned = {
+        (dataset, method, run["preset"], run["seed"], run["folds"], run["n_folds"])
+        for run in runs
+        for dataset in run["datasets"]
+        for method in run["methods"]
     }
+    return sum(n_folds for *_, n_folds in planned)
+
+
+def _study_command(run: Mapping[str, Any], known: Sequence[str]) -> str:
+    """The command for the sets of the catalogue and the methods that it can name; empty without any."""
+    datasets = [name for name in run["datasets"] if name in known]
+    methods = [spec for spec in run["methods"].values() if spec]
+    if not datasets or not methods:
+        return ""
+    options = {"datasets": ",".join(datasets), "methods": ",".join(methods)}
+    options |= {"preset": run["preset"], "seed": str(run["seed"])}
+    kind = run["folds"].removeprefix("grouped-")
+    options["folds"] = "plain" if kind == "grouped" else kind
+    options |= {} if kind == "given" else {"n-folds": str(run["n_folds"])}
+    options |= {"groups": "COLUMN"} if "grouped" in run["folds"] else {}
+    words = [f"--{name} {shlex.quote(value)}" for name, value in options.items()]
+    return f"skcamel study {' '.join(words)} -o DIR"
 
 
 def _left_out(facts: StudyFacts, known: tuple[str, ...]) -> list[str]:
     """What the commands do not hold, and how to do it."""
     used = [name for run in facts.runs for name in run["datasets"]]
     files = sorted({name for name in used if name not in known})
-    methods = sorted({name for run in facts.runs for name in methods_from_python(run)})
+    given = [name for run in facts.runs for name, spec in run["methods"].items() if not spec]
+    methods = sorted(set(given))
     notes = []
     if files:
         which = (
@@ -479,16 +495,3 @@ def _versions(facts: StudyFacts) -> list[tuple[str, str]]:
         return next(iter(counts)) if len(counts) == 1 else ", ".join(several)
 
     return [(PACKAGES.get(name, name), told(counts)) for name, counts in found.items()]
-
-
-def _device(facts: StudyFacts, run: Run) -> str:
-    """Where CAMEL computed in a run, if it did so in one place."""
-    names = {method["name"] for method in run["methods"]}
-    devices = {
-        record.get("device", "cpu")
-        for record in facts.shown
-        if record["dataset"] in run["datasets"]
-        and record["method"] in names
-        and record["preset"] == run["preset"]
-    }
-    return devices.pop() if len(devices) == 1 else "cpu"

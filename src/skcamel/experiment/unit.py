@@ -1,0 +1,334 @@
+"""One unit of a study, which is a method on one fold of one data set ► its record: fit, predict, evaluate."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import platform
+import re
+import sys
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Mapping
+from contextlib import redirect_stdout, suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+from sklearn.base import clone
+
+import skcamel
+from skcamel import memory, metrics
+from skcamel.data.dataset import Dataset
+from skcamel.data.preparer import TablePreparer
+from skcamel.experiment.methods import Method, Outcome, imported
+from skcamel.experiment.records import PLAN, Record, jsonable
+from skcamel.metrics.conventions import NAMES, RANKING
+
+Split = tuple[np.ndarray, np.ndarray]  # training and test rows
+WHERE = ("device", "n_jobs", "verbose")  # parameters that do not decide about results
+BEST = ("largest", "smallest")
+METRIC = re.compile(
+    r"(?:(?P<name>\w+)=)?(?P<place>[^=]+:(?P<function>\w+)):(?P<best>largest|smallest)"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A data set of a study with its folds.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    splits : tuple of (train, test)
+    groups : array of shape (n,), or None
+    division : str
+        Digest of groups or given folds; empty without them.
+    preparer : TablePreparer, or None
+        Of a table with words or missing values; fitted in each fold.
+    """
+
+    dataset: Dataset
+    splits: tuple[Split, ...]
+    groups: np.ndarray | None = None
+    division: str = ""
+    preparer: TablePreparer | None = None
+
+    def parts(self, fold: int) -> tuple[Any, Any]:
+        """Training and test rows as a method takes them."""
+        train, test = self.splits[fold]
+        if self.preparer is None:
+            return self.dataset.X[train], self.dataset.X[test]
+        table = self.dataset.table.take(train)
+        preparer = clone(self.preparer).fit(table, self.dataset.Y[train])
+        return preparer.transform(table), preparer.transform(self.dataset.table.take(test))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The smallest piece of a study; two units with equal fields are the same work.
+
+    Examples
+    --------
+    >>> print(Unit("yeast", "br", "quick", fold=0, n_folds=3, folds="plain", seed=0))
+    yeast, br, quick, fold 1 of 3
+    """
+
+    dataset: str
+    method: str
+    preset: str
+    fold: int
+    n_folds: int
+    folds: str
+    seed: int
+    version: int = 1
+    settings: Mapping[str, Any] | None = None
+    data_sha256: str = ""
+    division: str = ""
+
+    def __str__(self) -> str:
+        return (
+            f"{self.dataset}, {self.method}, {self.preset}, fold {self.fold + 1} of {self.n_folds}"
+        )
+
+    def is_recorded_as(self, record: Mapping[str, Any]) -> bool:
+        """Whether a record is of this work.
+
+        A parameter that only one of the two knows, because the library gained or lost it in
+        between, must have had its default.
+        """
+        own = asdict(self)
+        return (
+            PLAN(own) == PLAN(record)
+            and all(own[name] == record.get(name) for name in ("version", "data_sha256"))
+            and self.division == record.get("division", "")
+            and _agree(own["settings"], record.get("settings"))
+        )
+
+
+def _agree(ours: Any, theirs: Any) -> bool:
+    """Whether two descriptions of settings mean the same."""
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(_agree, ours, theirs))
+    if not isinstance(ours, dict) or not isinstance(theirs, dict):
+        return bool(ours == theirs)
+    if "params" not in ours or "params" not in theirs:
+        return ours.keys() == theirs.keys() and all(_agree(ours[key], theirs[key]) for key in ours)
+    mine, others = ours["params"], theirs["params"]
+    changed = {*ours["changed"], *theirs["changed"]}
+    return (
+        ours["class"] == theirs["class"]
+        and not changed & (mine.keys() ^ others.keys())
+        and all(_agree(mine[name], others[name]) for name in mine.keys() & others.keys())
+    )
+
+
+def described(value: Any) -> Any:
+    """What decides about the results of an estimator, ready for JSON: class, all parameters, and which are changed.
+
+    >>> from sklearn.preprocessing import Binarizer
+    >>> described(Binarizer(threshold=1.0))
+    {'class': 'sklearn.Binarizer', 'params': {'copy': True, 'threshold': 1.0}, 'changed': ['threshold']}
+    """
+    if isinstance(value, type) or inspect.isroutine(value):
+        return _name(value)
+    if isinstance(value, (list, tuple)):
+        return [described(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): described(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"array of shape {value.shape}, {joblib.hash(value)}"
+    if value is None or isinstance(value, bool | int | float | str | np.generic | np.ndarray):
+        return jsonable(value)
+    if not hasattr(value, "fit") and not hasattr(value, "get_params"):
+        return f"{_name(type(value))}, {joblib.hash(value)}"
+    found = value.get_params(deep=False) if hasattr(value, "get_params") else vars(value)
+    params = {name: described(one) for name, one in sorted(found.items()) if name not in WHERE}
+    defaults = inspect.signature(type(value)).parameters
+    changed = [
+        name
+        for name, one in params.items()
+        if name not in defaults or one != described(defaults[name].default)
+    ]
+    return {"class": _name(type(value)), "params": params, "changed": changed}
+
+
+def _name(thing: Any) -> str:
+    """Package and name: modules inside a package may move."""
+    return f"{thing.__module__.partition('.')[0]}.{thing.__qualname__}"
+
+
+class Task(NamedTuple):
+    """A unit with what is needed to do it anywhere, beside its data."""
+
+    unit: Unit
+    method: Method
+    metrics: tuple[OwnMetric, ...] = ()
+
+
+def compute(task: Task, source: Source) -> Record:
+    """Run a unit; an error becomes a failure. Only Ctrl-C in the main thread is raised.
+
+    What the method prints goes to standard error.
+    """
+    process = os.getpid()
+    try:
+        with redirect_stdout(sys.stderr):
+            return _computed(task, source)
+    except BaseException as error:
+        if os.getpid() != process:  # forked by the method: the child must not go on with the study
+            os._exit(1)
+        if isinstance(error, KeyboardInterrupt) and _is_main_thread():
+            raise
+        return failure(task.unit, error)
+
+
+def failure(unit: Unit, error: BaseException) -> Record:
+    """The failure of a unit, with the traceback as text."""
+    try:
+        text = f"{type(error).__name__}: {error}"
+        lines = "".join(traceback.format_exception(error))
+    except BaseException:  # an error of a method may not even have a text
+        text = lines = f"{type(error).__name__}: (its text cannot be shown)"
+    return asdict(unit) | {"error": text, "traceback": lines}
+
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _computed(task: Task, source: Source) -> Record:
+    unit, data = task.unit, source.dataset
+    train, test = source.splits[unit.fold]
+    groups = None if source.groups is None else source.groups[train]
+    measures_memory = _is_main_thread() and memory.forget_peak()
+    before, start = memory.resident(), time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        rows, new = source.parts(unit.fold)
+        before_fit = time.perf_counter()
+        fitted = task.method.fit(rows, data.Y[train], seed=unit.seed, groups=groups)
+        after_fit = time.perf_counter()
+        outcomes = {name: model.outcome(new) for name, model in fitted.items()}
+        after_predict = time.perf_counter()
+        found = evaluated(data.Y[test], outcomes, task.metrics)
+    sizes = {"n_train": len(train), "n_test": len(test)}
+    sizes |= {"n_features": int(rows.shape[1]), "n_labels": data.q}
+    told = sorted({f"{one.category.__name__}: {one.message}" for one in caught})
+    return (
+        asdict(unit)
+        | found
+        | sizes
+        | {"device": task.method.device or "cpu", "warnings": told}
+        | {f"version_{name}": number for name, number in _versions().items()}
+        | {
+            "fit_seconds": after_fit - before_fit,
+            "predict_seconds": after_predict - after_fit,
+            "unit_seconds": time.perf_counter() - start,
+            "peak_memory_bytes": max(0, memory.peak() - before) if measures_memory else None,
+        }
+    )
+
+
+def evaluated(
+    Y: np.ndarray, outcomes: Mapping[str, Outcome], own: tuple[OwnMetric, ...] = ()
+) -> Record:
+    """The seven metrics against the truth Y (m, q), the ranking ones under both rules for ties, and others.
+
+    Where each metric has a model of its own, the figures of all models are recorded too, as
+    ``coverage_by_micro_f1``.
+
+    >>> Y = np.array([[1, 0], [0, 1]])
+    >>> found = evaluated(Y, {"": Outcome(Y - 0.5, Y, {"alpha": 1}, "")})
+    >>> found["params"], found["average_precision"], found["coverage_ties_by_index"]
+    ({'alpha': 1}, 1.0, 0.0)
+    """
+    first = next(iter(outcomes.values()))
+    is_one = len(outcomes) == 1
+    record: Record = {
+        "criterion": first.criterion if is_one else "each",
+        "params": first.params if is_one else {},
+    }
+    by_model = {
+        name: metrics.evaluate(Y, one.scores, one.decisions) for name, one in outcomes.items()
+    }
+    for name in NAMES:
+        chosen = next(iter(outcomes)) if is_one else name
+        record[name] = float(by_model[chosen][name])
+        if name in RANKING:
+            scores = outcomes[chosen].scores
+            value = getattr(metrics, name)(Y, scores, ties="index")
+            record[f"{name}_ties_by_index"] = float(value)
+    for criterion, values in by_model.items() if not is_one else ():
+        record[f"params_by_{criterion}"] = outcomes[criterion].params
+        record |= {f"{name}_by_{criterion}": float(value) for name, value in values.items()}
+    record |= {metric.name: metric.value(Y, first) for metric in own}
+    counts = asdict(metrics.edge_cases(Y, first.decisions))
+    return record | {f"edge_{name}": number for name, number in counts.items()}
+
+
+@dataclass(frozen=True)
+class OwnMetric:
+    """A metric beside the seven: one number of truth, scores, decisions or probabilities.
+
+    They are handed over by the names of its parameters: ``Y`` or ``y_true``, ``scores`` or
+    ``y_score``, ``decisions`` or ``y_pred``, ``probabilities`` or ``y_prob``, each of shape (m, q).
+
+    Examples
+    --------
+    >>> Y = np.array([[1, 0], [0, 1]])
+    >>> metric = own_metric("auc=sklearn.metrics:roc_auc_score:largest")
+    >>> metric.name, metric.value(Y, Outcome(Y - 0.5, Y, {}, ""))
+    ('auc', 1.0)
+    """
+
+    name: str
+    function: Any
+    best: str  # "largest" or "smallest"
+
+    def value(self, Y: np.ndarray, outcome: Outcome) -> float:
+        """The metric of an outcome; NaN where it needs probabilities that a method does not have."""
+        given = {"Y": Y, "y_true": Y, "scores": outcome.scores, "y_score": outcome.scores}
+        given |= {"decisions": outcome.decisions, "y_pred": outcome.decisions}
+        names = inspect.signature(self.function).parameters
+        if {"probabilities", "y_prob", "y_proba"} & names.keys():
+            if outcome.probabilities is None:
+                return float("nan")
+            given |= dict.fromkeys(("probabilities", "y_prob", "y_proba"), outcome.probabilities)
+        return float(self.function(**{name: given[name] for name in given if name in names}))
+
+
+def own_metric(spec: Any) -> OwnMetric:
+    """The metric that a text or a tuple (name, function, best) names."""
+    if isinstance(spec, OwnMetric):
+        return spec
+    if isinstance(spec, str):
+        parsed = METRIC.fullmatch(spec)
+        if parsed is None:
+            raise ValueError(
+                f"metrics has {spec!r}; write name=package.module:function:largest or"
+                " name=package.module:function:smallest."
+            )
+        spec = (parsed["name"] or parsed["function"], imported(parsed["place"]), parsed["best"])
+    name, function, best = spec
+    if not callable(function) or best not in BEST or not str(name).isidentifier() or name in NAMES:
+        raise ValueError(
+            f"metrics has {spec!r}; give (name, function, 'largest' or 'smallest') with a new name"
+            " of letters, digits and _."
+        )
+    return OwnMetric(name, function, best)
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Python and the packages that decide about numbers."""
+    found = {"python": platform.python_version(), "skcamel": skcamel.__version__}
+    for name in ("numpy", "scipy", "scikit-learn", "torch"):
+        with suppress(PackageNotFoundError):
+            found[name.replace("-", "_")] = version(name)
+    return found

@@ -1,0 +1,211 @@
+"""The two studies that were run: complete, and every table of theirs recomputed from their records by the commands of their README."""
+
+import importlib.util
+import json
+import re
+import shlex
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_multilabel_classification
+from sklearn.model_selection import KFold
+
+pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
+pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[cli]")
+
+from click.testing import CliRunner
+
+from skcamel import CamelClassifier
+from skcamel.cli.root import root
+from skcamel.data import Dataset
+from skcamel.experiment import LARGE, REGULAR, Records, compare_with_paper, get_method, summarise
+from skcamel.experiment.unit import Unit, described
+from skcamel.metrics import NAMES, coverage
+
+STUDIES = Path(__file__).parents[2] / "studies"
+PAPER, ALTERNATIVES = STUDIES / "paper-2019", STUDIES / "alternatives"
+pytestmark = pytest.mark.skipif(
+    not (PAPER / "records.jsonl").is_file(),
+    reason="studies are part of a clone, not of an installed package",
+)
+SIXTEEN = REGULAR + LARGE
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return Records(PAPER)
+
+
+@pytest.fixture(scope="module")
+def alternatives():
+    return Records(ALTERNATIVES)
+
+
+def script(path):
+    """A script of a study as a module."""
+    spec = importlib.util.spec_from_file_location(f"{path.stem}_of_a_study", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_papers_study_is_complete(paper):
+    units = Counter((one["preset"], one["method"]) for one in paper)
+    methods = ("camel", "camel-per-metric", "br", "ecc", "rakel", "llsf", "jfsc")
+    assert {("paper", method): 160 for method in methods}.items() <= units.items()
+    assert units["best", "camel"] == units["best", "camel-per-metric"] == 160
+    assert {one["dataset"] for one in paper} == set(SIXTEEN)
+    assert paper.failures == []
+
+
+def test_the_study_of_alternatives_is_complete(alternatives):
+    folds = dict.fromkeys(REGULAR, 5) | dict.fromkeys(LARGE, 2)
+    units = [*alternatives, *alternatives.failures]
+    assert all(one["n_folds"] == folds[one["dataset"]] for one in units)
+    ran = Counter((one["method"], one["preset"]) for one in units)
+    assert set(ran.values()) == {sum(folds.values())}
+    assert {one["error"] for one in alternatives.failures} == {
+        "TimeoutError: took longer than 600 s"
+    }
+
+
+@pytest.mark.parametrize("method", ["camel", "camel-per-metric", "llsf", "jfsc"])
+def test_records_of_the_paper_are_recognised_when_the_study_is_planned_anew(paper, method):
+    chosen = get_method(method, "paper")
+    settings = described(chosen.estimator)
+    for record in paper:
+        if (record["method"], record["preset"]) == (method, "paper"):
+            place = {name: record[name] for name in ("dataset", "fold", "n_folds", "folds", "seed")}
+            unit = Unit(
+                method=method,
+                preset="paper",
+                version=chosen.version("paper"),
+                settings=settings,
+                data_sha256=record["data_sha256"],
+                **place,
+            )
+            assert unit.is_recorded_as(record)
+
+
+def commands(study):
+    """Commands of the table of a README, by the file that they write."""
+    text = (study / "README.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"^\| \[([\w.-]+)\].*`([^`]+)` \|$", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("study", [PAPER, ALTERNATIVES], ids=lambda study: study.name)
+def test_the_commands_of_a_readme_write_its_tables(study, tmp_path, monkeypatch):
+    monkeypatch.chdir(STUDIES.parent)
+    assert len(commands(study)) >= 2
+    for name, command in commands(study).items():
+        program, *words = shlex.split(command)
+        if program == "skcamel":
+            result = CliRunner().invoke(root, words, prog_name="skcamel")
+            assert result.exit_code == 0
+            assert result.stdout == (study / name).read_text(encoding="utf-8")
+
+
+def test_the_comparison_is_that_of_the_records():
+    module = script(PAPER / "compare.py")
+    assert module.text(PAPER) == (PAPER / "compare.md").read_text(encoding="utf-8")
+
+
+def test_the_papers_own_counts_from_its_table():
+    """Two recompute; two are one less, both because of the macro-F1 of science, bold by mistake."""
+    module = script(PAPER / "compare.py")
+    means = module.printed_means()
+    counts = [
+        module.counted(means, kind, sets, others)[0] for kind, sets, others, *_ in module.CLAIMS
+    ]
+    assert counts == [45, 38, 315, 179]
+    as_if = means | {("science", "macro_f1", "camel"): 313}
+    counts = [
+        module.counted(as_if, kind, sets, others)[0] for kind, sets, others, *_ in module.CLAIMS
+    ]
+    assert counts == [45, 39, 315, 180]
+    some = {
+        key: mean for key, mean in means.items() if key[0] == "yeast" and key[2] in ("camel", "br")
+    }
+    assert module.counted(some, "better than", "all", ["br"]) == (7, 7)
+    assert module.counted(some, "better than", "all", ["br", "ecc"]) == (0, 0)
+
+
+def test_best_reaches_the_best_printed_figure_of_any_method(paper):
+    summary = summarise(paper, preset="best")
+    each = compare_with_paper(summary, method="camel-per-metric").counts()
+    one = compare_with_paper(summary).counts()
+    assert (each["as_good_as_best"], each["near_best"]) == (99, 110)
+    assert (one["as_good_as_best"], one["near_best"]) == (89, 103)
+    text = " ".join((PAPER / "README.md").read_text(encoding="utf-8").split())
+    assert "99 of 112 cells and within one std of it in 110" in text
+    assert "in 89 and 103" in text
+
+
+def test_the_summary_of_alternatives_is_that_of_the_records(alternatives):
+    module = script(ALTERNATIVES / "summary.py")
+    results = module.Results(alternatives)
+    text = module.summary_text(results)
+    assert text == (ALTERNATIVES / "summary.md").read_text(encoding="utf-8")
+    page = module.PAGE.read_text(encoding="utf-8")
+    assert module.filled(page, results) == page
+    found = [line for line in text.splitlines() if line.startswith("| CAMEL (best) |")]
+    within = found[0].split(" | ")[3]
+    readme = (ALTERNATIVES / "README.md").read_text(encoding="utf-8")
+    assert f"in {within} cells" in readme
+    assert f"{len(alternatives)} finished and {len(alternatives.failures)} timed out" in readme
+
+
+@pytest.mark.filterwarnings("ignore:Converting data to scipy sparse matrix")  # of LightGBM
+@pytest.mark.parametrize(
+    ("package", "name"),
+    [
+        ("sklearn", "hist_gradient_boosting"),
+        ("lightgbm", "lightgbm"),
+        ("mlrl.boosting", "boomer"),
+        ("skmultilearn", "mlknn"),
+    ],
+)
+def test_methods_of_others_take_sparse_rows_and_tune_their_thresholds(package, name):
+    pytest.importorskip(package)
+    method = get_method(f"{ALTERNATIVES / 'methods.py'}:{name}")
+    X, Y = make_multilabel_classification(60, n_features=4, n_classes=2, random_state=0)
+    found = method.fit(sparse.csr_array(X), Y, seed=0)[""].outcome(sparse.csr_array(X))
+    assert found.scores.shape == found.decisions.shape == (60, 2)
+    assert "'threshold': 'micro_f1'" in str(described(method.estimator))
+
+
+def test_figure_1_is_made_of_refits(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    module = script(PAPER / "figure1.py")
+    monkeypatch.setattr(
+        module, "GRIDS", {"alpha": (0.0, 0.5), "lambda1": (1.0,), "lambda2": (0.1, 1.0)}
+    )
+    X, Y = make_multilabel_classification(60, n_features=6, n_classes=4, n_labels=2, random_state=0)
+    data = Dataset(X, Y, name="made")
+    monkeypatch.setattr(module, "load_dataset", lambda name: data)
+    module.main(True, "made", tmp_path)
+    result = json.loads((tmp_path / "sensitivity" / "made.json").read_text())
+    train, test = next(KFold(10, shuffle=True, random_state=0).split(data.X))
+    for name in module.GRIDS:
+        curve = result["curves"][name]
+        assert {np.shape(curve[metric]) for metric in NAMES} == {(len(curve["values"]), 10)}
+        setting = result["base"] | {name: curve["values"][-1]}
+        model = CamelClassifier(**setting).fit(data.X[train], data.Y[train])
+        scores = model.decision_function(data.X[test])
+        assert curve["coverage"][-1][0] == pytest.approx(coverage(data.Y[test], scores))
+    assert (np.diff(result["convergence"]["delta"]) < 0).all()
+    assert (tmp_path / "figure1.svg").read_bytes().startswith(b"<?xml")
+
+
+def test_figure_1_is_drawn_from_the_stored_curves(tmp_path):
+    pytest.importorskip("matplotlib")
+    shutil.copytree(PAPER / "sensitivity", tmp_path / "sensitivity")
+    module = script(PAPER / "figure1.py")
+    module.main(False, folder=tmp_path)
+    result = json.loads((tmp_path / "sensitivity" / "enron.json").read_text())
+    drawn = module.figure(result).axes[0].lines[0].get_ydata()
+    assert drawn == pytest.approx(np.mean(result["curves"]["alpha"]["coverage"], axis=1))

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 from scipy.special import ndtri
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from skcamel.data.cells import (
@@ -35,7 +36,7 @@ from skcamel.data.cells import (
     read_dates,
     yes_no,
 )
-from skcamel.data.encoders import PROBES, encoded, fitted_encoder, import_name
+from skcamel.data.encoders import PROBES, TOLERANCE, encoded, fitted_encoder, import_name
 from skcamel.data.text import counted
 
 MOST_KNOTS = 1000  # of the ranks of a number
@@ -579,6 +580,27 @@ class EncodedText(LearnedColumn):
         fitted = fitted_encoder(encoder, [*evidence.texts.values])
         probes = encoded(fitted, PROBES)
         return cls(evidence.name, import_name(encoder), probes, fitted)
+
+    def with_encoder(self, encoder: Any) -> EncodedText:
+        """The column with the encoder of the fit, which must say the same to the fixed texts."""
+        if encoder is None:
+            raise ValueError(
+                f"needs the text encoder {self.encoder_name} of the column {self.name!r:.60}, which"
+                " no file holds; hand it back by load(path, text_encoder=…) or --text-encoder"
+                " module:factory"
+            )
+        try:
+            said = encoded(encoder, PROBES)
+        except NotFittedError:  # if it learns nothing from texts, these will do
+            encoder = fitted_encoder(encoder, PROBES)
+            said = encoded(encoder, PROBES)
+        if said.shape != self.probes.shape or abs(said - self.probes).max() > TOLERANCE:
+            raise ValueError(
+                f"was fitted with the text encoder {self.encoder_name}, and"
+                f" {import_name(encoder)} says something else than that; hand back the same one,"
+                " fitted on the same texts"
+            )
+        return replace(self, encoder=encoder)
 
     def encode(self, cells: Cells) -> Encoded:
         """Rows of unit length; those of missing texts are 0."""

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import normalize
 
 # What an encoder says to these texts tells whether it is the one of the fit.
@@ -79,22 +78,3 @@ def encoded(encoder: Any, texts: Sequence[str]) -> Any:
         )
     rows = normalize(rows if sparse.issparse(rows) else np.asarray(rows, dtype=np.float64))
     return sparse.csr_array(rows, dtype=np.float64)
-
-
-def checked_encoder(encoder: Any, name: str, probes: Any) -> Any:
-    """The encoder, if it says to the fixed texts what was said at the fit.
-
-    A transformer that is not fitted is fitted on the fixed texts: if it learns nothing from texts,
-    it then says the same.
-    """
-    try:
-        said = encoded(encoder, PROBES)
-    except NotFittedError:
-        encoder = fitted_encoder(encoder, PROBES)
-        said = encoded(encoder, PROBES)
-    if said.shape != probes.shape or abs(said - probes).max() > TOLERANCE:
-        raise ValueError(
-            f"the text encoder {import_name(encoder)} says something else than {name} at the fit;"
-            " hand back the same one, fitted on the same texts."
-        )
-    return encoder

@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -34,7 +33,6 @@ from skcamel.data.columns import (
     kind_of,
     learned,
 )
-from skcamel.data.encoders import checked_encoder
 from skcamel.data.text import counted, first_repeated, shortened
 from skcamel.memory import require
 
@@ -421,25 +419,19 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         )
         return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
 
-    def with_encoder(self, text_encoder: Any) -> bool:
-        """Hand back the text encoder of the fit, which a model file does not hold; returns whether there is a column for it.
+    def take_encoder(self, text_encoder: Any) -> bool:
+        """Take back the text encoder of the fit, which a model file does not hold; returns whether a column needs it.
 
         It must say the same as at the fit to the fixed texts that the file holds.
         """
-        columns = list(self.columns_)
-        for place, column in enumerate(columns):
-            if isinstance(column, EncodedText):
-                encoder = _encoder_for(text_encoder, column.name)
-                if encoder is None:
-                    raise ValueError(
-                        f"the text encoder {column.encoder_name} of the column"
-                        f" {column.name!r:.60} is not in the file; hand it back, as by"
-                        " load(path, text_encoder=…) or --text-encoder module:factory."
-                    )
-                encoder = checked_encoder(encoder, column.encoder_name, column.probes)
-                columns[place] = replace(column, encoder=encoder)
-        self.columns_ = tuple(columns)
-        return any(isinstance(column, EncodedText) for column in columns)
+        columns = {column.name: column for column in self.columns_}
+        read = [column for column in self.columns_ if isinstance(column, EncodedText)]
+        for column in read:
+            encoder = _encoder_for(text_encoder, column.name)
+            columns[column.name] = column.with_encoder(encoder)
+        self.columns_ = tuple(columns.values())
+        self.text_encoder = text_encoder
+        return bool(read)
 
 
 def _encoder_for(text_encoder: Any, name: str) -> Any:

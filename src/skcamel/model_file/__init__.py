@@ -24,7 +24,8 @@ import scipy
 import sklearn
 
 import skcamel
-from skcamel.data.pipeline import final
+from skcamel.data.pipeline import final, transformers
+from skcamel.data.preparer import TablePreparer
 from skcamel.model_file.archive import FORMAT, HEADER, ModelFileError, opened, read, target, text_of
 from skcamel.model_file.state import MODELS, PIPELINES, Reader, Writer, is_ours
 
@@ -92,7 +93,12 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         np.savez(file, allow_pickle=False, **{HEADER: text}, **arrays)
 
 
-def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()) -> Any:
+def load(
+    path: str | os.PathLike[str] | BinaryIO,
+    *,
+    trusted: Sequence[str] = (),
+    text_encoder: Any = None,
+) -> Any:
     """Read a model or a Pipeline that :func:`save` wrote; predictions on new rows are identical.
 
     Every number of a model is checked before it is used: what loads answers with finite numbers,
@@ -112,6 +118,9 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
         Types that steps of other libraries may hold beyond those that skops knows to be harmless,
         as "package.module.Name". A file
         that holds others is refused with their names; look at each before you trust it.
+    text_encoder : transformer, object with ``encode``, or dict, default=None
+        The text encoder of a :class:`TablePreparer`, as at the fit: no file holds it, and none is
+        imported. It must say the same to three fixed texts.
 
     Raises
     ------
@@ -127,4 +136,17 @@ def load(path: str | os.PathLike[str] | BinaryIO, *, trusted: Sequence[str] = ()
         )
     with opened(path) as file:
         header, arrays = read(file)
-        return Reader(arrays, tuple(trusted)).model(header["model"])
+        model = Reader(arrays, tuple(trusted)).model(header["model"])
+        _hand_back(model, text_encoder)
+        return model
+
+
+def _hand_back(model: Any, text_encoder: Any) -> None:
+    """Give the steps of a model the text encoder that they need."""
+    steps = [step for step in transformers(model) if isinstance(step, TablePreparer)]
+    try:
+        taken = [step.take_encoder(text_encoder) for step in steps]
+    except ValueError as error:
+        raise ModelFileError(str(error)) from error
+    if text_encoder is not None and not any(taken):
+        raise ModelFileError("has no column for a text encoder; load it without text_encoder")

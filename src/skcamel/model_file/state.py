@@ -84,10 +84,11 @@ SEARCH_ONLY = (
     "callback",
     "random_state",
     "landmarks",
+    "text_encoder",
 )  # parameters that a fitted model does not need
-NOT_STORED = (  # sums to which rows could be added, with a sample of the rows; too much for a file
-    "_stream"
-)
+# Sums to which rows could be added, with a sample of the rows: too much for a file; and text
+# encoders, which `load` is handed back.
+NOT_STORED = ("_stream", "encoder")
 MOST = 2**53  # of a whole number
 PLAIN = (type(None), bool, int, float, str)
 CHARACTERS = {float: "d", int: "liq", str: "OU"}  # of dtypes
@@ -138,8 +139,9 @@ def parameters_of(kind: type) -> dict[str, Any]:
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:
-    """All attributes of an instance."""
-    return thing._asdict() if issubclass(type(thing), tuple) else vars(thing)
+    """All attributes of an instance that go into a file."""
+    values = thing._asdict() if issubclass(type(thing), tuple) else vars(thing)
+    return {name: value for name, value in values.items() if name not in NOT_STORED}
 
 
 class Writer:
@@ -186,10 +188,10 @@ class Writer:
         }
 
     def _object(self, thing: Any, where: str = "") -> Any:
-        values = {name: value for name, value in attributes_of(thing).items() if name != NOT_STORED}
+        values = attributes_of(thing)
         for name, default in parameters_of(type(thing)).items():
             if name in SEARCH_ONLY and not isinstance(values[name], PLAIN):
-                if name != "callback":
+                if name not in ("callback", "text_encoder"):
                     what = f"{name}={values[name]!r:.60} is not stored with the model"
                     warnings.warn(
                         f"{what}; its predictions do not depend on it, a refit would.", stacklevel=5

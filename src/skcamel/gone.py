@@ -48,6 +48,10 @@ INSTEAD = {
     "skcamel completion": (
         "_SKCAMEL_COMPLETE=bash_source skcamel (or zsh_source, fish_source) prints the script"
     ),
+    "skcamel.data.RepeatedMultilabelStratifiedKFold": (
+        "use MultilabelStratifiedKFold(shuffle=True, random_state=r) for each repeat r"
+    ),
+    "skcamel.data.fold_quality": "compare Y[test].mean(axis=0) of the parts",
     "skcamel datasets card": (
         "use skcamel.data.load_dataset('NAME').card() in Python, or 'skcamel datasets check'"
     ),

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from reference import mulan
-from skcamel.data import Dataset
-from skcamel.data.checks import check_dataset, features_like_labels
+from skcamel.data import Dataset, check_dataset
 
 DENSE_AND_SPARSE = pytest.mark.parametrize(
     "stored", [np.asarray, sparse.csr_array], ids=["dense", "sparse"]
@@ -105,12 +104,14 @@ def test_pairs_are_those_of_a_literal_search(seed, d, q, hidden):
             telling = y.sum() >= 5 and (1 - y).sum() >= 5
             if telling and len(values) == 2 and ((mark == y).all() or (mark == 1 - y).all()):
                 expected.append([k, j])
-    gaps = sparse.csr_array((~known).astype(int)) if hidden else None
+    hidden_Y = np.where(known, Y, np.nan)
     for stored in (X, sparse.csr_array(X)):
-        assert (
-            features_like_labels(stored, sparse.csr_array(Y * known), np.arange(16), gaps).tolist()
-            == expected
-        )
+        found = [
+            finding.where.tolist()
+            for finding in check_dataset(stored, hidden_Y)
+            if finding.code == "label-in-features" and " half " not in finding.message
+        ]
+        assert found == ([expected] if expected else [])
 
 
 def hide(rng, Y, share):
@@ -165,7 +166,7 @@ def test_equal_and_opposite_labels_are_those_of_a_literal_search(seed, hidden):
         assert (found[code].where.tolist() if code in found else []) == pairs
         if code in found:
             assert (
-                "in every row that knows both: " if np.isnan(Y).any() else "in every row: "
+                "in every row that knows both (" if np.isnan(Y).any() else "in every row ("
             ) in found[code].message
 
 
@@ -180,7 +181,7 @@ def test_constant_equal_and_opposite_labels(rng):
     assert one(findings, "opposite-labels").where.tolist() == [[1, 5]]
     assert one(findings, "empty-labels").where.tolist() == [6]
     assert one(findings, "full-labels").where.tolist() == [7]
-    assert "(a and e) is equal" in one(findings, "duplicate-labels").message
+    assert "equal in every row (a and e)" in one(findings, "duplicate-labels").message
 
 
 @DENSE_AND_SPARSE
@@ -248,7 +249,7 @@ def test_a_data_set_brings_names_and_parts(rng):
     findings = check_dataset(data)
     assert "u = c" in one(findings, "label-in-features").message
     assert str(one(findings, "train-test-overlap")).startswith(
-        "error: 1 row of 100 test rows is in the training part too (row 100)"
+        "error: 1 of 100 test rows also in the training part (row 100)"
     )
 
 
@@ -262,6 +263,21 @@ def test_what_cannot_be_checked_is_refused(rng):
         check_dataset(X, Y, train=[200])
     with pytest.raises(ValueError, match="only 0 and 1"):
         check_dataset(X, Y + 1)
+
+
+def test_copies_of_rows_are_counted(rng):
+    X, Y = sound(rng)
+    findings = check_dataset(np.vstack([X, X[:30]]), np.vstack([Y, Y[:30]]))
+    assert one(findings, "copied-rows").where.tolist() == list(range(200, 230))
+    assert codes(findings) == ["copied-rows"]
+
+
+def test_columns_that_look_like_groups_are_named(rng):
+    X, Y = sound(rng)
+    X[:, :3] = rng.integers(0, 40, (200, 3))
+    names = ["patient_id", "Age", "Kunden-ID", "a", "b", "id of none", "user"]
+    finding = one(check_dataset(X, Y, feature_names=names), "group-columns")
+    assert finding.where.tolist() == [0, 2]  # "user" has another value in each row
 
 
 @pytest.mark.data

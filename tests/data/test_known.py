@@ -17,7 +17,6 @@ from skcamel.data import (
     MultilabelStratifiedShuffleSplit,
     card,
     check_dataset,
-    fold_quality,
     read_mat,
     read_meka,
     read_mulan,
@@ -168,7 +167,7 @@ def test_unknown_labels_are_a_finding():
     found = {finding.code: finding for finding in check_dataset(Dataset(X, Y))}
     assert found["unknown-labels"].severity == "info"
     assert str(found["unknown-labels"]).startswith(
-        "info: 5 cells of Y (33.3%) are unknown, the first in row 0, label label2: methods learn"
+        "info: 5 cells of Y (33.3%) unknown, the first in row 0, label label2: methods learn"
     )
     assert found["unknown-labels"].where.tolist() == np.argwhere(np.isnan(Y)).tolist()
     assert found["unlabelled-rows"].where.tolist() == [4]
@@ -217,14 +216,6 @@ def test_known_positives_are_spread_evenly(rng):
         labels, labels
     )
     assert np.abs((labels[test] == 1).sum(axis=0) - (labels == 1).sum(axis=0) / 4).max() < 2
-
-
-def test_fold_quality_counts_the_rows_that_know_a_label():
-    labels = np.array([[1, 1], [NAN, 0], [0, 1], [1, 0], [NAN, NAN], [0, NAN]])
-    splits = [([3, 4, 5], [0, 1, 2]), ([0, 1, 2], [3, 4, 5])]
-    # label 0: one of two known rows in each part, odds 1, as in all; label 1: odds 2 and 0, in all
-    # 1
-    assert fold_quality(labels, splits).label_distribution == (0 + 0 + 1 + 1) / 4
 
 
 # Files

@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from skcamel.data.splitting import (
         MultilabelStratifiedKFold,
         MultilabelStratifiedShuffleSplit,
-        RepeatedMultilabelStratifiedKFold,
     )
-    from skcamel.data.statistics import card, fold_quality
+    from skcamel.data.statistics import card
     from skcamel.data.svmlight import read_svmlight, write_svmlight
     from skcamel.data.table import read_table, write_table
 
@@ -48,9 +47,8 @@ _NAMES = {
     "splitting": (
         "MultilabelStratifiedKFold",
         "MultilabelStratifiedShuffleSplit",
-        "RepeatedMultilabelStratifiedKFold",
     ),
-    "statistics": ("card", "fold_quality"),
+    "statistics": ("card",),
     "svmlight": ("read_svmlight", "write_svmlight"),
     "table": ("read_table", "write_table"),
 }
@@ -61,14 +59,12 @@ __all__ = [
     "DownloadError",
     "MultilabelStratifiedKFold",
     "MultilabelStratifiedShuffleSplit",
-    "RepeatedMultilabelStratifiedKFold",
     "TablePreparer",
     "TermsError",
     "card",
     "check_dataset",
     "dataset_facts",
     "fetch_dataset",
-    "fold_quality",
     "list_datasets",
     "load_dataset",
     "read_columns",

@@ -1,31 +1,26 @@
 """Splits that keep the frequency of every label, by iterative stratification.
 
 scikit-learn's own `StratifiedKFold` refuses label matrices, and `cv=5` there means unshuffled,
-unstratified folds. These
-classes go wherever scikit-learn takes a ``cv``: `cross_validate`, `GridSearchCV`,
-`CamelClassifierCV`.
+unstratified folds. These classes go wherever scikit-learn takes a ``cv``: `cross_validate`,
+`GridSearchCV`, `CamelClassifierCV`.
 
 The rule is that of Sechidis, Tsoumakas and Vlahavas (On the stratification of multi-label data,
-ECML PKDD 2011): take the label
-with the fewest rows not placed yet, give each of them to the fold that lacks the label most, and go
-on with the next
-label. Where the rule leaves a choice, these make folds better and faster:
+ECML PKDD 2011): take the label with the fewest rows not placed yet, give each of them to the fold
+that lacks the label most, and go on with the next label. Where the rule leaves a choice, these make
+folds better and faster:
 
 - rows with the same label set are alike, so as many of them as divide evenly are dealt out at once;
 - rows of the rarest label, those with many labels first, are matched to the folds that are next so
-  that each fold gets what it
-  lacks of the rows' other labels;
+  that each fold gets what it lacks of the rows' other labels;
 - folds have fixed sizes, and a full fold takes no more.
 
-Labels may be joined by pairs of labels (order 2: Szymański and Kajdanowicz, 2017). Unknown labels
-(NaN) count neither as positive nor
-as negative: what is spread evenly are the known positives.
+Unknown labels (NaN) count neither as positive nor as negative: what is spread evenly are the known
+positives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -37,13 +32,13 @@ from sklearn.utils import check_random_state
 
 from skcamel.arrays import Array
 from skcamel.data.dataset import as_indicators, check_same_rows, row_kinds
-from skcamel.data.statistics import label_counts, with_pairs
 
 UNPLACED = -1
 SMALLEST_WINDOW = 8  # rows matched at a time where there are fewer folds than this
-TIE_WEIGHT = 1e-3  # of what decides between folds that lack equally many rows of an item, in rows
+TIE_WEIGHT = 1e-3  # of what decides between folds that lack equally many rows of a label, in rows
 
 Split = tuple[np.ndarray, np.ndarray]
+Rng = np.random.RandomState | None
 
 
 class MultilabelStratifiedKFold(BaseCrossValidator):
@@ -60,15 +55,11 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
         Shuffle the rows first. Without it the same labels always give the same folds.
     random_state : int, RandomState or None, default=None
         Seed of the shuffling; only with ``shuffle=True``.
-    order : {1, 2}, default=1
-        1 spreads labels, 2 spreads pairs of labels too, at some cost in time and in the spread of
-        single labels.
 
     Notes
     -----
     With `groups`, all rows of a group are in one fold, and a greedy choice keeps fold sizes near
-    each other:
-    none exceeds ``ceil(n / n_splits)`` by a whole largest group.
+    each other: none exceeds ``ceil(n / n_splits)`` by a whole largest group.
 
     Examples
     --------
@@ -82,12 +73,11 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
     __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
 
     def __init__(
-        self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None, order: int = 1
+        self, n_splits: int = 5, *, shuffle: bool = False, random_state: Any = None
     ) -> None:
         self.n_splits = n_splits
         self.shuffle = shuffle
         self.random_state = random_state
-        self.order = order
 
     def get_n_splits(
         self, X: Array | None = None, y: Array | None = None, groups: Array | None = None
@@ -118,54 +108,20 @@ class MultilabelStratifiedKFold(BaseCrossValidator):
                 f"random_state={self.random_state!r} has no effect with shuffle=False; set"
                 " shuffle=True or leave it out."
             )
-        Y = _labels(X, y, self.order)
+        Y = _labels(X, y)
+        n = Y.shape[0]
+        _check_count(self.n_splits, least=2)
+        if self.n_splits > n:
+            raise ValueError(
+                f"n_splits={self.n_splits} folds cannot be made of {n} rows; choose at most {n}"
+                " folds."
+            )
+        sizes = np.full(self.n_splits, n // self.n_splits)
+        sizes[: n % self.n_splits] += 1
         rng = check_random_state(self.random_state) if self.shuffle else None
-        yield from _folds(Y, self.n_splits, groups, self.order, rng)
-
-
-class RepeatedMultilabelStratifiedKFold(BaseCrossValidator):
-    """:class:`MultilabelStratifiedKFold`, shuffled anew for every repeat.
-
-    Parameters
-    ----------
-    n_splits : int, default=5
-    n_repeats : int, default=10
-    random_state : int, RandomState or None, default=None
-    order : {1, 2}, default=1
-
-    Examples
-    --------
-    >>> Y = np.eye(6, 3, dtype=int)
-    >>> splitter = RepeatedMultilabelStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
-    >>> splitter.get_n_splits(), sorted(test.tolist() for _, test in splitter.split(Y, Y))
-    (6, [[0, 4], [0, 4], [1, 3], [1, 5], [2, 3], [2, 5]])
-    """
-
-    __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
-
-    def __init__(
-        self, n_splits: int = 5, *, n_repeats: int = 10, random_state: Any = None, order: int = 1
-    ) -> None:
-        self.n_splits = n_splits
-        self.n_repeats = n_repeats
-        self.random_state = random_state
-        self.order = order
-
-    def get_n_splits(
-        self, X: Array | None = None, y: Array | None = None, groups: Array | None = None
-    ) -> int:
-        """Return folds times repeats; the arguments are ignored."""
-        return self.n_splits * self.n_repeats
-
-    def split(
-        self, X: Array, y: Array | None = None, groups: Array | None = None
-    ) -> Iterator[Split]:
-        """Row numbers for training and for testing, repeat by repeat; see :meth:`MultilabelStratifiedKFold.split`."""
-        _check_count(self.n_repeats, "n_repeats", least=1)
-        Y = _labels(X, y, self.order)
-        rng = check_random_state(self.random_state)
-        for _ in range(self.n_repeats):
-            yield from _folds(Y, self.n_splits, groups, self.order, rng)
+        folds = _folds(Y, sizes, groups, rng)
+        for fold in range(self.n_splits):
+            yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
 
 class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
@@ -177,7 +133,6 @@ class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
     test_size, train_size : float in (0, 1), int or None, default=None
         Share or number of rows. What is not given is the rest; a tenth is tested if neither is.
     random_state : int, RandomState or None, default=None
-    order : {1, 2}, default=1
 
     Notes
     -----
@@ -200,38 +155,32 @@ class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
         test_size: float | None = None,
         train_size: float | None = None,
         random_state: Any = None,
-        order: int = 1,
     ) -> None:
         self.n_splits = n_splits
         self.test_size = test_size
         self.train_size = train_size
         self.random_state = random_state
-        self.order = order
 
     def split(
         self, X: Array, y: Array | None = None, groups: Array | None = None
     ) -> Iterator[Split]:
         """Row numbers for training and for testing; the arguments are those of :meth:`MultilabelStratifiedKFold.split`."""
-        _check_count(self.n_splits, "n_splits", least=1)
-        Y = _labels(X, y, self.order)
+        _check_count(self.n_splits, least=1)
+        Y = _labels(X, y)
         n_train, n_test = _part_sizes(Y.shape[0], self.train_size, self.test_size)
         sizes = np.array([n_test, n_train, Y.shape[0] - n_train - n_test])
         rng = check_random_state(self.random_state)
         for _ in range(self.n_splits):
-            parts = _assigned(Y, sizes, groups, self.order, rng)
+            parts = _folds(Y, sizes, groups, rng)
             yield np.flatnonzero(parts == 1), np.flatnonzero(parts == 0)
 
 
-def _labels(X: Array, y: Array | None, order: int) -> sparse.csr_array:
+def _labels(X: Array, y: Array | None) -> sparse.csr_array:
     """Labels as CSR; a 1-d y of classes has one column for each class."""
     if y is None:
         raise ValueError(
             "Stratified splitting needs the labels: call split(X, Y) with one row of labels for"
             " each row of X."
-        )
-    if order not in (1, 2):
-        raise ValueError(
-            f"order={order!r} is not known; choose 1 (labels) or 2 (labels and pairs of labels)."
         )
     if not sparse.issparse(y) and np.ndim(y) == 1:
         classes, index = np.unique(np.asarray(y), return_inverse=True)
@@ -241,60 +190,18 @@ def _labels(X: Array, y: Array | None, order: int) -> sparse.csr_array:
     return Y
 
 
-def _folds(
-    Y: sparse.csr_array,
-    n_splits: int,
-    groups: Array | None,
-    order: int,
-    rng: np.random.RandomState | None,
-) -> Iterator[Split]:
-    """All splits of one repeat."""
-    n = Y.shape[0]
-    _check_count(n_splits, "n_splits", least=2)
-    if n_splits > n:
-        raise ValueError(
-            f"n_splits={n_splits} folds cannot be made of {n} rows; choose at most {n} folds."
-        )
-    sizes = np.full(n_splits, n // n_splits)
-    sizes[: n % n_splits] += 1
-    folds = _assigned(Y, sizes, groups, order, rng)
-    for fold in range(n_splits):
-        yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
-
-
-def _assigned(
-    Y: sparse.csr_array,
-    sizes: np.ndarray,
-    groups: Array | None,
-    order: int,
-    rng: np.random.RandomState | None,
-) -> np.ndarray:
-    """Fold of each row, groups kept together where given."""
-    if groups is None:
-        return _stratified(Y, sizes, order, rng)
-    groups = np.asarray(groups)
-    if groups.shape != (Y.shape[0],):
-        raise ValueError(
-            f"groups has shape {groups.shape}; one group for each of the {Y.shape[0]} rows is"
-            " needed."
-        )
-    names, index = np.unique(groups, return_inverse=True)
-    n_parts = int((sizes > 0).sum())
-    if len(names) < n_parts:
-        raise ValueError(
-            f"{len(names)} groups cannot fill {n_parts} parts; choose fewer folds or finer groups."
-        )
-    return _stratified_groups(Y, index, sizes, order, rng)
+def _check_count(n_splits: Any, *, least: int) -> None:
+    if not isinstance(n_splits, Integral) or isinstance(n_splits, bool) or n_splits < least:
+        raise ValueError(f"n_splits={n_splits!r} must be a whole number of at least {least}.")
 
 
 def _part_sizes(n: int, train_size: float | None, test_size: float | None) -> tuple[int, int]:
     """Rows of the training and the test part; shares round as in scikit-learn, tests up and training down."""
     if train_size is None and test_size is None:
         test_size = 0.1
-    n_test = None if test_size is None else _rows_of(test_size, n, "test_size", up=True)
-    n_train = (
-        n - (n_test or 0) if train_size is None else _rows_of(train_size, n, "train_size", up=False)
-    )
+    n_test = None if test_size is None else int(np.ceil(_rows(test_size, n, "test_size")))
+    n_train = None if train_size is None else int(np.floor(_rows(train_size, n, "train_size")))
+    n_train = n - (n_test or 0) if n_train is None else n_train
     n_test = n - n_train if n_test is None else n_test
     if n_train < 1 or n_test < 1 or n_train + n_test > n:
         raise ValueError(
@@ -304,215 +211,163 @@ def _part_sizes(n: int, train_size: float | None, test_size: float | None) -> tu
     return n_train, n_test
 
 
-def _rows_of(size: float, n: int, name: str, *, up: bool) -> int:
+def _rows(size: float, n: int, name: str) -> float:
+    """Number of rows that a share or a number means, not rounded."""
     if isinstance(size, Integral) and not isinstance(size, bool):
-        return int(size)
+        return size
     if not isinstance(size, Real) or not 0 < size < 1:
         raise ValueError(
             f"{name}={size!r} must be a share between 0 and 1, or a whole number of rows."
         )
-    return int(np.ceil(size * n) if up else np.floor(size * n))
+    return size * n
 
 
-def _check_count(value: int, name: str, *, least: int) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name}={value!r} must be a whole number of at least {least}.")
+def _folds(Y: sparse.csr_array, sizes: np.ndarray, groups: Array | None, rng: Rng) -> np.ndarray:
+    """Fold of each row, (n,), groups kept together where given; `rng` shuffles the rows first."""
+    n, q = Y.shape
+    if groups is not None:
+        return _folds_of_groups(Y, sizes, np.asarray(groups), rng)
+    shuffled = np.arange(n)
+    if rng is not None:  # the order of the labels decides between equally rare ones
+        shuffled = rng.permutation(n)
+        order = rng.permutation(q)
+        Y = sparse.csr_array(Y[shuffled])
+        Y = sparse.csr_array((Y.data, order[Y.indices], Y.indptr), shape=Y.shape)
+        Y.sort_indices()
+    placing = _Placing(Y, sizes)
+    placing.deal_equal_rows()
+    placing.place_by_rarest_label()
+    unlabelled = placing.folds == UNPLACED
+    placing.folds[unlabelled] = np.repeat(np.arange(len(sizes)), placing.room)
+    folds = np.empty(n, dtype=np.int64)
+    folds[shuffled] = placing.folds
+    return folds
 
 
-@dataclass(frozen=True)
-class _Deficits:
-    """What the folds still lack; the arrays change while rows are placed."""
-
-    # (n_items, n_folds) rows with the label, or pair of labels; negative where a fold has too many
-    items: np.ndarray
-    room: np.ndarray  # (n_folds,) int64, rows
-
-    @classmethod
-    def of(cls, total: np.ndarray, sizes: np.ndarray) -> _Deficits:
-        """All that folds of these sizes get of items that so many rows have."""
-        parts = _parts(sizes)
-        return cls(np.outer(total, parts / parts.sum()), sizes.astype(np.int64))
-
-    def take(self, columns: np.ndarray, folds: np.ndarray) -> None:
-        """Count off one row with item columns[e] in fold folds[e], for every e."""
-        np.subtract.at(
-            self.items.reshape(-1), columns.astype(np.int64) * self.items.shape[1] + folds, 1.0
-        )
-
-
-def _stratified(
-    Y: sparse.csr_array, sizes: np.ndarray, order: int, rng: np.random.RandomState | None
-) -> np.ndarray:
-    """Fold of every row, (n,); `sizes` are the rows of each fold, `rng` shuffles the rows first."""
-    n = Y.shape[0]
-    shuffled = np.arange(n) if rng is None else rng.permutation(n)
-    Y = Y[shuffled] if rng is None else _reordered(Y, shuffled, rng.permutation(Y.shape[1]))
-    folds = np.full(n, UNPLACED)
-    items = with_pairs(Y) if order == 2 else Y
-    lacking = _Deficits.of(label_counts(items), sizes)
-    _deal_equal_rows(Y, items, _parts(sizes), lacking, folds)
-    _place_by_rarest_item(items, Y.shape[1], lacking, folds)
-    unlabelled = np.flatnonzero(folds == UNPLACED)
-    folds[unlabelled] = np.repeat(np.arange(len(sizes)), lacking.room)
-    placed = np.empty(n, dtype=np.int64)
-    placed[shuffled] = folds
-    return placed
-
-
-def _stratified_groups(
-    Y: sparse.csr_array,
-    groups: np.ndarray,
-    sizes: np.ndarray,
-    order: int,
-    rng: np.random.RandomState | None,
-) -> np.ndarray:
-    """Fold of every row, (n,), all rows of a group in one fold; groups are numbered from 0 without gaps.
-
-    Groups with the rarest labels are placed first, large ones before small ones, each into the fold
-    that lacks most of what
-    its rows have. A fold takes a group only if it has room for it; where none has, the fold with
-    most room does. No fold
-    stays empty while there are groups.
-    """
-    n, n_groups = len(groups), int(groups.max()) + 1
-    items = with_pairs(Y) if order == 2 else Y
-    membership = sparse.csr_array(
-        (np.ones(n, dtype=np.int64), (groups, np.arange(n))), shape=(n_groups, n)
-    )
-    counts = sparse.csr_array(
-        membership @ items
-    )  # (n_groups, n_items) rows of the group with the item
-    group_sizes, total = np.bincount(groups), label_counts(items)
-    lacking = _Deficits.of(total, sizes)
-    folds = np.full(n_groups, UNPLACED)
-    for placed, group in enumerate(_rarest_groups_first(counts, group_sizes, total, rng).tolist()):
-        entries = slice(counts.indptr[group], counts.indptr[group + 1])
-        columns, weights, size = counts.indices[entries], counts.data[entries], group_sizes[group]
-        wanted = weights @ lacking.items[columns] + size * lacking.room  # (n_folds,)
-        fold = int(
-            np.where(
-                _may_take(lacking.room, sizes, size, n_groups - placed), wanted, -np.inf
-            ).argmax()
-        )
-        folds[group] = fold
-        lacking.items[columns, fold] -= weights
-        lacking.room[fold] -= size
-    return folds[groups]
-
-
-def _reordered(Y: sparse.csr_array, rows: np.ndarray, columns: np.ndarray) -> sparse.csr_array:
-    """Rows and columns in another order; the order of the labels decides between equally rare ones."""
-    Y = sparse.csr_array(Y[rows])
-    Y = sparse.csr_array((Y.data, columns[Y.indices], Y.indptr), shape=Y.shape)
-    Y.sort_indices()
-    return Y
-
-
-def _parts(sizes: np.ndarray) -> np.ndarray:
+def _shares(sizes: np.ndarray) -> np.ndarray:
     """Shares of the folds as whole numbers; sizes that differ by one count as equal, or the larger folds would draw every rare label."""
     return np.ones_like(sizes) if np.ptp(sizes) <= 1 and sizes.min() > 0 else sizes
 
 
-def _deal_equal_rows(
-    Y: sparse.csr_array,
-    items: sparse.csr_array,
-    parts: np.ndarray,
-    lacking: _Deficits,
-    folds: np.ndarray,
-) -> None:
-    """Give each fold its share, rounded down, of the rows with each label set."""
-    kinds = row_kinds(Y)
-    counts = np.bincount(kinds)
-    dealt = counts[:, None] * parts // parts.sum()  # (n_kinds, n_folds)
-    rank = np.empty(
-        len(kinds), dtype=np.int64
-    )  # place of each row among its kind, in the order of the rows
-    rank[np.argsort(kinds, kind="stable")] = np.arange(len(kinds)) - np.repeat(
-        np.cumsum(counts) - counts, counts
-    )
-    ends = np.cumsum(dealt, axis=1)
-    rows = np.flatnonzero(rank < ends[kinds, -1])
-    folds[rows] = (rank[rows, None] >= ends[kinds[rows]]).sum(axis=1)
-    lacking.room[:] -= dealt.sum(axis=0)
-    entries = items[rows]
-    lacking.take(entries.indices, np.repeat(folds[rows], np.diff(entries.indptr)))
+class _Placing:
+    """Rows on their way into folds."""
+
+    def __init__(self, Y: sparse.csr_array, sizes: np.ndarray) -> None:
+        self.Y = Y
+        self.shares = _shares(sizes)
+        self.folds = np.full(Y.shape[0], UNPLACED)
+        self.room = sizes.astype(np.int64)  # (n_folds,) rows
+        total = np.bincount(Y.indices, minlength=Y.shape[1])
+        # rows with each label that each fold lacks, (q, n_folds); negative where it has too many
+        self.lacking = np.outer(total, self.shares / self.shares.sum())
+
+    def place(self, rows: np.ndarray, folds: np.ndarray) -> None:
+        """Put rows into folds."""
+        placed = self.Y[rows]
+        n_folds = len(self.room)
+        cells = placed.indices.astype(np.int64) * n_folds + np.repeat(folds, np.diff(placed.indptr))
+        np.subtract.at(self.lacking.reshape(-1), cells, 1.0)
+        self.room -= np.bincount(folds, minlength=n_folds)
+        self.folds[rows] = folds
+
+    def deal_equal_rows(self) -> None:
+        """Give each fold its share, rounded down, of the rows with each label set."""
+        kinds = row_kinds(self.Y)
+        counts = np.bincount(kinds)
+        dealt = counts[:, None] * self.shares // self.shares.sum()  # (n_kinds, n_folds)
+        before = np.repeat(np.cumsum(counts) - counts, counts)
+        rank = np.empty(len(kinds), dtype=np.int64)  # of each row among its kind
+        rank[np.argsort(kinds, kind="stable")] = np.arange(len(kinds)) - before
+        ends = np.cumsum(dealt, axis=1)
+        rows = np.flatnonzero(rank < ends[kinds, -1])
+        self.place(rows, (rank[rows, None] >= ends[kinds[rows]]).sum(axis=1))
+
+    def place_by_rarest_label(self) -> None:
+        """Place every row that has a label."""
+        n, q = self.Y.shape
+        n_labels = np.diff(self.Y.indptr)
+        rows_of_label = self.Y.tocsc()
+        remaining = np.bincount(self.Y[self.folds == UNPLACED].indices, minlength=q)
+        window = max(len(self.room), SMALLEST_WINDOW)
+        while remaining.any():
+            label = int(np.where(remaining > 0, remaining, n + 1).argmin())
+            start, stop = rows_of_label.indptr[label : label + 2]
+            rows = rows_of_label.indices[start:stop]
+            rows = rows[self.folds[rows] == UNPLACED]
+            rows = rows[np.argsort(-n_labels[rows], kind="stable")]
+            turns = self.turns(label, len(rows))
+            for first in range(0, len(rows), window):
+                some = slice(first, first + window)
+                self.match(rows[some], turns[some])
+            remaining -= np.bincount(self.Y[rows].indices, minlength=q)
+
+    def turns(self, label: int, n_rows: int) -> np.ndarray:
+        """Folds in the order in which they take the rows of a label, (n_rows,): the one that lacks it most, among equals the one with most room."""
+        depth = min(n_rows, int(self.room.max()))
+        tie = TIE_WEIGHT * (self.room - self.room.min()) / max(np.ptp(self.room), 1e-9)
+        levels = (self.lacking[label] + tie)[:, None] - np.arange(depth)  # (n_folds, depth)
+        levels[np.arange(depth) >= self.room[:, None]] = -np.inf
+        return np.argsort(-levels, axis=None, kind="stable")[:n_rows] // depth
+
+    def match(self, rows: np.ndarray, turns: np.ndarray) -> None:
+        """Give rows to the folds whose turn it is, so that the folds get most of what they lack."""
+        labels = self.Y[rows]
+        wanted = np.add.reduceat(self.lacking[labels.indices], labels.indptr[:-1], axis=0)
+        _, chosen = linear_sum_assignment(wanted[:, turns], maximize=True)
+        self.place(rows, turns[chosen])
 
 
-def _place_by_rarest_item(
-    items: sparse.csr_array, q: int, lacking: _Deficits, folds: np.ndarray
-) -> None:
-    """Place every row that has an item; the first q items are labels, the others pairs."""
-    n_labels_of_row = np.diff(items.indptr)
-    rows_of_item = items.tocsc()
-    waiting = items[folds == UNPLACED]
-    remaining = np.bincount(waiting.indices, minlength=items.shape[1])
-    while remaining.any():
-        item = int(np.where(remaining > 0, remaining, len(folds) + 1).argmin())
-        rows = rows_of_item.indices[rows_of_item.indptr[item] : rows_of_item.indptr[item + 1]]
-        rows = rows[folds[rows] == UNPLACED]
-        rows = rows[np.argsort(-n_labels_of_row[rows], kind="stable")]
-        columns = items[rows].indices
-        preference = lacking.room if item < q else lacking.items[columns[columns < q]].sum(axis=0)
-        turns = _turns(lacking.items[item], preference, lacking.room, len(rows))
-        window = max(len(lacking.room), SMALLEST_WINDOW)
-        for start in range(0, len(rows), window):
-            _match(
-                items, rows[start : start + window], turns[start : start + window], lacking, folds
-            )
-        remaining -= np.bincount(columns, minlength=len(remaining))
-
-
-def _turns(
-    lacking: np.ndarray, preference: np.ndarray, room: np.ndarray, n_rows: int
+def _folds_of_groups(
+    Y: sparse.csr_array, sizes: np.ndarray, groups: np.ndarray, rng: Rng
 ) -> np.ndarray:
-    """Folds in the order in which they take the rows of one item, (n_rows,): the one that lacks it most, among equals the preferred."""
-    depth = min(n_rows, int(room.max()))
-    tie = TIE_WEIGHT * (preference - preference.min()) / max(np.ptp(preference), 1e-9)
-    levels = (lacking + tie)[:, None] - np.arange(depth)  # (n_folds, depth)
-    levels[np.arange(depth) >= room[:, None]] = -np.inf
-    return np.argsort(-levels, axis=None, kind="stable")[:n_rows] // depth
+    """Fold of each row, (n,), all rows of a group in one fold.
 
-
-def _match(
-    items: sparse.csr_array,
-    rows: np.ndarray,
-    turns: np.ndarray,
-    lacking: _Deficits,
-    folds: np.ndarray,
-) -> None:
-    """Give the rows to the folds whose turn it is, so that the folds get most of what they lack."""
-    lengths = items.indptr[rows + 1] - items.indptr[rows]
-    starts = np.cumsum(lengths) - lengths
-    columns = items.indices[
-        np.repeat(items.indptr[rows] - starts, lengths) + np.arange(lengths.sum())
-    ]
-    wanted = np.add.reduceat(lacking.items[columns], starts, axis=0)[:, turns]  # (rows, turns)
-    _, chosen = linear_sum_assignment(wanted, maximize=True)
-    folds[rows] = turns[chosen]
-    lacking.take(columns, np.repeat(folds[rows], lengths))
-    np.subtract.at(lacking.room, turns, 1)
+    Groups with the rarest labels are placed first, large ones before small ones, each into the fold
+    that lacks most of what its rows have. A fold takes a group only if it has room for it; where
+    none has, the fold with most room does. No fold stays empty while there are groups.
+    """
+    n = Y.shape[0]
+    if groups.shape != (n,):
+        raise ValueError(
+            f"groups has shape {groups.shape}; one group for each of the {n} rows is needed."
+        )
+    names, index = np.unique(groups, return_inverse=True)
+    n_parts = int((sizes > 0).sum())
+    if len(names) < n_parts:
+        raise ValueError(
+            f"{len(names)} groups cannot fill {n_parts} parts; choose fewer folds or finer groups."
+        )
+    cells = (np.ones(n, dtype=np.int64), (index, np.arange(n)))
+    counts = sparse.csr_array(sparse.csr_array(cells, shape=(len(names), n)) @ Y)
+    group_sizes = np.bincount(index)
+    lacking = _Placing(Y, sizes).lacking
+    room = sizes.astype(np.int64)
+    folds = np.full(len(names), UNPLACED)
+    for placed, group in enumerate(_rarest_groups_first(counts, Y, group_sizes, rng).tolist()):
+        entries = slice(counts.indptr[group], counts.indptr[group + 1])
+        labels, weights, size = counts.indices[entries], counts.data[entries], group_sizes[group]
+        wanted = weights @ lacking[labels] + size * room  # (n_folds,)
+        empty = (room == sizes) & (sizes > 0)
+        fits = room >= size
+        if len(names) - placed <= empty.sum():
+            fits = empty
+        elif not fits.any():
+            fits = room == room.max()
+        fold = int(np.where(fits, wanted, -np.inf).argmax())
+        folds[group] = fold
+        lacking[labels, fold] -= weights
+        room[fold] -= size
+    return folds[index]
 
 
 def _rarest_groups_first(
-    counts: sparse.csr_array,
-    group_sizes: np.ndarray,
-    total: np.ndarray,
-    rng: np.random.RandomState | None,
+    counts: sparse.csr_array, Y: sparse.csr_array, group_sizes: np.ndarray, rng: Rng
 ) -> np.ndarray:
-    """All groups, ordered by the frequency of their rarest item, then by size."""
+    """All groups, ordered by the frequency of their rarest label, then by size."""
     n_groups = len(group_sizes)
+    total = np.bincount(Y.indices, minlength=Y.shape[1])
     rarest = np.full(n_groups, np.iinfo(np.int64).max)
-    np.minimum.at(
-        rarest, np.repeat(np.arange(n_groups), np.diff(counts.indptr)), total[counts.indices]
-    )
+    groups = np.repeat(np.arange(n_groups), np.diff(counts.indptr))
+    np.minimum.at(rarest, groups, total[counts.indices])
     order = np.arange(n_groups) if rng is None else rng.permutation(n_groups)
     return order[np.lexsort((-group_sizes[order], rarest[order]))]
-
-
-def _may_take(room: np.ndarray, sizes: np.ndarray, size: int, n_left: int) -> np.ndarray:
-    """Folds that may take a group of this size when n_left groups are left, this one among them."""
-    empty = (room == sizes) & (sizes > 0)
-    if n_left <= empty.sum():
-        return empty
-    fits = room >= size
-    return fits if fits.any() else room == room.max()

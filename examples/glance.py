@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from messy_table import tickets
 from skcamel import CamelClassifierCV, explain
 from skcamel.data import TablePreparer, take_labels
-from skcamel.display import plot_columns, plot_explanation
+from skcamel.plots import plot_explanation
 
 
 def main(folder: Path) -> None:
@@ -27,16 +27,15 @@ def main(folder: Path) -> None:
         k
         for k in range(len(new))
         if truth.Y[k].sum() == 3
+        and truth.Y[k, list(truth.names).index("refund")]
         and (model.predict(new[k : k + 1])[0] == truth.Y[k, : len(labels.names)]).all()
     )
     why = explain(model, new[row : row + 1], features=True)
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(11, 4.4), layout="constrained", width_ratios=(1.25, 1)
-    )
-    plot_explanation(why, ax=left)
-    plot_columns(why, row=0, ax=right)
-    left.set_title("Which labels, and what the other labels push")
-    right.set_title("What each column adds")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.2), layout="constrained")
+    plot_explanation(why, label="refund", by="columns", ax=left)
+    plot_explanation(why, label="refund", by="labels", ax=right)
+    left.set_title("refund is predicted: what the columns add")
+    right.set_title("the same score: what the other labels add")
     ticket = new.iloc[row]
     figure.suptitle(
         f"{ticket['opened']}, plan {ticket['plan']}, paid {ticket['paid']}: “{ticket['message']}”",

@@ -3,8 +3,7 @@ Who helps whom
 ==============
 
 A model learns from the labels alone how much each label says about each other one. The result is a
-matrix S with many exact zeros. Here
-it is drawn in two ways.
+matrix S with many exact zeros.
 """
 
 import matplotlib.pyplot as plt
@@ -12,7 +11,7 @@ import numpy as np
 
 from skcamel import CamelClassifier
 from skcamel.data import load_dataset
-from skcamel.display import plot_collaboration
+from skcamel.plots import plot_collaboration
 
 yeast = load_dataset("yeast")
 model = CamelClassifier(
@@ -20,25 +19,11 @@ model = CamelClassifier(
 ).fit(yeast.X[:1_000], yeast.labels[:1_000])
 
 # %%
-# An arrow leads from the label that pushes to the label that is pushed. Blue pushes up: labels that
-# occur together more often than their
-# frequencies explain. Orange pushes down.
+# The label on the left pushes the label above. Blue pushes up: labels that occur together more
+# often than their frequencies explain. Orange pushes down. Classes of yeast come in overlapping
+# runs, so neighbours help each other; labels that push each other stand side by side.
 
-plot_collaboration(model, n_pushes=24)
-plt.show()
-
-# %%
-# The same as a matrix: column j holds what the other labels add to label j. Classes of yeast come
-# in overlapping runs, so neighbours help
-# each other.
-
-S = model.label_correlation_
-fig, ax = plt.subplots(figsize=(6.4, 5.4), layout="constrained")
-image = ax.imshow(S, cmap="RdBu", vmin=-abs(S).max(), vmax=abs(S).max())
-ax.set_xticks(range(len(S)), model.label_names_, rotation=90)
-ax.set_yticks(range(len(S)), model.label_names_)
-ax.set(xlabel="is pushed", ylabel="pushes", title="S, the label correlation")
-fig.colorbar(image, label="push per unit of the label's own prediction")
+plot_collaboration(model)
 plt.show()
 
 # %%
@@ -46,6 +31,7 @@ plt.show()
 # agree?
 
 plain = np.corrcoef(yeast.Y[:1_000], rowvar=False)
+S = model.label_correlation_
 pairs = ~np.eye(len(S), dtype=bool)
 agree = (np.sign(S) == np.sign(plain))[pairs & (S != 0)].mean()
 print(

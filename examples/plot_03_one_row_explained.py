@@ -11,7 +11,7 @@ import numpy as np
 
 from skcamel import CamelClassifier
 from skcamel.data import load_dataset
-from skcamel.display import plot_columns, plot_explanation
+from skcamel.plots import plot_explanation
 
 yeast = load_dataset("yeast")
 model = CamelClassifier(
@@ -24,16 +24,15 @@ for push in why.top(3)[0]["Class3"]:  # the strongest parts of one score of the 
 
 # %%
 # **By labels**: the score of the average gene, what the label's own prediction adds, and what the
-# other labels push. A label is predicted
-# where its score exceeds its threshold.
+# other labels push. A label is predicted where its score exceeds its threshold.
 
-plot_explanation(why, row=0)
+plot_explanation(why, row=0, label="Class3", by="labels")
 plt.show()
 
 # %%
-# **By columns**: exact Shapley values. Blue raises the score of a label, orange lowers it.
+# **By columns**: exact Shapley values. Blue raises the score of the label, orange lowers it.
 
-plot_columns(why, row=0, k=12)
+plot_explanation(why, row=0, label="Class3", by="columns", k=10)
 plt.show()
 
 # %%
@@ -46,7 +45,8 @@ print(
 )
 
 # %%
-# Without a row, the mean over all fifty rows shows which columns matter at all.
+# The mean over all fifty rows shows which columns matter at all.
 
-plot_columns(why, k=12)
-plt.show()
+strength = why.importance().max(axis=1)
+for column in np.argsort(-strength)[:5]:
+    print(f"{why.feature_names[column]} {strength[column]:.2f}")

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 
 from skcamel import CamelClassifierCV, explain, label_sets
 from skcamel.data import TablePreparer, take_labels
-from skcamel.display import plot_columns
+from skcamel.plots import plot_explanation
 
 TOPICS = {
     "billing": "invoice charged twice card payment total",
@@ -86,6 +86,6 @@ print(model[0].kinds_)
 # these became.
 
 print(label_sets(model, table[303:308]))
-why = explain(model, table[300:], features=True)
-plot_columns(why)
+why = explain(model, table[303:308], features=True)
+plot_explanation(why, row=0)
 plt.show()

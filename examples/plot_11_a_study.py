@@ -17,8 +17,8 @@ from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from skcamel.data import Dataset
-from skcamel.display import plot_critical_difference
 from skcamel.experiment import compare_methods, run_study, summarise
+from skcamel.plots import plot_critical_difference
 
 sets = []
 for seed in range(5):

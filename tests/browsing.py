@@ -1,19 +1,4 @@
-"""What tests of pages do in the browser: save a download, read a CSV, ask axe-core."""
-
-import csv
-import io
-
-
-def saved(page, selector):
-    """Name and text of what a click downloads."""
-    with page.expect_download() as download:
-        page.click(selector)
-    return download.value.suggested_filename, download.value.path().read_text(encoding="utf-8")
-
-
-def rows_of(text):
-    """Rows of a CSV file."""
-    return list(csv.DictReader(io.StringIO(text)))
+"""What tests of pages do in the browser: ask axe-core."""
 
 
 def assert_accessible(page):

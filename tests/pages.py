@@ -50,14 +50,6 @@ def new_rows(q: int, n: int, d: int = 12, names: tuple[str, ...] = ()) -> Datase
     return Dataset(given.X[n:], given.Y[n:], label_names=given.label_names, name=given.name)
 
 
-def gaps(q: int, n: int, d: int = 12, names: tuple[str, ...] = ()) -> Dataset:
-    """The same; nobody knows the labels of the first of them."""
-    rows = new_rows(q, n, d, names)
-    Y = rows.Y.astype(float)
-    Y[0] = np.nan
-    return Dataset(rows.X, Y, label_names=rows.label_names, name=rows.name)
-
-
 def table() -> tuple[object, tuple[object, object]]:
     """A model of a table of 40 columns, text and money among them, and the rows that it was fitted on with their labels."""
     import pandas as pd

@@ -17,8 +17,6 @@ from skcamel.camel.representation import Data
 from skcamel.camel.search import candidate_metrics, combine
 from skcamel.checks import ConstantLabelWarning
 from skcamel.metrics import NAMES, average_precision, evaluate, get_scorer
-from skcamel.report.facts import ModelFacts
-from skcamel.report.model_page import _sent
 
 GRID = {"alphas": (0.0, 0.4, 0.8), "lambda2s": (0.02, 0.2), "scalings": ("standard",)}
 
@@ -359,14 +357,6 @@ def test_evidence_counts_rows_that_know_both_labels():
             assert shown.expected[i, j] == pytest.approx(
                 shares[0] * shares[1] * weights[both].sum()
             )
-
-
-def test_the_page_of_a_model_is_told_what_to_expect_of_known_rows():
-    X, _, Y = make()
-    model = CamelClassifier().fit(X, Y)
-    told = _sent(ModelFacts(model))
-    assert "total" not in told
-    np.testing.assert_allclose(told["expected"], evidence(model).expected[np.triu_indices(4)])
 
 
 def test_what_cannot_take_unknown_labels_says_so():

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
-    from skcamel import baselines, data, display, experiment, export, metrics, report
+    from skcamel import baselines, data, experiment, export, metrics, plots, report
     from skcamel.camel.classifier import CamelClassifier
     from skcamel.camel.classifier_cv import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifierCV
     from skcamel.camel.label_errors import find_label_errors
@@ -29,7 +29,6 @@ __all__ = [
     "ModelFileError",
     "baselines",
     "data",
-    "display",
     "experiment",
     "explain",
     "export",
@@ -40,6 +39,7 @@ __all__ = [
     "make_pipeline",
     "metrics",
     "outputs",
+    "plots",
     "predict_sets",
     "report",
     "save",
@@ -63,7 +63,7 @@ _HOME = {
     "save": "model_file",
     "top_k": "data.pipeline",
     **dict.fromkeys(
-        ("baselines", "data", "display", "experiment", "export", "metrics", "report"), ""
+        ("baselines", "data", "display", "experiment", "export", "metrics", "plots", "report"), ""
     ),
 }
 __getattr__, _names = lazily(__name__, _HOME)

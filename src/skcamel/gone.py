@@ -29,18 +29,18 @@ INSTEAD = {
     "skcamel.experiment.run_sensitivity": (
         "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names"
     ),
-    "skcamel.display.plot_sensitivity": (
+    "skcamel.plots.plot_sensitivity": (
         "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names"
     ),
-    "skcamel.display.plot_convergence": (
+    "skcamel.plots.plot_convergence": (
         "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names"
     ),
-    "skcamel.display.SensitivityDisplay": (
-        "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names"
+    "skcamel.plots.plot_columns": (
+        "plot_explanation(model.explain(X, features=True)) draws what the columns of a row add"
     ),
-    "skcamel.display.ConvergenceDisplay": (
-        "studies/paper-2019/figure1.py draws Figure 1 of the paper with public names"
-    ),
+    "skcamel.plots.CollaborationDisplay": "plot_collaboration draws and returns axes",
+    "skcamel.plots.ExplanationDisplay": "plot_explanation draws and returns axes",
+    "skcamel.plots.CriticalDifferenceDisplay": "plot_critical_difference draws and returns axes",
     "skcamel.baselines.IMCC": (
         "a study takes it as imcc=studies/alternatives/imcc.py:IMCCCV, with one value in each axis"
     ),

@@ -37,29 +37,19 @@ def browser():
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """Pages with 6 labels of dangerous names, the first row of one of them unknown, with 174 labels, without pushes, and of a table."""
-    from skcamel.report import build_model_report
+    """Pages of models with 6 labels of dangerous names, with 174 labels, and without data, and of studies."""
+    import made_studies
+    from skcamel.report import build_model_report, build_report
 
     folder = tmp_path_factory.mktemp("pages")
-    build_model_report(
-        pages.model(6, 120, names=pages.NASTY),
-        pages.new_rows(6, 120, names=pages.NASTY),
-        folder / "few.html",
-    )
-    build_model_report(
-        pages.model(174, 500, 40), pages.new_rows(174, 500, 40), folder / "many.html"
-    )
-    build_model_report(pages.model(6, 120, names=pages.NASTY), None, folder / "no_data.html")
-    build_model_report(
-        pages.model(6, 120, names=pages.NASTY),
-        pages.gaps(6, 120, names=pages.NASTY),
-        folder / "gaps.html",
-    )
-    build_model_report(
-        pages.model(6, 120, alpha=0.0), pages.new_rows(6, 120), folder / "alone.html"
-    )
+    nasty = pages.model(6, 120, names=pages.NASTY)
+    build_model_report(nasty, pages.new_rows(6, 120, names=pages.NASTY), folder / "few.html")
+    build_model_report(nasty, None, folder / "no_data.html")
     build_model_report(*pages.table(), folder / "table.html")
-    (folder / "empty.html").write_text("<!doctype html><title>empty</title>")
+    many = pages.new_rows(174, 500, 40)
+    build_model_report(pages.model(174, 500, 40), many, folder / "many.html")
+    build_report(made_studies.sixteen(folder / "sixteen"), folder / "study.html")
+    build_report(made_studies.nasty(folder / "nasty"), folder / "names.html")
     return folder
 
 

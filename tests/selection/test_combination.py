@@ -12,9 +12,6 @@ from sklearn.metrics import log_loss
 from skcamel import CamelClassifier, CamelClassifierCV, load, metrics, save
 from skcamel.camel.representation import Data
 from skcamel.camel.search import combine, weights_of
-from skcamel.data import Dataset
-from skcamel.report import build_model_report
-from skcamel.report.facts import ModelFacts
 
 TRIED = (
     ("none", "rbf", 1.0),
@@ -120,17 +117,6 @@ def test_a_combined_model_survives_its_file(rows, model, tmp_path):
     np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
     assert again.get_params() == model.get_params()
     assert again.members_[0].get_params() == model.members_[0].get_params()
-
-
-def test_a_page_of_a_combined_model_names_its_members(rows, model, tmp_path):
-    _, _, new, truth = rows
-    build_model_report(
-        model,
-        Dataset(new, truth, label_names=list(map(str, model.label_names_))),
-        tmp_path / "page.html",
-    )
-    text = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert all(f"Member {k}, weight" in text for k in range(1, len(model.members_) + 1))
 
 
 def test_a_refit_leaves_nothing_of_the_other_kind(rows):
@@ -266,15 +252,3 @@ def test_linked_scores_are_taken_apart_kept_and_shown_like_any(linked, tmp_path)
     np.testing.assert_array_equal(model.predict_proba(new) > 0.5, scores > 0)
     save(model, tmp_path / "m.skcamel")
     np.testing.assert_array_equal(load(tmp_path / "m.skcamel").decision_function(new), scores)
-    build_model_report(
-        model,
-        Dataset(new, truth, label_names=list(map(str, model.label_names_))),
-        tmp_path / "page.html",
-    )
-    assert "log-odds, slopes of labels from" in (tmp_path / "page.html").read_text(encoding="utf-8")
-    facts = ModelFacts(model)
-    own, pushing = facts.deviations(new)
-    pushed = facts.alpha * pushing @ (facts.S - np.diag(np.diag(facts.S)))
-    np.testing.assert_allclose(
-        model.base_scores_ + (1 - facts.alpha) * own + facts.scales * pushed, scores, atol=1e-9
-    )

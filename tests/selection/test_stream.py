@@ -528,7 +528,7 @@ def test_plots_take_models_of_sums():
     )
     from matplotlib import pyplot as plt
 
-    from skcamel.display import plot_collaboration, plot_explanation
+    from skcamel.plots import plot_collaboration, plot_explanation
 
     for model in (CamelClassifier(**FEW), CamelClassifier(solver="primal", kernel="linear")):
         model.fit(X, Y)

@@ -37,9 +37,9 @@ from skcamel.data import (
     take_labels,
     write_dataset,
 )
-from skcamel.display import plot_collaboration, plot_explanation
 from skcamel.experiment import Records, run_study
 from skcamel.metrics import NAMES, edge_cases, evaluate, get_scorer, macro_f1, report
+from skcamel.plots import plot_collaboration, plot_explanation
 from skcamel.report import build_model_report, build_report
 
 

@@ -34,10 +34,9 @@ def report(what: str, data: str | None, output: str, data_home: str | None) -> N
 
     It is one HTML file that needs nothing else.
 
-    With --data the page of a model also shows how good each label is and why a row got its labels;
-    it then holds scores and
-    labels of up to 500 rows, never their features. Columns and labels are found by their names, as
-    at the fit.
+    With --data the page of a model shows how good it is on these rows, and why a row got its
+    labels; it then holds cells, scores and labels of up to 50 rows. Columns and labels are found
+    by their names, as at the fit.
     """
     need("jinja2", "report", "Pages")
     if Path(what).is_dir():

@@ -1,52 +1,106 @@
-"""A model, and perhaps data ► its page: a first screen, who pushes whom, quality by label, warranties, why a row got its labels, and S."""
+"""A model, perhaps with labelled rows ► its page: how good, by label, collaboration, reasons, errors."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.metrics import average_precision_score
+from sklearn.utils.validation import check_is_fitted
 
-from skcamel import memory
-from skcamel.camel.attribution import EXPLAINED
 from skcamel.camel.base import BaseCamel
-from skcamel.camel.explanation import AGAINST, LEGEND, ranked_pushes
-from skcamel.camel.link import set_rates
-from skcamel.camel.thresholds import f1_curves
+from skcamel.camel.explanation import (
+    AGAINST,
+    LEGEND,
+    evidence,
+    ranked_pushes,
+    short_number,
+)
 from skcamel.checks import names_compared
-from skcamel.data.dataset import Dataset
-from skcamel.data.pipeline import final
-from skcamel.display.canvas import similar_order
-from skcamel.experiment.summary import rounded
-from skcamel.metrics import LOSSES, report
-from skcamel.metrics.conventions import TITLES
-from skcamel.report.facts import Evaluated, ModelFacts, chosen, evaluated
-from skcamel.report.glance import Glance
-from skcamel.report.page import Column, Page, Rounded, Section, significant, write
-from skcamel.text import count, listed, sampled_words
+from skcamel.data import Dataset
+from skcamel.data.pipeline import final, source_names
+from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
+from skcamel.plots.canvas import map_size, rows_size
+from skcamel.plots.labels import plot_collaboration, strongest_labels
+from skcamel.plots.quality import draw_quality, plot_calibration
+from skcamel.plots.reasons import sum_of
+from skcamel.report.drawing import svg_of
+from skcamel.report.evaluation import (
+    RIVALS,
+    Evaluated,
+    Quality,
+    evaluated,
+    judged,
+    quality,
+    rivals_of,
+)
+from skcamel.report.page import (
+    Choice,
+    Column,
+    Drawing,
+    Facts,
+    Option,
+    Page,
+    Section,
+    Side,
+    Sum,
+    Table,
+    Text,
+    some,
+    write,
+)
+from skcamel.text import count
 
-LABEL_MATRICES, SCORES, ROWS = (
-    12,
-    24,
-    4,
-)  # alive at the peak, shown by tests/report/test_model_page.py
+DRAWN = 30  # labels in a drawing
+MOST_PUSHES = 200
+MOST_ERRORS = 20
+ROWS = 30  # of which the reader chooses one, beside those with label errors
+CELLS, LETTERS = 12, 160  # of a row, and of a cell
+EXPLAINED = 3  # labels of a row
+MOST_FACTORS = 50_000_000  # columns x coefficients x rows that scores are shared among
+FIGURES = (
+    Column("Positives", 0, "rows that have the label"),
+    Column("Precision", 3, "share of the predicted that are right"),
+    Column("Recall", 3, "share of the rows with the label that are found"),
+    Column("F1", 3, "harmonic mean of precision and recall"),
+)
+PUSHES = (
+    Column("Label"),
+    Column("pushes"),
+    Column("Strength", 2, "coefficient in the label correlation S"),
+    Column("Seen", 0, "training rows with both labels"),
+    Column("Expected", note="if neither depended on the other", numeric=True),
+    Column("Note"),
+)
+ERRORS = (
+    Column("Row"),
+    Column("Label"),
+    Column("In the data"),
+    Column("Chance that the data are right", 3),
+)
+
+
+class LabelError(NamedTuple):
+    """A label of the data that the model finds unlikely."""
+
+    row: int
+    label: int
+    chance: float  # that the data are right
 
 
 def build_model_report(
     model: Any, dataset: Dataset | tuple[Any, Any] | None, path: str | os.PathLike[str]
 ) -> None:
-    """Write the page of a model: who pushes whom, S and, with data, quality and reasons.
+    """Write the page of a model: how good it is, by label, which labels go together, and why.
 
     Parameters
     ----------
     model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
-        Steps with a method ``describe()``, which lists (column, kind, detail), get a table of what
-        becomes of each column.
     dataset : skcamel.data.Dataset, pair (X, Y) or None
-        Rows to judge the model by, best ones it has not seen; features are not written into the
-        page. A pair holds whatever the
-        model takes, such as a frame, and the labels as a frame or an array.
+        Rows to judge the model by, best ones it has not seen. A pair holds whatever the model
+        takes, such as a frame, and the labels as a frame or an array. The page shows the cells of
+        up to 50 of these rows. None: leave-one-out of the training rows judges the model.
     path : str or path
         One HTML file that needs nothing else; the same bytes for the same input.
 
@@ -70,604 +124,276 @@ def build_model_report(
 
 def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
     """Assemble the page of a model."""
-    estimator = final(model)
+    estimator: Any = final(model)
     name = type(estimator).__name__
     if not isinstance(estimator, BaseCamel):
         raise TypeError(
             f"A page is made of a CamelClassifier or CamelClassifierCV, got {name}, which has no"
             " collaboration."
         )
-    if not hasattr(estimator, "classes_"):
-        raise ValueError(f"This {name} is not fitted; call fit before making its page.")
-    if not (
-        dataset is None
-        or isinstance(dataset, Dataset)
-        or (isinstance(dataset, tuple) and len(dataset) == 2)
-    ):
+    check_is_fitted(estimator)
+    if not (dataset is None or isinstance(dataset, (Dataset, tuple))):
         raise TypeError(
             f"The data must be a Dataset, a pair (X, Y) or None, got a {type(dataset).__name__}."
         )
-    facts = ModelFacts(model)
-    _check_memory(
-        facts,
-        (
-            0
-            if dataset is None
-            else dataset.n
-            if isinstance(dataset, Dataset)
-            else np.shape(dataset[1])[0]
-        ),
+    names = [str(name) for name in estimator.label_names_]
+    title = f"A model of {some(names, 'label')}"
+    together = _together(estimator, names)
+    if dataset is not None:
+        found = evaluated(model, dataset)
+        own = judged(found.truth, found.outputs.scores, found.outputs.decisions)
+        rivals = rivals_of(estimator, found)
+        labels = _by_label(names, own, _on_rows(found), _calibration(found))
+        errors = _label_errors(found)
+        why = _why(model, names, found, errors)
+        wrong = _wrong(names, found, errors)
+        sections = [_how_good(own, rivals, found), labels, together, why, wrong]
+        findings = [
+            f"{title}: {rival.precision:.0%} are right, and it finds {rival.recall:.0%}."
+            for title, rival in rivals.items()
+        ]
+        return Page(title, _answer(own, f"On {found.described}"), findings, sections)
+    estimates = getattr(estimator, "label_estimates_", None)
+    if estimates is None:
+        answer = (
+            "This model has no estimate of how good it is; rows with labels give one: skcamel"
+            " report MODEL --data FILE."
+        )
+        return Page(title, answer, [], [together])
+    own = quality(estimator.estimate_, estimates)
+    where = f"On {count(estimator.n_judged_, 'training row')}, each left out in turn"
+    sections = [_how_good(own, {}, None), _by_label(names, own, {}, []), together]
+    return Page(title, _answer(own, where), [], sections)
+
+
+def _answer(own: Quality, where: str) -> str:
+    """How good the model is, in a sentence."""
+    return (
+        f"{where}, {own.precision:.0%} of the labels that this model predicts are right, and it"
+        f" finds {own.recall:.0%} of the labels that the rows have."
     )
-    found = None if dataset is None else evaluated(model, dataset)
-    glance = Glance(facts, found)
-    sections = [glance.section()]
-    if facts.has_pushes:
-        sections.append(graph_section(facts))
+
+
+def _how_good(own: Quality, rivals: Mapping[str, Quality], found: Evaluated | None) -> Section:
+    """The seven metrics beside those of simple methods."""
+    columns = [Column("Metric"), Column("This model", 3)]
+    columns += [Column(title, 3) for title in rivals]
+    rows = []
+    for metric in NAMES:
+        figures = [each.metrics[metric] for each in (own, *rivals.values())]
+        rows.append([f"{TITLES[metric]} {'↓' if metric in LOSSES else '↑'}", *figures])
+    texts = [f"{title}: {RIVALS[title]}" for title in rivals]
     if found is not None:
-        sections += [
-            quality_section(facts, found),
-            *calibration_section(found),
-            *answers_section(facts, found),
-        ]
-        sections += [
-            why_section(facts, found),
-            importance_section(facts, found),
-            doubted_section(facts, found),
-        ]
-    sections += columns_section(facts)
-    if facts.has_pushes:
-        sections.append(matrix_section(facts))
-    sections.append(experts_section(facts))
-    about = f" on {found.name}" if found is not None and found.name else ""
-    S = facts.S if len(facts.S) <= MANY else Rounded(facts.S)
-    shared = {
-        "names": facts.names,
-        "order": similar_order(facts.S).tolist(),
-        "S": S,
-        "alpha": facts.alpha,
-        "evidence": _sent(facts),
-    }
-    title = f"A model of {count(len(facts.names), 'label')}{about}"
-    return Page(
-        title, _lead(facts, found is None), _pairs(facts), sections, shared, glance.findings()
+        texts.append(found.note)
+    note = "↑: larger is better; ↓: smaller is better."
+    blocks = [Text(" ".join(texts)), Table("Metrics", columns, rows, note)]
+    return Section("good", "How good is it?", "How good", blocks)
+
+
+def _by_label(
+    names: list[str], own: Quality, more: Mapping[Column, np.ndarray], blocks: list[Any]
+) -> Section:
+    """Precision and recall of every label, all figures as a table, and other blocks."""
+    n_drawn = min(len(names), DRAWN)
+    svg = svg_of(
+        lambda ax: draw_quality(names, own.labels, k=DRAWN, ax=ax),
+        rows_size(names[:DRAWN]),
+        name="quality",
+        alt=f"Precision and recall of {count(n_drawn, 'label')}; the table has the same figures.",
     )
+    caption = "The commonest label is on top. A label is weak where a mark is far to the left."
+    if n_drawn < len(names):
+        caption = f"{caption} The {n_drawn} labels with the lowest F1 are shown."
+    figures = {column: own.labels[column.title.lower()] for column in FIGURES}
+    figures = {**figures, **more}
+    rows = list(zip(names, *figures.values(), strict=True))
+    table = Table("Labels", [Column("Label"), *figures], rows)
+    drawing = Drawing("Precision and recall", svg, caption)
+    blocks = [Side([drawing, *blocks]), table]
+    return Section("labels", "How good is it for each label?", "By label", blocks)
 
 
-def _sent(facts: ModelFacts) -> dict[str, Any]:
-    """What the training rows show, as the page needs it: counts are symmetric, so one triangle is sent."""
-    shown = facts.evidence
-    seen = np.concatenate([row[i:] for i, row in enumerate(shown.seen)])
-    told = {"seen": seen, "against": shown.contradicts, "phrase": AGAINST, "legend": LEGEND}
-    if hasattr(facts.model, "known_together_"):  # labels were unknown in some rows
-        return told | {
-            "expected": np.concatenate([row[i:] for i, row in enumerate(shown.expected)])
-        }
-    return told | {"total": facts.model.total_weight_}
+def _on_rows(found: Evaluated) -> dict[Column, np.ndarray]:
+    """What labelled rows tell of each label beside precision and recall."""
+    figures = {Column("Share", 3, "share of the rows that have it"): found.mean_of(found.truth)}
+    limits = found.outputs.thresholds
+    if found.outputs.link is not None:
+        note = "close to the share where probabilities can be trusted"
+        figures[Column("Mean probability", 3, note)] = found.mean_of(found.outputs.probabilities)
+        limits = found.outputs.link(limits[None])[0]
+    figures[Column("Threshold", 3, "predicted where probability or score is above it")] = limits
+    return figures
 
 
-def _check_memory(facts: ModelFacts, m: int) -> None:
-    """Refuse a page of m rows that cannot be made: some matrices of labels by labels, of rows by labels, and a copy of the rows."""
-    q = len(facts.names)
-    first = facts.members[0][1]
-    is_kernel = chosen(first, "kernel") == "precomputed"
-    wide = 0 if is_kernel or hasattr(first.X_fit_, "indptr") else m * facts.model.n_features_in_
-    memory.require(
-        8 * (LABEL_MATRICES * q**2 + SCORES * (m + facts.n_kept) * q + ROWS * wide),
-        f"A page of {count(q, 'label')} and {count(m, 'row')}",
-        "Give fewer rows of data, or none.",
-    )
-
-
-def _lead(facts: ModelFacts, without_data: bool) -> str:
-    lead = "A label is predicted by its own evidence" + (
-        ", and other labels push it up or down." if facts.has_pushes else " alone."
-    )
-    more = "how good each label is on its rows, and why a row got its labels."
-    return (
-        f"{lead} Made with data (skcamel report MODEL --data FILE), this page also shows {more}"
-        if without_data
-        else lead
-    )
-
-
-def _pairs(facts: ModelFacts) -> list[tuple[str, str]]:
-    model = facts.model
-    n_sources = len(set(facts.sources or ()))
-    made = (
-        f", made from {count(n_sources, 'column')}" if 0 < n_sources < model.n_features_in_ else ""
-    )
-    return [
-        ("Model", type(model).__name__),
-        *(
-            [("Steps before it", ", ".join(type(step).__name__ for step in facts.steps))]
-            if facts.steps
-            else []
-        ),
-        ("Training rows", f"{facts.n_train:,}"),
-        ("Features", f"{model.n_features_in_:,}{made}"),
-        ("Labels", f"{len(facts.names):,}"),
-        ("Collaboration α", significant(facts.alpha)),
-    ]
-
-
-def _settings(facts: ModelFacts) -> list[tuple[str, str]]:
-    """How it was fitted, for experts."""
-    threshold = facts.model.threshold
-    return [
-        ("Solver", _solver(facts)),
-        ("Label correlation", f"learned {facts.learned}"),
-        *_members(facts),
-        (
-            "Scores",
-            (
-                f"log-odds, slopes of labels {_scales(facts)}"
-                if facts.is_linked
-                else "as the paper prints them"
-            ),
-        ),
-        ("Thresholds", threshold if isinstance(threshold, str) else "numbers"),
-        *(
-            [("Thresholds and probabilities", _judged(facts))]
-            if facts.summed and hasattr(facts.model, "n_judged_")
-            else []
-        ),
-    ]
-
-
-def _scales(facts: ModelFacts) -> str:
-    """From where to where they go."""
-    return f"from {significant(facts.scales.min())} to {significant(facts.scales.max())}"
-
-
-def _solver(facts: ModelFacts) -> str:
-    """How the model was fitted."""
-    if facts.summed:
-        return f"sums over rows, by {facts.summed}"
-    return (
-        "the paper’s Algorithm 1" if hasattr(facts.model, "convergence_") else "exact closed form"
-    )
-
-
-def _judged(facts: ModelFacts) -> str:
-    """What thresholds and probabilities come from, if rows were summed up."""
-    n = facts.model.n_judged_
-    return (
-        "leave-one-out of all rows"
-        if n >= facts.n_train
-        else f"leave-one-out of a sample of {count(n, 'row')}"
-    )
-
-
-def _members(facts: ModelFacts) -> list[tuple[str, str]]:
-    """The kernel and its parameters, or those of each member with its weight."""
-    if not facts.is_combined:
-        model, kernel = facts.model, chosen(facts.model, "kernel")
-        return [
-            ("Fit weight λ1", significant(chosen(model, "lambda1"))),
-            ("Ridge λ2", significant(chosen(model, "lambda2"))),
-            ("Kernel", kernel if isinstance(kernel, str) else "callable"),
-            ("Bandwidth σ", significant(model.bandwidth_)),
-            ("Scaling", str(chosen(model, "scaling"))),
-        ]
-    named = ("α", "alpha"), ("λ2", "lambda2"), ("σ", "bandwidth_")
-    return [
-        (
-            f"Member {k}, weight {significant(weight)}",
-            ", ".join(
-                [
-                    f"{own.scaling} {own.kernel}",
-                    *(f"{symbol} = {significant(getattr(own, key))}" for symbol, key in named),
-                ]
-            ),
-        )
-        for k, (weight, own) in enumerate(facts.members, 1)
-    ]
-
-
-POINTS, MOST_POINTS = (
-    100,
-    20_000,
-)  # of a threshold curve and of all; the best point of each is always among them
-MOST_ROWS, MOST_SCORES = 500, 100_000  # taken apart; 500 rows of 174 labels take 0.6 MB
-TRUE, PREDICTED, UNKNOWN = 1, 2, 4  # bits of what is sent of each row and label
-QUALITY = (
-    Column("Label"),
-    Column("Positives", 0, "rows that have the label"),
-    Column("Predicted", 0, "rows for which it is predicted"),
-    Column("Precision", 3, "share of the predicted that are right"),
-    Column("Recall", 3, "share of the positives that are found"),
-    Column(
-        "F1",
-        3,
-        "harmonic mean of precision and recall; 1 where the label is neither present nor predicted",
-    ),
-    Column(
-        "Average precision",
-        3,
-        "area under the precision-recall curve; does not depend on the threshold",
-    ),
-    Column("Threshold", 3, "a score above it is a decision for the label"),
-    Column("Best F1", 3, "the most that any threshold would reach on these rows"),
-)
-
-
-def graph_section(facts: ModelFacts) -> Section:
-    """The graph of collaboration: labels on a circle."""
-    S = facts.S
-    n_pushes = int((S != 0).sum())
-    verb = "are" if n_pushes != 1 else "is"
-    found = (
-        f"{count(n_pushes, 'push', 'pushes')} of {S.size - len(S):,} possible {verb} not zero,"
-        f" learned {facts.learned}."
-    )
-    context = {
-        "sentence": f"{found} {_first_push(facts)}",
-        "alpha": significant(facts.alpha),
-        "n_labels": len(S),
-    }
-    context["scaled"] = _scales(facts) if facts.is_linked else ""
-    return Section(
-        "collaboration", "Who pushes whom", context, scripts=("collaboration.js",), short="Pushes"
-    )
-
-
-def _first_push(facts: ModelFacts) -> str:
-    """The push to lead with, and how many have a sign that the training rows contradict; these never lead."""
-    (first,) = ranked_pushes(facts.S, 1, facts.evidence)
-    n_against = int(facts.evidence.contradicts.sum())
-    if first.contradicts:
-        return (
-            f"All of them go {AGAINST}: up where labels avoid each other, or down where they go"
-            f" together. {LEGEND}"
-        )
-    lead = "The strongest that the data bear out" if n_against else "The strongest"
-    push = (
-        f"{facts.names[first.source]} pushes {facts.names[first.target]}"
-        f" {'up' if first.amount > 0 else 'down'}"
-    )
-    sentence = f"{lead}: {push}, s\u00a0=\u00a0{significant(first.amount)}{first.shown}. {LEGEND}"
-    if n_against:
-        verb = "goes" if n_against == 1 else "go"
-        sentence += (
-            f" {count(n_against, 'push', 'pushes')} {verb} {AGAINST}, up where labels avoid each"
-            " other or down where they go together: listed after all others, and drawn hollow."
-        )
-    return sentence
-
-
-def matrix_section(facts: ModelFacts) -> Section:
-    """S as an ordered heat map."""
-    return Section(
-        "correlation",
-        "Correlation matrix",
-        {"learned": facts.learned},
-        scripts=("heatmap.js", "correlation.js"),
-        short="Correlation",
-    )
-
-
-def experts_section(facts: ModelFacts) -> Section:
-    """Settings of the model."""
-    return Section("experts", "For experts", {"settings": _settings(facts)}, short="Experts")
-
-
-BECOMES = (
-    Column("Column"),
-    Column("Kind", note="what its values are"),
-    Column("What becomes of it"),
-)
-
-
-def columns_section(facts: ModelFacts) -> list[Section]:
-    """What the steps say that they make of each column; nothing where none says."""
-    rows = [
-        tuple(map(str, row))
-        for step in facts.steps
-        if hasattr(step, "describe")
-        for row in step.describe()
-    ]
-    sampled = " ".join(
-        sampled_words(*step.sampled_) for step in facts.steps if hasattr(step, "sampled_")
-    )
-    context = {"columns": BECOMES, "table": rows, "sampled": sampled}
-    return (
-        [
-            Section(
-                "columns",
-                "What becomes of each column",
-                context,
-                scripts=("searchable.js", "columns.js"),
-                short="Table",
-            )
-        ]
-        if rows
-        else []
-    )
-
-
-def quality_section(facts: ModelFacts, found: Evaluated) -> Section:
-    """The seven metrics, a table of labels, and how the F1 of each depends on its threshold."""
-    Y, P = found.truth, found.predicted
-    curves = _curves(found)
-    cuts = facts.model.thresholds_
-    keys = ("label", "positives", "predicted", "precision", "recall", "f1")
-    rows = [
-        (
-            *(row[key] for key in keys),
-            _average_precision(found, j),
-            cuts[j],
-            f1.max() if found.known[:, j].any() else np.nan,
-        )
-        for j, (row, (_, f1)) in enumerate(
-            zip(report(Y, P, label_names=facts.names), curves, strict=True)
-        )
-    ]
-    points = min(POINTS, max(10, MOST_POINTS // len(curves)))
-    context = {
-        "rows": count(len(Y), "row"),
-        "note": " ".join(filter(None, (found.note, _unknown(found)))),
-        "metrics": [
-            (TITLES[name], rounded(value), "↓" if name in LOSSES else "↑")
-            for name, value in found.metrics.items()
-        ],
-        "columns": QUALITY,
-        "table": rows,
-    }
-    data = {
-        "cuts": cuts,
-        "curves": [_thinned(*curve, points) for curve in curves],
-        "f1": [float(row[5]) for row in rows],
-    }
-    return Section(
-        "quality",
-        "Quality by label",
-        context,
-        data,
-        ("searchable.js", "quality.js"),
-        short="Quality",
-    )
-
-
-def calibration_section(found: Evaluated) -> list[Section]:
-    """Probabilities against what came true, over all labels; nothing where the model has none."""
+def _calibration(found: Evaluated) -> list[Any]:
+    """Probabilities against what came true, over all labels; nothing without probabilities."""
     if found.outputs.link is None:
         return []
-    known = found.known
-    p, present = found.outputs.probabilities[known].astype(np.float64), found.relevant[known]
-    tenth = np.minimum((p * BINS).astype(np.int64), BINS - 1)
-    counts = np.bincount(tenth, minlength=BINS)
-    with np.errstate(invalid="ignore"):
-        predicted, observed = (np.bincount(tenth, values, BINS) / counts for values in (p, present))
-    error = float(np.nansum(counts * abs(predicted - observed))) / max(counts.sum(), 1)
-    sentence = (
-        f"Over {count(int(counts.sum()), 'probability', 'probabilities')}, one for each row and"
-        f" label, this is missed by {rounded(error)} on average (expected calibration error, over"
-        " tenths; 0 is best)."
+    truth = found.truth[found.known]
+    p = found.outputs.probabilities[found.known].astype(np.float64)
+    svg = svg_of(
+        lambda ax: plot_calibration(truth, p, ax=ax),
+        (4.2, 4.0),
+        name="calibration",
+        alt="Predicted probabilities against the share of labels that are present.",
     )
-    data = {
-        "counts": counts.tolist(),
-        "predicted": predicted.tolist(),
-        "observed": observed.tolist(),
-    }
-    return [
-        Section(
-            "calibration",
-            "Are the probabilities right?",
-            {"sentence": sentence},
-            data,
-            ("calibration.js",),
-            short="Probabilities",
+    caption = (
+        "Of the labels with a probability of 0.7, seven in ten should be present. Where the line"
+        " is below the dotted one, fewer are."
+    )
+    return [Drawing("Can the probabilities be trusted?", svg, caption)]
+
+
+def _together(estimator: Any, names: list[str]) -> Section:
+    """Which labels push which, as a heat map and as a table."""
+    S = estimator.label_correlation_
+    alpha = collaboration(estimator)
+    blocks: list[Any] = []
+    if alpha == 0 or not S.any():
+        reason = "its collaboration α is 0" if alpha == 0 else "no label says anything of another"
+        text = f"This model predicts every label by itself: {reason}."
+    else:
+        text = (
+            "The prediction of a label pushes others up or down. The collaboration α of this model"
+            f" is {alpha:.3g}: at 0 labels do not push each other, at 1 nothing else counts."
         )
-    ]
+        blocks = [_heat_map(estimator, names), _push_table(estimator, names)]
+    return Section("together", "Which labels go together?", "Together", [Text(text), *blocks])
 
 
-BINS = 10  # of the probabilities
-MOST_DOUBTED = 20
-MANY = 256  # labels; beyond, S is sent with 16 bits for each coefficient
-DOUBTED = (
-    Column("Row"),
-    Column("Label"),
-    Column("Given"),
-    Column("Score", 3, "above 0 speaks for the label, below 0 against it"),
-)
-CONFIDENCES, SHOWN = (0.8, 0.9, 0.95), 0.9  # and the one that labels are shown for
-RATES = (
-    Column("Yes answers right", 3, "share of the yes answers that are right"),
-    Column("Present, answered no", 3, "share of the labels that rows have which are answered no"),
-    Column("Open", 3, "share of the answers that are open"),
-)
+def collaboration(estimator: Any) -> float:
+    """The degree α of collaboration; of a combination the weighted mean of its members'."""
+    members = estimator.weighted_members()
+    alphas = [member.alpha_ if hasattr(member, "alpha_") else member.alpha for _, member in members]
+    return float(np.average(alphas, weights=[weight for weight, _ in members]))
 
 
-def answers_section(facts: ModelFacts, found: Evaluated) -> list[Section]:
-    """Prediction sets against the truth; nothing where the model has none."""
-    if isinstance(found.outputs.set_thresholds, str):
+def _heat_map(estimator: Any, names: list[str]) -> Drawing:
+    shown = strongest_labels(estimator.label_correlation_, DRAWN)
+    drawn = [names[j] for j in shown]
+    svg = svg_of(
+        lambda ax: plot_collaboration(estimator, k=DRAWN, ax=ax),
+        map_size(drawn, drawn),
+        name="together",
+        alt=f"Pushes among {count(len(shown), 'label')}; the table lists the strongest.",
+    )
+    caption = "Blue: the label on the left pushes the one above up; orange: down; empty: no push."
+    return Drawing("Who pushes whom", svg, caption)
+
+
+def _push_table(estimator: Any, names: list[str]) -> Table:
+    rows = []
+    for push in ranked_pushes(estimator.label_correlation_, MOST_PUSHES, evidence(estimator)):
+        pair = [names[push.source], names[push.target]]
+        note = AGAINST if push.contradicts else ""
+        rows.append([*pair, push.amount, push.seen, short_number(push.expected), note])
+    return Table("Strongest pushes", PUSHES, rows, LEGEND)
+
+
+def _label_errors(found: Evaluated) -> list[LabelError]:
+    """Labels of the data that are more likely wrong than right, the least likely first."""
+    if found.outputs.link is None:
         return []
-    answers = {confidence: found.outputs.sets(confidence) for confidence in CONFIDENCES}
-    truth = found.truth.reshape(-1, 1)
-    table = []
-    for confidence, own in answers.items():
-        rates = set_rates(truth, own.reshape(-1, 1))
-        table.append((f"{confidence:.2f}", *(float(rate[0]) for rate in rates.values())))
-    context = {
-        "rows": count(len(found.relevant), "row"),
-        "columns": (Column("Confidence"), *RATES),
-        "table": table,
-        "confidence": SHOWN,
-        "label_columns": (Column("Label"), *RATES),
-        "labels": list(
-            zip(facts.names, *set_rates(found.truth, answers[SHOWN]).values(), strict=True)
-        ),
-    }
-    return [
-        Section(
-            "answers",
-            "Prediction sets",
-            context,
-            scripts=("searchable.js", "answers.js"),
-            short="Sets",
+    p = found.outputs.probabilities
+    chance = np.where(found.truth > 0, p, 1 - p)
+    chance[~found.known] = 1.0
+    first = np.argsort(chance, axis=None, kind="stable")[:MOST_ERRORS]
+    rows, labels = np.unravel_index(first, chance.shape)
+    entries = zip(rows.tolist(), labels.tolist(), chance[rows, labels].tolist(), strict=True)
+    return [LabelError(*entry) for entry in entries if entry[-1] < 0.5]
+
+
+def _wrong(names: list[str], found: Evaluated, errors: list[LabelError]) -> Section:
+    """Labels of the data that the model finds least likely."""
+    rows = []
+    for row, label, chance in errors:
+        given = "yes" if found.truth[row, label] else "no"
+        rows.append([found.title(row), names[label], given, chance])
+    text = "The model finds no label of these rows unlikely."
+    if found.outputs.link is None:
+        text = "Label errors are found by probabilities, which this model does not have."
+    if errors:
+        text = (
+            "The model finds these labels of the data least likely. Some are wrong, others are"
+            " right and hard to predict: look at them. 'skcamel label-errors' judges a whole file."
         )
-    ]
+    links = [f"row-{error.row + 1}" for error in errors]
+    table = Table("Least likely first", ERRORS, rows, links=links)
+    blocks = [Text(text), table] if errors else [Text(text)]
+    return Section("errors", "Which labels look wrong?", "Label errors", blocks)
 
 
-def doubted_section(facts: ModelFacts, found: Evaluated) -> Section:
-    """Labels of the data that the scores contradict most."""
-    given = np.where(found.relevant, 1, -1)
-    support = np.where(found.known, given * found.scores, np.inf)
-    first = np.argsort(support, axis=None, kind="stable")[:MOST_DOUBTED]
-    places = [
-        (int(row), int(label))
-        for row, label in zip(*np.unravel_index(first, support.shape))
-        if support[row, label] < 0
-    ]
-    table = [
-        (str(r), facts.names[j], "yes" if found.relevant[r, j] else "no", found.scores[r, j])
-        for r, j in places
-    ]
-    context = {"columns": DOUBTED, "table": table}
-    return Section("doubted", "Labels that look wrong", context, short="Doubts")
-
-
-def _average_precision(found: Evaluated, j: int) -> float:
-    known = found.known[:, j]
-    relevant = found.relevant[known, j]
-    return (
-        float(average_precision_score(relevant, found.scores[known, j]))
-        if relevant.any()
-        else float("nan")
+def _why(model: Any, names: list[str], found: Evaluated, errors: list[LabelError]) -> Section:
+    """Rows of which the reader chooses one: its cells, its labels, and how their scores add up."""
+    m = len(found.truth)
+    spread = np.linspace(0, m - 1, min(m, ROWS)).astype(int).tolist()
+    rows = sorted({*spread, *(error.row for error in errors)})
+    explained, problem = _explained(model, found, rows)
+    options = []
+    for place, (row, cells) in enumerate(zip(rows, found.cells(rows), strict=True)):
+        facts = Facts(_strongest_cells(cells, found.ids, explained, place))
+        reasons = _reasons(names, found, row, explained[place])
+        options.append(Option(f"row-{row + 1}", found.title(row), [facts, *reasons]))
+    text = (
+        "Choose a row to see its labels, and how the score of each is the sum of what columns add,"
+        f" or other labels. Shown: {len(rows)} of {found.described}. {problem}"
     )
+    return Section("why", "Why this row?", "Why", [Text(text), Choice("Row", options)])
 
 
-def _curves(found: Evaluated) -> list[tuple[np.ndarray, np.ndarray]]:
-    """F1 of each label against its threshold, over the rows in which it is known; over all where that is none."""
-    if found.known.all():
-        return f1_curves(found.relevant, found.scores)
-    curves: list[tuple[np.ndarray, np.ndarray]] = []
-    for relevant, scores, known in zip(
-        found.relevant.T, found.scores.T, found.known.T, strict=True
-    ):
-        rows = known if known.any() else ~known
-        curves += f1_curves(relevant[rows, None], scores[rows, None])
-    return curves
-
-
-def _unknown(found: Evaluated) -> str:
-    unknown = 1 - found.known.mean()
-    return (
-        f"{100 * unknown:.2g} % of the label entries are unknown: figures count the others."
-        if unknown
-        else ""
-    )
-
-
-def _thinned(cuts: np.ndarray, f1: np.ndarray, points: int) -> np.ndarray:
-    """At most `points` + 1 of the points of a curve, evenly along the rows, with its best one; (2, k)."""
-    kept = np.unique(
-        [*np.linspace(0, len(cuts) - 1, min(points, len(cuts))).astype(int), int(f1.argmax())]
-    )
-    return np.array([cuts[kept], f1[kept]])
-
-
-def why_section(facts: ModelFacts, found: Evaluated) -> Section:
-    """The parts of the scores of at most `MOST_ROWS` rows and about `MOST_SCORES` scores, spread evenly over the data.
-
-    Only f(x) - f̄ is sent, (m, q): the page multiplies it by G, since all pushes would be m q²
-    numbers.
-    """
-    m, q = found.scores.shape
-    rows = np.unique(
-        np.linspace(0, m - 1, min(m, MOST_ROWS, max(10, MOST_SCORES // q))).astype(int)
-    )
-    own, pushing = facts.deviations(found.X[rows])
-    flags = (
-        TRUE * found.relevant[rows]
-        + PREDICTED * found.predicted[rows]
-        + UNKNOWN * ~found.known[rows]
-    )
-    context = {
-        "rows": (
-            count(m, "row")
-            if len(rows) == m
-            else f"{len(rows)} of {count(m, 'row')}, spread evenly over the data"
-        ),
-        "by_class": found.outputs.target == "multiclass",
-    }
-    data = {
-        "rows": rows.tolist(),
-        "own": Rounded(own),
-        **({} if pushing is own else {"pushing": Rounded(pushing), "scales": facts.scales}),
-        "base": facts.model.base_scores_,
-        "cuts": facts.model.thresholds_,
-        "flags": flags.astype(np.uint8),
-    }
-    return Section("why", "Why this label", context, data, ("why.js",), short="Why")
-
-
-MOST_COLUMNS, MOST_LABELS = 20, 30  # in the map of what columns add
-MOST_FACTORS, FEWEST_ROWS = (
-    50_000_000,
-    5,
-)  # columns x training rows x rows, some 4 seconds; fewer rows than 5 say little
-BLOCK = 2**20  # parts of scores alive at a time
-
-
-def importance_section(facts: ModelFacts, found: Evaluated) -> Section:
-    """Mean absolute value of the strongest columns for the labels, over rows that are spread evenly over the data; or why not."""
-    name, title = "importance", "What the columns add"
-    if not all(chosen(own, "kernel") in EXPLAINED for _, own in facts.members):
-        return Section(
-            name,
-            title,
-            {
-                "reason": (
-                    f"Scores can be shared among columns for the kernels {listed(EXPLAINED)} alone."
-                )
-            },
-            short="Columns",
-        )
-    factors = sum(facts.model.n_features_in_ * len(own.dual_coef_) for _, own in facts.members)
-    m = min(len(found.scores), MOST_ROWS, MOST_FACTORS // factors)
-    if m < min(FEWEST_ROWS, len(found.scores)):
-        kept = facts.summed or count(facts.n_train, "training row")
-        reason = (
-            f"This takes too long for a page of a model of {kept}; skcamel explain tells it of a"
-            " row."
-        )
-        return Section(name, title, {"reason": reason}, short="Columns")
-    rows = np.unique(np.linspace(0, len(found.scores) - 1, m).astype(int))
+def _explained(model: Any, found: Evaluated, rows: list[int]) -> tuple[Any, str]:
+    """Explanation of some rows, by column too where that is possible, else why not."""
+    estimator: Any = final(model)
+    X = found.rows[rows]
+    coefficients = sum(len(member.dual_coef_) for _, member in estimator.weighted_members())
+    if estimator.n_features_in_ * coefficients * len(rows) > MOST_FACTORS:
+        return estimator.explain(X), "To share the scores among the columns would take too long."
     try:
-        importance, names = _importance(facts, found.X[rows])
-    except MemoryError as error:
-        return Section(name, title, {"reason": str(error)}, short="Columns")
-    columns = np.argsort(-importance.max(axis=1, initial=0), kind="stable")[:MOST_COLUMNS]
-    labels = np.sort(np.argsort(-importance.max(axis=0, initial=0), kind="stable")[:MOST_LABELS])
-    first = labels[importance[columns[0], labels].argmax()]
-    which = (
-        "" if len(names) <= MOST_COLUMNS else f", of which the strongest {MOST_COLUMNS} are shown"
-    )
-    sentence = (
-        f"The strongest: {names[columns[0]]} moves the score of {facts.names[first]} by"
-        f" {significant(importance[columns[0], first])} on average, up or down. From"
-        f" {count(len(rows), 'row')} of the data and {count(len(names), 'column')}{which}."
-    )
-    data = {
-        "columns": [str(names[g]) for g in columns],
-        "labels": labels.tolist(),
-        "values": importance[np.ix_(columns, labels)],
-    }
-    context = {
-        "reason": "",
-        "sentence": sentence,
-        "n_labels": len(labels) if len(labels) < len(facts.names) else 0,
-    }
-    return Section(name, title, context, data, ("heatmap.js", "importance.js"), short="Columns")
+        return estimator.explain(X, features=True, sources=source_names(model)), ""
+    except (ValueError, MemoryError) as error:
+        return estimator.explain(X), str(error)
 
 
-def _importance(facts: ModelFacts, X: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Mean absolute value of each column, or source of columns, for each label, (G, q), and the names (G,)."""
-    q = len(facts.names)
-    at_once = max(1, BLOCK // (q * (facts.model.n_features_in_ + q)))
-    total, names = 0.0, np.empty(0, dtype=object)
-    for start in range(0, X.shape[0], at_once):
-        told = facts.model.explain(X[start : start + at_once], features=True, sources=facts.sources)
-        total, names = total + len(told) * told.importance(), told.feature_names
-    return np.asarray(total) / X.shape[0], names
+def _reasons(names: list[str], found: Evaluated, row: int, explained: Any) -> list[Any]:
+    """Labels of a row, the highest score above its threshold first, and the sums behind scores."""
+    outputs = found.outputs
+    predicted = outputs.decisions[row] > 0
+    order = np.argsort(outputs.thresholds - outputs.scores[row], kind="stable").tolist()
+    matters = [j for j in order if predicted[j] or found.truth[row, j] == 1]
+    accounts = ["labels"] if explained.features is None else ["columns", "labels"]
+    blocks: list[Any] = []
+    for j in (matters or order)[:EXPLAINED]:
+        verb = "predicted" if predicted[j] else "not predicted"
+        truth = {1.0: "present", 0.0: "absent"}.get(found.truth[row, j], "unknown")
+        figure = f"score {outputs.scores[row, j]:.2f}, threshold {outputs.thresholds[j]:.2f}"
+        if outputs.link is not None:
+            figure = f"probability {outputs.probabilities[row, j]:.2f}, {figure}"
+        title = f"{names[j]}: {verb}, {truth} in the data ({figure})"
+        blocks.append(Side([_sum(explained, j, by) for by in accounts], title))
+    return blocks if matters else [Text("No label is predicted, and none is present."), *blocks]
+
+
+def _sum(explained: Any, label: int, by: str) -> Sum:
+    found = sum_of(explained, 0, label, by=by)
+    title = "What the columns add" if by == "columns" else "What the other labels add"
+    return Sum(title, [found.start, *found.parts, ("score", found.score)])
+
+
+def _strongest_cells(
+    cells: Mapping[str, Any], ids: list[str], explained: Any, place: int
+) -> list[tuple[str, str]]:
+    """Ids first, then the cells that matter most to the scores of the row."""
+    names = [name for name in cells if name not in ids]
+    if explained.features is not None:
+        strength = abs(explained.features[place]).max(axis=1)
+        by_name = dict(zip(explained.feature_names, strength, strict=True))
+        names.sort(key=lambda name: -by_name.get(name, 0.0))
+    return [(str(name), _text(cells[name])) for name in [*ids, *names][:CELLS]]
+
+
+def _text(value: Any) -> str:
+    """A cell, shortened."""
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    if text in ("nan", "None", "NaT", "<NA>"):
+        return "–"
+    return text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…"

@@ -1,98 +1,52 @@
-"""A study folder ► its page: findings, costs, data sets, failures and commands; ``comparison_sections`` has the others."""
+"""Records of a study ► its page: ranks, results, the comparison with the paper, costs, failures."""
 
 from __future__ import annotations
 
 import math
 import os
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
 from typing import Any
 
-from skcamel import memory
-from skcamel.arrays import default_names
-from skcamel.data.catalogue import list_datasets
-from skcamel.experiment.significance import LEVEL
-from skcamel.experiment.summary import Cost, Record, base_of, out_of_date, rounded, title_of
-from skcamel.experiment.tables import best_methods, sizes_table
-from skcamel.report.comparison_sections import (
-    paper_section,
-    ranks_section,
-    results_section,
-    shared_figures,
-    significance_section,
+import numpy as np
+
+from skcamel.experiment import Records, compare_with_paper, costs, result_tables, summarise
+from skcamel.experiment.published import PAPER_METHODS
+from skcamel.experiment.significance import (
+    LEVEL,
+    Significance,
+    compare_by_metric,
+    what_tests_can_tell,
 )
-from skcamel.report.facts import StudyFacts
-from skcamel.report.page import Column, Page, Section, significant, write
+from skcamel.experiment.summary import Summary, base_of, title_of
+from skcamel.experiment.tables import best_methods, significance_tables
+from skcamel.metrics.conventions import NAMES, TITLES
+from skcamel.plots.canvas import map_size, rows_size
+from skcamel.plots.studies import draw_ranks, plot_costs, plot_differences, ranks_size
+from skcamel.report import page
+from skcamel.report.drawing import svg_of
+from skcamel.report.page import Choice, Column, Details, Drawing, Facts, Option, Section, Text
 from skcamel.text import count, listed
 
 EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."
-LEAD = (
-    "Every method ran once on every fold of every data set. All figures on this page come from the"
-    " records of these runs."
-)
-BYTES_OF_A_RECORD, BYTES_OF_A_LABEL = (
-    20_000,
-    2_000,
-)  # at the peak, generously: figures under nine choices, tables and their text
-MB = 1e6
-QUANTITIES = (
-    ("Fitting, with selection", "seconds", "fit_seconds", 1.0),
-    ("Predicting", "seconds", "predict_seconds", 1.0),
-    ("Peak memory", "MB", "peak_memory_bytes", MB),
-)
+FIRST = "average_precision"  # the metric shown first
 COSTS = (
     Column("Data set"),
     Column("Method"),
-    Column("Device", note="where the method computed"),
+    Column("Device"),
     Column("Training rows", 0),
-    Column("Fit, s", 3, "median over the folds, with the selection of hyper-parameters"),
-    Column("Predict, s", 3, "median over the folds"),
-    Column(
-        "Peak memory, MB",
-        0,
-        "median over the folds, on top of what the process held before: libraries and the data set",
-    ),
+    Column("Fit, s", 3, "with the selection of hyper-parameters"),
+    Column("Predict, s", 3),
+    Column("Peak memory, MB", 1, "beyond what the process needed before"),
 )
-CARDS = (
-    Column("Data set"),
-    Column("Rows", 0),
-    Column("Features", 0),
-    Column("Labels", 0),
-    Column("Cardinality", 2, "mean number of labels of a row"),
-    Column("Density", 3, "the same over the number of labels"),
-    Column("Label sets", 0, "different combinations of labels"),
-    Column(
-        "Mean imbalance",
-        1,
-        "how much rarer a label is than the commonest one, mean over the labels",
-    ),
-    Column("Zeros", 2, "share of zeros among the features"),
-    Column("Odd"),
-)
-ODDITIES = {
-    "unlabelled_rows": ("row without labels", "rows without labels"),
-    "zero_rows": ("row of zeros", "rows of zeros"),
-    "duplicate_rows": ("repeated row", "repeated rows"),
-    "constant_features": ("constant feature", "constant features"),
-    "empty_labels": ("label without rows", "labels without rows"),
-    "full_labels": ("label of all rows", "labels of all rows"),
-    "missing_values": ("missing value", "missing values"),
-}
-WARNINGS = (
-    Column("Warning"),
-    Column("Data set"),
-    Column("Method"),
-    Column("Folds", 0, "folds in which it was given"),
-)
-PACKAGES = {"scikit_learn": "scikit-learn", "python": "Python"}
+VERSIONS = ("preset", "version_skcamel", "version_scikit_learn", "version_numpy", "version_python")
+Record = Mapping[str, Any]
 
 
 def build_report(
     records: Iterable[Record] | str | os.PathLike[str], path: str | os.PathLike[str]
 ) -> None:
-    """Write the page of a study: findings, tables, comparison with the paper, tests, costs, failures and commands.
+    """Write the page of a study: ranks, results, comparison with the paper, costs and failures.
 
     Parameters
     ----------
@@ -109,389 +63,250 @@ def build_report(
     >>> from skcamel.data import Dataset
     >>> from skcamel.experiment import run_study
     >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
+    >>> data = Dataset(X, Y, name="made")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     records = run_study([Dataset(X, Y, name="made")], ["br", "camel"], preset="quick", out=folder)
+    ...     records = run_study([data], ["br", "camel"], preset="quick", out=folder)
     ...     build_report(records, f"{folder}/page.html")
     ...     Path(folder, "page.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    facts = StudyFacts.of(records)
-    needed = BYTES_OF_A_RECORD * len(facts.records) + BYTES_OF_A_LABEL * sum(
-        len(card["label_counts"]) for card in facts.cards.values()
-    )
-    memory.require(
-        needed,
-        f"The page of {count(len(facts.records), 'record')}",
-        "Make a page of a part of the study.",
-    )
-    write(study_page(facts), path)
+    if isinstance(records, (str, os.PathLike)):
+        records = Records(records)
+    elif not isinstance(records, Records):
+        records = list(records)
+    page.write(study_page(records), path)
 
 
-def study_page(facts: StudyFacts) -> Page:
+def study_page(records: Sequence[Record]) -> page.Page:
     """Assemble the page of a study."""
-    if not facts.records:
-        sections = [failures_section(facts) if facts.failures else None, reproduce_section(facts)]
-        return Page(
-            "An empty study", EMPTY, [], [section for section in sections if section is not None]
-        )
-    compared = [ranks_section(facts), results_section(facts), significance_section(facts)]
-    about = [
-        cost_section(facts),
-        cards_section(facts),
-        failures_section(facts),
-        reproduce_section(facts),
+    failures = getattr(records, "failures", ())
+    if not len(records):
+        sections = [_failures(records, failures)] if failures else []
+        return page.Page("An empty study", EMPTY, [], sections)
+    summary = summarise(records)
+    compared = _one_preset(records)
+    tests = compare_by_metric(compared.figures, compared.measures, compared.methods)
+    sections = [
+        _ranks(compared, tests),
+        _results(summary),
+        *_against_paper(summary),
+        *_costs(records),
+        _failures(records, failures),
+        _protocol(records, summary),
     ]
-    sections = [*compared, *about, paper_section(facts)]
-    methods, datasets = (
-        {base_of(method) for method in facts.summary.methods},
-        facts.summary.datasets,
-    )
-    return Page(
-        f"{count(len(methods), 'method')} on {count(len(datasets), 'data set')}",
-        LEAD,
-        [],
-        [section for section in sections if section is not None],
-        shared_figures(facts),
-        _findings(facts),
-    )
+    methods = count(len({base_of(method) for method in summary.methods}), "method")
+    title = f"{methods} on {page.some(summary.datasets, 'data set')}"
+    answer = _best_ranks(tests) if tests else _best_means(summary)
+    return page.Page(title, answer, [], sections)
 
 
-def _pairs(facts: StudyFacts) -> list[tuple[str, str]]:
-    methods = dict.fromkeys(base_of(method) for method in facts.summary.methods)
-    planned = _planned_units(facts.runs)
-    finished = f"{len(facts.shown):,}" + (f" of {planned:,}" if planned > len(facts.shown) else "")
-    devices = sorted({record["device"] for record in facts.shown if "device" in record})
-    pairs = [
-        ("Rows", _range(facts, "n")),
-        ("Labels", _range(facts, "q")),
-        ("Methods", ", ".join(map(title_of, methods))),
-        ("Presets", ", ".join(facts.presets)),
-        ("Protocol", facts.summary.protocol),
-        ("Units finished", finished),
-        ("Units failed", f"{len(facts.failures):,}"),
-        ("Computed on", ", ".join(devices)),
-    ]
-    return [pair for pair in pairs if pair[1]]
+def _one_preset(records: Sequence[Record]) -> Summary:
+    """Figures of the preset that has most methods: comparing methods of different ones is unfair."""
+    methods: dict[str, set[str]] = {}
+    for record in records:
+        methods.setdefault(record["preset"], set()).add(record["method"])
+    return summarise(records, preset=max(methods, key=lambda preset: len(methods[preset])))
 
 
-def _range(facts: StudyFacts, key: str) -> str:
-    """From the smallest to the largest of the data sets; empty without cards."""
-    values = [facts.cards[name][key] for name in facts.summary.datasets if name in facts.cards]
-    return (
-        ""
-        if not values
-        else f"{min(values):,}" + (f" to {max(values):,}" if min(values) < max(values) else "")
-    )
-
-
-def _findings(facts: StudyFacts) -> list[str]:
-    """What a reader should know first, in sentences."""
-    failed = (
-        [f"{count(len(facts.failures), 'unit')} failed; see Failures for the reasons."]
-        if facts.failures
-        else []
-    )
-    return [*_ranks(facts), *_times(facts), *failed, *out_of_date(facts.records)]
-
-
-def _ranks(facts: StudyFacts) -> list[str]:
+def _best_ranks(tests: Mapping[str, Significance]) -> str:
     """Who leads, and whether tests see a difference."""
-    if not facts.tests:
-        return _firsts(facts)
-    wins = {
-        method: sum(
-            rounded(one.ranks[method], 2) == rounded(min(one.ranks.values()), 2)
-            for one in facts.tests.values()
-        )
-        for method in facts.fair_methods
-    }
-    leader = max(wins, key=lambda method: wins[method])
-    different = sum(one.friedman.f_p < LEVEL for one in facts.tests.values())
-    sets = max(len(one.datasets) for one in facts.tests.values())
-    return [
-        f"{facts.short_title(leader)} has the best average rank in {wins[leader]} of"
-        f" {count(len(facts.tests), 'metric')}, of {count(len(facts.fair_methods), 'method')} on"
-        f" {count(sets, 'data set')}. Friedman’s test sees a difference between the methods in"
+    wins: Counter[str] = Counter()
+    for one in tests.values():
+        best = min(one.ranks.values())
+        wins.update(method for method, rank in one.ranks.items() if math.isclose(rank, best))
+    (leader, number), *_ = wins.most_common()
+    sets = max(len(one.datasets) for one in tests.values())
+    different = sum(one.friedman.f_p < LEVEL for one in tests.values())
+    return (
+        f"{title_of(leader)} has the best average rank in {number} of"
+        f" {count(len(tests), 'metric')}, of {count(len(one.methods), 'method')} on"
+        f" {count(sets, 'data set')}; Friedman's test sees a difference between the methods in"
         f" {different} of them."
-    ]
+    )
 
 
-def _firsts(facts: StudyFacts) -> list[str]:
-    """Who has most of the best means, if there is too little for tests."""
-    cells = [
-        (dataset, metric) for dataset in facts.summary.datasets for metric in facts.summary.measures
-    ]
-    best = [best_methods(facts.summary, *cell) for cell in cells]
-    wins = Counter(method for methods in best for method in sorted(methods))
+def _best_means(summary: Summary) -> str:
+    """Who has most of the best means, where there is too little for tests."""
+    wins: Counter[str] = Counter()
+    for dataset in summary.datasets:
+        for metric in summary.measures:
+            wins.update(best_methods(summary, dataset, metric))
+    cells = count(len(summary.datasets) * len(summary.measures), "cell")
     if not wins:
-        return []
+        return f"{title_of(summary.methods[0])} has results in {cells}, and no other method has."
     number = max(wins.values())
-    leaders = [title_of(method) for method in facts.summary.methods if wins[method] == number]
-    return [
-        f"{listed(leaders)} {'has' if len(leaders) == 1 else 'have'} the best mean in {number} of"
-        f" {count(sum(map(bool, best)), 'cell')}."
-    ]
+    leaders = [title_of(method) for method in summary.methods if wins[method] == number]
+    verb = "has" if len(leaders) == 1 else "have"
+    return f"{listed(leaders)} {verb} the best mean in {number} of {cells}."
 
 
-def _times(facts: StudyFacts) -> list[str]:
-    """The quickest and the slowest method over the data sets that all have."""
-    seconds = {
-        (cost.dataset, cost.method): cost.fit_seconds
-        for cost in facts.costs
-        if cost.fit_seconds > 0
-    }
-    methods = [
-        method for method in facts.summary.methods if any(name == method for _, name in seconds)
+def _shown(table: Any, place: int = 0, title: str = "") -> page.Table:
+    """A part of a table of `skcamel.experiment` on a page."""
+    best = set()
+    rows = []
+    for row, (name, cells) in enumerate(table.sections[place].rows):
+        rows.append([name, *(cell.text for cell in cells)])
+        best.update((row, column) for column, cell in enumerate(cells, 1) if cell.bold)
+    columns = [Column(table.corner.capitalize())]
+    columns += [Column(heading, numeric=True) for heading in table.head]
+    return page.Table(title or table.title, columns, rows, " ".join(table.notes[:1]), best)
+
+
+def _first_in_front(metrics: Iterable[str]) -> list[str]:
+    return sorted(metrics, key=lambda metric: metric != FIRST)
+
+
+def _ranks(compared: Summary, tests: Mapping[str, Significance]) -> Section:
+    """A diagram of ranks for each metric, and the tables of the tests."""
+    title = "Which methods differ?"
+    if not tests:
+        text = (
+            "Tests compare at least two methods on at least two data sets that all of them have;"
+            f" this study has {count(len(compared.methods), 'method')} and"
+            f" {count(len(compared.datasets), 'data set')} to compare."
+        )
+        return Section("ranks", title, "Ranks", [Text(text)])
+    fewest = min(len(one.datasets) for one in tests.values())
+    texts = [
+        "Each data set ranks the methods of one preset, 1 is best. Methods joined by a bar do not"
+        f" differ by Nemenyi's test at level {LEVEL:g}.",
+        *what_tests_can_tell(len(compared.methods), fewest),
     ]
-    shared = [
-        dataset
-        for dataset in facts.summary.datasets
-        if all((dataset, method) in seconds for method in methods)
-    ]
-    if len(methods) < 2 or not shared:
+    options = []
+    for metric in _first_in_front(tests):
+        heading = compared.measures[metric].heading
+        drawing = _diagram(tests[metric], heading)
+        options.append(Option(f"ranks-{metric}", heading, [drawing]))
+    tables = significance_tables(compared, compared.methods[0])
+    blocks = [*map(Text, texts), Choice("Metric", options), *map(_shown, tables)]
+    return Section("ranks", title, "Ranks", blocks)
+
+
+def _diagram(one: Significance, heading: str) -> Drawing:
+    """The critical-difference diagram of a metric."""
+    ranks = {title_of(method): rank for method, rank in one.ranks.items()}
+    told = ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.items())
+    svg = svg_of(
+        lambda ax: draw_ranks(ranks, one.nemenyi, ax=ax),
+        ranks_size(ranks),
+        name=f"ranks-{one.metric}",
+        alt=f"Average ranks: {told}; critical difference {one.nemenyi:.2f}.",
+    )
+    verdict = "differ" if one.friedman.f_p < LEVEL else "do not differ"
+    caption = f"By Friedman's test the methods {verdict} at level {LEVEL:g}."
+    return Drawing(f"{heading} on {len(one.datasets)} data sets", svg, caption)
+
+
+def _results(summary: Summary) -> Section:
+    """The tables of each metric."""
+    tables = result_tables(summary).values()
+    places = {metric: place for place, metric in enumerate(summary.measures)}
+    options = []
+    for metric in _first_in_front(places):
+        heading = summary.measures[metric].heading
+        blocks = [_shown(table, places[metric]) for table in tables]
+        options.append(Option(f"results-{metric}", heading, blocks))
+    blocks = [Text(" ".join(summary.notes())), Choice("Metric", options)]
+    return Section("results", "How good is each method?", "Results", blocks)
+
+
+def _against_paper(summary: Summary) -> list[Section]:
+    """Heat maps of differences from the figures that the paper prints; none without such."""
+    options = []
+    for method in summary.methods:
+        comparison = compare_with_paper(summary, method=method)
+        if comparison.cells and base_of(method) in PAPER_METHODS:
+            blocks = _heat_map(title_of(method), comparison)
+            options.append(Option(f"paper-{method}", title_of(method), blocks))
+    if not options:
         return []
-    typical = {method: median(seconds[dataset, method] for dataset in shared) for method in methods}
-    devices = {cost.method: cost.device for cost in facts.costs}
-
-    def takes(method: str) -> str:
-        return f"{significant(typical[method], 2)} s" + (
-            f" on {devices[method]}" if len(set(devices.values())) > 1 else ""
-        )
-
-    quick, slow = (by(typical, key=lambda method: typical[method]) for by in (min, max))
-    first = facts.fair_methods[0]
-    more = (
-        f"; {title_of(first)} takes {takes(first)}"
-        if first in typical and first not in (quick, slow)
-        else ""
+    text = (
+        "Each cell is the mean of this study less the paper's, in standard deviations that the"
+        " paper prints. The sign is turned so that plus and blue are better."
     )
-    return [
-        f"{title_of(quick)} is the quickest to fit, {takes(quick)} for a fold, and {title_of(slow)}"
-        f" the slowest, {takes(slow)} (medians over {count(len(shared), 'data set')}){more}."
-    ]
+    blocks = [Text(text), Choice("Method", options)]
+    return [Section("paper", "How do the results compare with the paper?", "Paper", blocks)]
 
 
-def cost_section(facts: StudyFacts) -> Section | None:
-    """What a fold costs: a dot for each data set, a line for each method; None if no record says."""
-    known = [cost for cost in facts.costs if not math.isnan(cost.fit_seconds)]
+def _heat_map(title: str, comparison: Any) -> list[Any]:
+    """How many figures keep up with the paper, and all differences."""
+    datasets = list(dict.fromkeys(cell.dataset for cell in comparison.cells))
+    values = np.full((len(datasets), len(NAMES)), np.nan)
+    for cell in comparison.cells:
+        if cell.metric in NAMES:
+            values[datasets.index(cell.dataset), NAMES.index(cell.metric)] = cell.difference
+    counts = comparison.counts()
+    text = (
+        f"{title} is at most 2 std worse than the printed figure in {counts['no_worse']} of"
+        f" {counts['cells']} cells, and at least as good as the best figure printed for any method"
+        f" in {counts['as_good_as_best']}."
+    )
+    metrics = [TITLES[name] for name in NAMES]
+    svg = svg_of(
+        lambda ax: plot_differences(values, datasets=datasets, metrics=metrics, ax=ax),
+        map_size(datasets, metrics),
+        name=f"paper-{title}",
+        alt=text,
+    )
+    caption = "Colours are full at 3 std. Empty cells were not run, or have no std."
+    return [Text(text), Drawing(title, svg, caption)]
+
+
+def _costs(records: Sequence[Record]) -> list[Section]:
+    """Time and memory of a fold; nothing if no record says."""
+    known = [cost for cost in costs(records) if cost.fit_seconds > 0]
     if not known:
-        return None
-    methods = [
-        method for method in facts.summary.methods if any(cost.method == method for cost in known)
-    ]
-    quantities = [each for each in QUANTITIES if any(getattr(cost, each[2]) > 0 for cost in known)]
-    devices = {
-        method: ", ".join(sorted({cost.device for cost in known if cost.method == method}))
-        for method in methods
-    }
-    data = {
-        "quantities": [{"title": title, "unit": unit} for title, unit, _, _ in quantities],
-        "methods": [{"title": title_of(method), "device": devices[method]} for method in methods],
-        "dots": [
-            {
-                "dataset": cost.dataset,
-                "method": methods.index(cost.method),
-                "values": [getattr(cost, key) / scale for _, _, key, scale in quantities],
-            }
-            for cost in known
-        ],
-    }
-    context = {
-        "columns": COSTS,
-        "rows": [
-            (
-                c.dataset,
-                title_of(c.method),
-                c.device,
-                c.n_train,
-                c.fit_seconds,
-                c.predict_seconds,
-                c.peak_memory_bytes / MB,
-            )
-            for c in known
-        ],
-        "quantities": [title for title, *_ in quantities],
-        "sentence": _devices(known),
-    }
-    return Section("cost", "Time and memory", context, data, ("cost.js",))
-
-
-def _devices(costs: list[Cost]) -> str:
-    """Say whether times can be compared at all."""
-    titles: dict[str, dict[str, None]] = {}
-    for cost in costs:
-        titles.setdefault(cost.device, {})[title_of(cost.method)] = None
-    if len(titles) == 1:
-        return f"All methods computed on the same kind of device ({costs[0].device})."
-    parts = [f"{', '.join(methods)} on {device}" for device, methods in sorted(titles.items())]
-    return (
-        f"Methods computed on different devices: {'; '.join(parts)}. Across devices, times compare"
-        " only roughly."
+        return []
+    seconds: dict[str, list[float]] = {}
+    rows = []
+    for one in known:
+        name = title_of(one.method)
+        seconds.setdefault(name, []).append(one.fit_seconds)
+        memory = one.peak_memory_bytes / 1e6 or math.nan
+        rows.append([one.dataset, name, *one[2:6], memory])
+    svg = svg_of(
+        lambda ax: plot_costs(seconds, ax=ax),
+        rows_size(list(seconds)),
+        name="costs",
+        alt="Seconds that each method takes for one fold; the table has the figures.",
     )
+    devices = sorted({one.device for one in known})
+    text = "Medians over the folds, on the machine of the study."
+    if len(devices) > 1:
+        text = f"{text} Methods computed on {listed(devices)}: their times compare only roughly."
+    drawing = Drawing("Time of one fold", svg, "A dot is a data set, the bar their median.")
+    table = page.Table("Costs", COSTS, rows)
+    return [Section("costs", "What does it cost?", "Costs", [Text(text), drawing, table])]
 
 
-def cards_section(facts: StudyFacts) -> Section | None:
-    """A table of the data sets, and the share of rows known to have each label; None where the folder holds no card."""
-    cards = {name: facts.cards[name] for name in facts.summary.datasets if name in facts.cards}
-    if not cards:
-        return None
-    keys = ("n", "d", "q", "cardinality", "density", "label_sets", "mean_ir", "sparsity")
-    context = {
-        "columns": CARDS,
-        "rows": [
-            (name, *(card.get(key) for key in keys), _odd(card)) for name, card in cards.items()
-        ],
-        "notes": sizes_table(cards).notes,
-    }
-    data = {"sets": [{"name": name, **_labels(card)} for name, card in cards.items()]}
-    return Section("cards", "Data sets", context, data, ("cards.js",))
-
-
-def _labels(card: Mapping[str, Any]) -> dict[str, Any]:
-    """Labels from the commonest to the rarest, with the share that has them of the rows that know them; 0 where none does."""
-    counts = card["label_counts"]
-    known = card.get("label_known") or [card["n"]] * len(counts)
-    shares = [count / max(rows, 1) for count, rows in zip(counts, known, strict=True)]
-    order = sorted(range(len(counts)), key=lambda j: -shares[j])
-    names = card.get("label_names") or default_names("label", len(counts))
-    whole = "rows" if card.get("known", 1) == 1 else "rows that know it"
-    return {"labels": [names[j] for j in order], "shares": [shares[j] for j in order], "of": whole}
-
-
-def _odd(card: Mapping[str, Any]) -> str:
-    found = {
-        key: value if isinstance(value := card.get(key, 0), int) else len(value) for key in ODDITIES
-    }
-    told = [count(number, *ODDITIES[key]) for key, number in found.items() if number]
-    unknown = 1 - card.get("known", 1)
-    return (
-        ", ".join([*told, *([f"{100 * unknown:.2g} % of the labels unknown"] if unknown else [])])
-        or "–"
-    )
-
-
-def failures_section(facts: StudyFacts) -> Section:
-    """Failed units with their tracebacks, and warnings with where they came from."""
-    warned = Counter(
-        (text, record["dataset"], title_of(record["method"]))
-        for record in facts.shown
-        for text in record.get("warnings", ())
-    )
-    finished, n_warned = (
-        count(len(facts.shown), "unit"),
-        sum(bool(record.get("warnings")) for record in facts.shown),
-    )
-    sentence = f"Nothing failed: {finished} finished."
-    if facts.failures:
-        sentence = (
-            f"{count(len(facts.failures), 'unit')} failed and {finished} finished; the same command"
-            " repeats those that failed."
-        )
-    if facts.shown:
-        sentence += f" {count(n_warned, 'unit') if n_warned else 'None'} gave a warning."
-    context = {
-        "sentence": sentence,
-        "failures": _by_error(facts.failures),
-        "columns": WARNINGS,
-        "warnings": [(*where, number) for where, number in sorted(warned.items())],
-    }
-    return Section("failures", "Failures", context)
-
-
-def _by_error(failures: Sequence[Record]) -> list[dict[str, Any]]:
-    """Failed units under what they failed of, the commonest error first, with the traceback of one of them."""
-    groups: dict[str, list[Record]] = {}
+def _failures(records: Sequence[Record], failures: Sequence[Record]) -> Section:
+    """Failed units under their errors, with a traceback of each, and how many warnings came."""
+    finished = count(len(records), "unit")
+    text = f"{count(len(failures), 'unit')} failed, {finished} finished."
+    kinds: Counter[str] = Counter()
+    for record in records:
+        kinds.update(warning.partition(":")[0] for warning in record.get("warnings", ()))
+    if kinds:
+        named = listed([f"{name} ({number:,})" for name, number in kinds.most_common()])
+        text = f"{text} Warnings: {named}."
+    by_error: dict[str, list[Record]] = {}
     for failure in failures:
-        groups.setdefault(failure["error"], []).append(failure)
-    return [
-        {
-            "error": error,
-            "units": [
-                f"{one['dataset']}, {one['method']}, {one['preset']},"
-                f" fold {one['fold'] + 1} of {one['n_folds']}"
-                for one in group
-            ],
-            "traceback": group[0]["traceback"],
-        }
-        for error, group in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
-    ]
+        by_error.setdefault(failure["error"], []).append(failure)
+    blocks: list[Any] = [Text(text)]
+    for error, group in sorted(by_error.items(), key=lambda item: -len(item[1])):
+        lines = [
+            f"{one['dataset']}, {one['method']}, {one['preset']}, fold {one['fold'] + 1}"
+            for one in group
+        ]
+        title = f"{error} ({count(len(group), 'unit')})"
+        blocks.append(Details(title, "\n".join([*lines, "", group[0]["traceback"]])))
+    return Section("failures", "What failed?", "Failures", blocks)
 
 
-def reproduce_section(facts: StudyFacts) -> Section | None:
-    """How the study was run, commands that can be pasted, what they leave out, and versions; None where nothing is known."""
-    versions = _versions(facts)
-    if not versions and not facts.runs:
-        return None
-    known = list_datasets()
-    studies = [_study_command(run, known) for run in facts.runs]
-    commands = [command for command in dict.fromkeys(studies) if command]
-    context = {
-        "commands": [*commands, "skcamel report DIR -o page.html"] if commands else [],
-        "notes": _left_out(facts, known),
-        "versions": [*(_pairs(facts) if facts.records else []), *versions],
-    }
-    return Section("reproduce", "How it was run", context)
-
-
-def _planned_units(runs: Sequence[Mapping[str, Any]]) -> int:
-    """How many units the runs ask for; one that several ask for counts once."""
-    planned = {
-        (dataset, method, run["preset"], run["seed"], run["folds"], run["n_folds"])
-        for run in runs
-        for dataset in run["datasets"]
-        for method in run["methods"]
-    }
-    return sum(n_folds for *_, n_folds in planned)
-
-
-def _study_command(run: Mapping[str, Any], known: Sequence[str]) -> str:
-    """The command for the sets of the catalogue and the methods that it can name; empty without any."""
-    datasets = [name for name in run["datasets"] if name in known]
-    methods = [spec for spec in run["methods"].values() if spec]
-    if not datasets or not methods:
-        return ""
-    options = {"datasets": ",".join(datasets), "methods": ",".join(methods)}
-    options |= {"preset": run["preset"], "seed": str(run["seed"])}
-    kind = run["folds"].removeprefix("grouped-")
-    options["folds"] = "plain" if kind == "grouped" else kind
-    options |= {} if kind == "given" else {"n-folds": str(run["n_folds"])}
-    options |= {"groups": "COLUMN"} if "grouped" in run["folds"] else {}
-    words = [f"--{name} {shlex.quote(value)}" for name, value in options.items()]
-    return f"skcamel study {' '.join(words)} -o DIR"
-
-
-def _left_out(facts: StudyFacts, known: tuple[str, ...]) -> list[str]:
-    """What the commands do not hold, and how to do it."""
-    used = [name for run in facts.runs for name in run["datasets"]]
-    files = sorted({name for name in used if name not in known})
-    given = [name for run in facts.runs for name, spec in run["methods"].items() if not spec]
-    methods = sorted(set(given))
-    notes = []
-    if files:
-        which = (
-            f"{count(len(files), 'data set')} ({', '.join(files)})"
-            f" {'is' if len(files) == 1 else 'are'} not in the catalogue"
-        )
-        notes.append(f"{which}; give the files: skcamel study --datasets FILE,….")
-    if methods:
-        which = (
-            f"{count(len(methods), 'method')} ({', '.join(methods)})"
-            f" {'was' if len(methods) == 1 else 'were'} given in Python"
-        )
-        notes.append(f"{which}; there, call skcamel.experiment.run_study with the same estimators.")
-    return notes
-
-
-def _versions(facts: StudyFacts) -> list[tuple[str, str]]:
-    """Packages with their versions; if there are several, with the number of units of each."""
-    found: dict[str, Counter[str]] = {}
-    for record in facts.shown:
-        for key, value in record.items():
-            if key.startswith("version_"):
-                found.setdefault(key.removeprefix("version_"), Counter())[str(value)] += 1
-
-    def told(counts: Counter[str]) -> str:
-        several = (f"{version} ({count(n, 'unit')})" for version, n in counts.most_common())
-        return next(iter(counts)) if len(counts) == 1 else ", ".join(several)
-
-    return [(PACKAGES.get(name, name), told(counts)) for name, counts in found.items()]
+def _protocol(records: Sequence[Record], summary: Summary) -> Section:
+    """Folds, presets and versions."""
+    pairs = [("Protocol", summary.protocol)]
+    for key in VERSIONS:
+        values = {str(record[key]) for record in records if key in record}
+        pairs.append((key.removeprefix("version_"), listed(sorted(values))))
+    return Section("protocol", "How was it run?", "Protocol", [Facts(pairs)])

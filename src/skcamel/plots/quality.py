@@ -1,0 +1,94 @@
+"""Decisions and truth ► precision and recall of every label, and how far probabilities hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skcamel.metrics import report
+from skcamel.plots.canvas import DOWN, LINE, MUTED, UP, axes_or_new, literal, rows_size
+
+BINS = 10  # of the probabilities
+
+
+def plot_quality(
+    Y: Any, P: Any, *, label_names: Sequence[str] | None = None, k: int = 30, ax: Any = None
+) -> Any:
+    """Draw precision and recall of every label, the commonest label on top.
+
+    Parameters
+    ----------
+    Y : array or sparse matrix of shape (m, q)
+        True labels; NaN where one is unknown.
+    P : array or sparse matrix of shape (m, q)
+        Decisions, as ``model.predict`` gives them.
+    label_names : sequence of q str, default=None
+        None: label1, label2, …
+    k : int, default=30
+        How many labels at most: those with the lowest F1.
+    ax : matplotlib axes, default=None
+        Drawn into; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Examples
+    --------
+    >>> ax = plot_quality([[1, 0], [1, 1]], [[1, 0], [0, 1]], label_names=["sea", "sun"])
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['sea', 'sun']
+    """
+    rows = list(report(Y, P, label_names=label_names))
+    figures = {
+        key: np.array([row[key] for row in rows], dtype=np.float64)
+        for key in ("positives", "precision", "recall", "f1")
+    }
+    return draw_quality([row["label"] for row in rows], figures, k=k, ax=ax)
+
+
+def draw_quality(names: Sequence[str], figures: Any, *, k: int = 30, ax: Any = None) -> Any:
+    """Draw what :func:`plot_quality` draws from the figures of the labels, arrays of shape (q,)."""
+    worst = np.argsort(np.nan_to_num(figures["f1"], nan=2.0), kind="stable")[:k]
+    shown = worst[np.argsort(-figures["positives"][worst], kind="stable")]
+    precision = figures["precision"][shown]
+    recall = figures["recall"][shown]
+    y = np.arange(len(shown))
+    ax = axes_or_new(ax, rows_size([names[j] for j in shown]))
+    ax.hlines(y, precision, recall, color=LINE, linewidth=3, zorder=1)
+    ax.plot(precision, y, "o", color=UP, markersize=7, label="precision: predicted and right")
+    ax.plot(recall, y, "D", color=DOWN, markersize=6, label="recall: present and found")
+    ax.set_yticks(y, [literal(names[j]) for j in shown])
+    ax.set(xlim=(-0.03, 1.03), ylim=(len(shown) - 0.4, -0.6))
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", color=LINE, linewidth=0.8)
+    ax.set_axisbelow(True)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+    return ax
+
+
+def plot_calibration(truth: np.ndarray, probabilities: np.ndarray, *, ax: Any = None) -> Any:
+    """Draw how often labels are present, against the probability that was predicted for them.
+
+    Parameters
+    ----------
+    truth, probabilities : arrays of shape (k,)
+        Of all known entries.
+    ax : matplotlib axes, default=None
+        Drawn into; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    from sklearn.calibration import calibration_curve
+
+    observed, predicted = calibration_curve(truth, probabilities, n_bins=BINS)
+    ax = axes_or_new(ax, (4.2, 4.0))
+    ax.plot([0, 1], [0, 1], color=MUTED, linestyle=":", linewidth=1.5)
+    ax.plot(predicted, observed, "-o", color=UP)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
+    ax.set(xlabel="predicted probability", ylabel="share of labels that are present")
+    return ax

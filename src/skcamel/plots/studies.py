@@ -1,0 +1,156 @@
+"""Figures of a study ► ranks with their critical difference, differences from print, and times."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from skcamel.experiment import compare_methods
+from skcamel.experiment.significance import groups_of
+from skcamel.experiment.summary import metric_title, title_of
+from skcamel.plots.canvas import (
+    INK,
+    MUTED,
+    UP,
+    axes_or_new,
+    heat_map,
+    literal,
+    map_size,
+    rows_size,
+)
+
+BAR = 0.22  # distance of bars, in units of the vertical axis
+LETTERS = 24  # shown of a name
+LIMIT = 3.0  # standard deviations that have the full colour
+
+
+def plot_critical_difference(
+    figures: Mapping[Any, Any],
+    metric: str,
+    *,
+    methods: Sequence[str] | None = None,
+    alpha: float = 0.05,
+    ax: Any = None,
+) -> Any:
+    """Draw the average ranks of methods, best on the right; bars join those that do not differ.
+
+    Parameters
+    ----------
+    figures : mapping
+        (data set, metric, method) ► something with a mean, as ``summarise(records).figures``.
+    metric : str
+    methods : sequence of str, default=None
+        None: all. They are ranked on the data sets that all of them have.
+    alpha : float, default=0.05
+        Level of Nemenyi's test.
+    ax : matplotlib axes, default=None
+        Drawn into; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Notes
+    -----
+    After Demšar, JMLR 7 (2006) 1-30. Names longer than 24 letters are shortened.
+
+    Examples
+    --------
+    >>> from skcamel.experiment.published import paper_figures
+    >>> ax = plot_critical_difference(paper_figures(), "average_precision")
+    >>> ax.get_title()
+    'Average precision ↑ on 16 data sets'
+    """
+    found = compare_methods(figures, metric, methods=methods, alpha=alpha)
+    ranks = {title_of(method): rank for method, rank in found.ranks.items()}
+    ax = draw_ranks(ranks, found.nemenyi, ax=ax)
+    ax.set_title(literal(f"{metric_title(metric)} on {len(found.datasets)} data sets"))
+    return ax
+
+
+def ranks_size(ranks: Mapping[str, float]) -> tuple[float, float]:
+    """Inches that the diagram of some ranks needs."""
+    return 7.0, 2.0 + 0.17 * len(ranks)
+
+
+def draw_ranks(ranks: Mapping[str, float], difference: float, *, ax: Any = None) -> Any:
+    """Draw names at their average ranks, as :func:`plot_critical_difference` says."""
+    bars = groups_of(ranks, difference)
+    k = len(ranks)
+    half = math.ceil(k / 2)
+    ax = axes_or_new(ax, ranks_size(ranks))
+    ax.set_axis_off()
+    ax.set_ylim(-0.75 - BAR * len(bars) - 0.5 * half + 0.5, 1.4)
+    ax.set_xlim(1.45 * k - 0.45, 1.45 - 0.45 * k)  # rank 1, the best, on the right
+    ax.plot([1, k], [0, 0], color=INK, linewidth=1)
+    for rank in range(1, k + 1):
+        ax.plot([rank, rank], [0, 0.12], color=INK, linewidth=1)
+        ax.text(rank, 0.16, str(rank), ha="center", va="bottom", color=INK)
+    ax.plot([k, k - difference], [0.85, 0.85], "-|", color=UP, linewidth=2, markersize=8)
+    ax.text(k, 0.95, f"critical difference {difference:.2f}", va="bottom", color=UP)
+    for level, group in enumerate(bars, 1):
+        ends = [ranks[group[-1]] + 0.02 * k, ranks[group[0]] - 0.02 * k]
+        ax.plot(ends, [-BAR * level] * 2, color=UP, linewidth=4, solid_capstyle="butt")
+    ordered = sorted(ranks, key=lambda name: ranks[name])
+    for place, name in enumerate(ordered):
+        is_better = place < half
+        row = place if is_better else k - 1 - place
+        y = -0.45 - BAR * len(bars) - 0.5 * row
+        edge, side = (1.0, "left") if is_better else (float(k), "right")
+        ax.plot([ranks[name], ranks[name], edge], [0, y, y], color=MUTED, linewidth=1)
+        short = name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…"
+        text = literal(f"{short} {ranks[name]:.2f}")
+        beyond = {"xytext": (4 if is_better else -4, 0), "textcoords": "offset points"}
+        ax.annotate(text, (edge, y), ha=side, va="center", color=INK, **beyond)
+    return ax
+
+
+def plot_differences(
+    values: np.ndarray, *, datasets: Sequence[str], metrics: Sequence[str], ax: Any = None
+) -> Any:
+    """Draw differences from printed figures, in their standard deviations: blue is better.
+
+    Parameters
+    ----------
+    values : array of shape (number of data sets, number of metrics)
+        NaN where a figure is missing.
+    datasets, metrics : sequences of str
+    ax : matplotlib axes, default=None
+        Drawn into; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    ax = axes_or_new(ax, map_size(datasets, metrics))
+    heat_map(values, rows=datasets, columns=metrics, limit=LIMIT, ax=ax)
+    return ax
+
+
+def plot_costs(seconds: Mapping[str, Sequence[float]], *, ax: Any = None) -> Any:
+    """Draw how long a fold takes: a dot for each data set, a bar for the median of each method.
+
+    Parameters
+    ----------
+    seconds : mapping
+        Title of a method ► seconds on each of its data sets.
+    ax : matplotlib axes, default=None
+        Drawn into; None makes a new figure.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    ax = axes_or_new(ax, rows_size(list(seconds)))
+    for y, values in enumerate(seconds.values()):
+        ax.plot(values, [y] * len(values), "o", color=UP, alpha=0.5, markersize=5)
+        ax.plot([np.median(values)], [y], "|", color=INK, markersize=14, markeredgewidth=2)
+    ax.set_yticks(range(len(seconds)), [literal(name) for name in seconds])
+    ax.set_xscale("log")
+    ax.set_xlabel("seconds for one fold")
+    ax.tick_params(axis="y", length=0)
+    ax.invert_yaxis()
+    return ax

@@ -1,2 +1,0 @@
-"use strict";
-skcamel.section("answers", () => skcamel.searchable("covered-labels"));

@@ -1,2 +1,0 @@
-"use strict";
-skcamel.section("columns", () => skcamel.searchable("becomes", "column"));

@@ -43,8 +43,8 @@ NUMBER = re.compile(
 )
 SIMPLE = re.compile(r"-?\d+(?:\.\d{1,2}|\.\d{4,})?(?:[eE][+-]?\d{1,3})?")  # as programs write it
 DIGITS = {
-    "point": re.compile(rf"(?:\d+|\d{{1,3}}(?:[,{GROUP}]\d{{3}})+)(?:\.\d*)?|\.\d+"),
-    "comma": re.compile(rf"(?:\d+|\d{{1,3}}(?:[.{GROUP}]\d{{3}})+)(?:,\d*)?|,\d+"),
+    "point": re.compile(rf"(?:\d+|[1-9]\d{{0,2}}(?:[,{GROUP}]\d{{3}})+)(?:\.\d*)?|\.\d+"),
+    "comma": re.compile(rf"(?:\d+|[1-9]\d{{0,2}}(?:[.{GROUP}]\d{{3}})+)(?:,\d*)?|,\d+"),
 }
 PERCENT, DURATION, CLOCK_TIME = (
     "%",
@@ -345,9 +345,9 @@ def _duration(text: str) -> Numeral | None:
 
 
 class NumberFormat(NamedTuple):
-    """How the numbers of a column are written: what mark is decimal where both could be, and their unit."""
+    """How the numbers of a column are written: what mark is decimal where both could be, "" if no text says, and their unit."""
 
-    decimal: str = "point"
+    decimal: str = ""
     unit: str = ""
 
     def read(self, values: np.ndarray) -> np.ndarray:
@@ -364,16 +364,19 @@ class NumberFormat(NamedTuple):
             return found
         if found is None or not self._takes(found.unit):
             return np.nan
-        number, other = found.point, found.comma
-        if self.decimal == "comma":
-            number, other = other, number
-        return other if np.isnan(number) else number
+        readings = [found.point, found.comma]
+        readings = [number for number in readings if number == number]
+        if self.decimal == "" and len({*readings}) > 1:
+            return np.nan
+        return readings[-1 if self.decimal == "comma" else 0]
 
     def _takes(self, unit: str) -> bool:
         """Whether numbers in a unit belong to the column: in its own, or without any."""
         if unit == CLOCK_TIME:
             return self.unit == DURATION
-        return unit == self.unit or (unit == "" and self.unit not in (PERCENT, DURATION))
+        if self.unit in (PERCENT, DURATION):
+            return unit == self.unit
+        return unit in ("", self.unit) or (unit == DURATION and self.unit == "")
 
 
 def _numeral_of(value: Cell) -> Numeral | float | None:

@@ -299,7 +299,7 @@ class Number(LearnedColumn):
     """A number as its rank, or as it is; a missing one is the median."""
 
     kind: ClassVar[str] = "number"
-    decimal: str = "point"
+    decimal: str = ""
     unit: str = ""
     median: float = 0.0
     ranks: RankScale | None = None

@@ -61,7 +61,6 @@ def facts(**changes: Any) -> DatasetFacts:
         "sparse": False,
         "in_paper": False,
         "digest": digest(X, Y),
-        "files": {},
         "reference": "Nobody, 2000",
         "licence": "none, it is made up",
         "terms": False,

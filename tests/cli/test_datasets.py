@@ -1,17 +1,18 @@
 """`skcamel datasets`: what it prints, its exit codes, and errors that are one sentence with a cure."""
 
 import gzip
+import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
 import skcamel
 import tiny
-from loopback import loopback_server
 from skcamel.data import catalogue, read_dataset, write_dataset
 
 pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
@@ -268,28 +269,23 @@ def test_matlab_and_gzipped_files_are_read(cli, mulan_file, tmp_path):
 
 
 def test_fetch(cli, only_tiny, monkeypatch, tmp_path):
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    with loopback_server() as server:
-        server.files = tiny.served()
-        only_tiny(terms=True)
-        result = cli("datasets", "fetch", "tiny", "--base-url", server.url)
-        assert result.exit_code == 2
-        assert "Licence: none, it is made up" in result.stderr
-        assert "run: skcamel datasets fetch tiny --yes" in " ".join(result.stderr.split())
-        assert server.requests == []
-        result = cli("datasets", "fetch", "tiny", "--yes", "--base-url", server.url)
-        assert (
-            result.stdout
-            == f"tiny: 40 rows, 3 features, 2 labels; in {tmp_path / 'cache' / 'tiny'}\n"
-        )
-        assert result.stderr.startswith(
-            f"tiny: from {tiny.REPOSITORY}\nLicence: none, it is made up\nPlease cite: Nobody,"
-            " 2000\n"
-        )
-        only_tiny(digest="0" * 64)
-        result = cli("datasets", "fetch", "tiny", "--base-url", server.url)
+    files = tiny.served()
+
+    def urlopen(address, timeout):
+        return io.BytesIO(files[unquote(address.removeprefix("https://raw.githubusercontent.com"))])
+
+    monkeypatch.setattr(catalogue.urllib.request, "urlopen", urlopen)
+    only_tiny(terms=True)
+    result = cli("datasets", "fetch", "tiny")
+    assert result.exit_code == 2
+    assert "Licence: none, it is made up" in result.stderr
+    assert "run: skcamel datasets fetch tiny --yes" in " ".join(result.stderr.split())
+    result = cli("datasets", "fetch", "tiny", "--yes")
+    folder = tmp_path / "cache" / "tiny"
+    assert result.stdout == f"tiny: 40 rows, 3 features, 2 labels; in {folder}\n"
+    assert "Please cite: Nobody, 2000" in result.stderr
+    only_tiny(digest="0" * 64)
+    result = cli("datasets", "fetch", "tiny")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.splitlines()[-1].startswith(
-        "Error: What was sent for tiny is not the expected data"
-    )
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith("Error: What was sent for tiny is not the expected data")

@@ -11,7 +11,7 @@ import click
 from skcamel.cli import options
 from skcamel.cli.inputs import is_table, open_dataset, open_table, preparer_with, sizes
 from skcamel.cli.options import examples
-from skcamel.cli.output import bars, print_columns, say, say_json
+from skcamel.cli.output import print_columns, say, say_json
 from skcamel.data import DataError
 from skcamel.text import one_line
 
@@ -89,29 +89,16 @@ def _available(facts: DatasetFacts, place: Place | None) -> str:
 @click.option("--base-url", metavar="URL", help="A mirror of raw.githubusercontent.com, https.")
 def fetch(name: str, cache: str | None, base_url: str | None, *, yes: bool) -> None:
     """Download a benchmark set into the cache; source, licence status and reference are shown first."""
-    from skcamel.data.catalogue import dataset_facts
-    from skcamel.data.fetch import GITHUB, TermsError, fetch_dataset
+    from skcamel.data.catalogue import GITHUB, TermsError, dataset_facts, fetch_dataset
 
+    say(dataset_facts(name).notice, err=True)
     try:
-        with bars(bytes_per_second=True) as progress:
-            dataset = fetch_dataset(
-                name,
-                yes=yes,
-                cache=cache,
-                base_url=base_url or GITHUB,
-                announce=_announce,
-                progress=progress,
-            )
+        dataset = fetch_dataset(name, yes=yes, cache=cache, base_url=base_url or GITHUB)
     except TermsError as error:
-        _announce(dataset_facts(name).notice)
         raise click.UsageError(
             f"Terms apply to {name}; if you accept them, run: skcamel datasets fetch {name} --yes"
         ) from error
     say(f"{dataset.name}: {sizes(dataset)}; in {one_line(str(Path(dataset.source).parent))}")
-
-
-def _announce(notice: str) -> None:
-    say(notice, err=True)
 
 
 @datasets.command(

@@ -158,25 +158,23 @@ def words_beside(*outputs: str | None) -> Iterator[None]:
 
 
 @contextmanager
-def bars(*, bytes_per_second: bool = False) -> Iterator[Callable[[str, int, int | None], None]]:
+def bars() -> Iterator[Callable[[str, int, int | None], None]]:
     """Progress on stderr, if that is a terminal: call what is yielded with a name, how much is done, and of how much."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
-        DownloadColumn,
         MofNCompleteColumn,
         Progress,
         TextColumn,
         TimeRemainingColumn,
-        TransferSpeedColumn,
     )
 
-    figures = (
-        (DownloadColumn(), TransferSpeedColumn())
-        if bytes_per_second
-        else (MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
     )
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), *figures)
     console = Console(stderr=True)
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal

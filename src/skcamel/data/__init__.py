@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from skcamel.data.arff import read_meka, read_mulan, write_meka, write_mulan
     from skcamel.data.catalogue import (
         DatasetNotFoundError,
+        DownloadError,
+        TermsError,
         dataset_facts,
+        fetch_dataset,
         list_datasets,
         load_dataset,
     )
     from skcamel.data.checks import check_dataset
     from skcamel.data.dataset import Dataset
-    from skcamel.data.fetch import DownloadError, TermsError, fetch_dataset
     from skcamel.data.formats import read_dataset, write_dataset
     from skcamel.data.labels import take_labels
     from skcamel.data.mat import read_mat
@@ -35,10 +37,17 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "arff": ("read_meka", "read_mulan", "write_meka", "write_mulan"),
-    "catalogue": ("DatasetNotFoundError", "dataset_facts", "list_datasets", "load_dataset"),
+    "catalogue": (
+        "DatasetNotFoundError",
+        "DownloadError",
+        "TermsError",
+        "dataset_facts",
+        "fetch_dataset",
+        "list_datasets",
+        "load_dataset",
+    ),
     "checks": ("check_dataset",),
     "dataset": ("Dataset",),
-    "fetch": ("DownloadError", "TermsError", "fetch_dataset"),
     "formats": ("read_dataset", "write_dataset"),
     "labels": ("take_labels",),
     "mat": ("read_mat",),

@@ -1,23 +1,26 @@
-"""The sixteen sets of the paper's Table 1 and their variants, by name: facts, places, checks; never the network.
+"""The sixteen sets of the paper's Table 1 and their variants, by name: facts, places, checks, and the download.
 
-The facts stand in ``catalogue.json``: sizes, checksums, sources, licence status, references and
-known defects.
+The facts stand in ``catalogue.json``: sizes, digests, sources, licence status, references and known
+defects. Only :func:`fetch_dataset` uses the network.
 """
 
 from __future__ import annotations
 
 import difflib
-import hashlib
+import http.client
 import json
 import os
 import sys
+import tempfile
+import urllib.error
+import urllib.request
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
 
 from skcamel.data import DataError, Path_
 
@@ -26,11 +29,21 @@ if TYPE_CHECKING:
 
 DATA_HOME, CACHE = "SKCAMEL_DATA", "SKCAMEL_CACHE"  # environment variables
 EMBEDDED = "yeast"  # the one set that a permissively licensed package carries
+GITHUB = "https://raw.githubusercontent.com"
+THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _warned: set[str] = set()
 
 
 class DatasetNotFoundError(FileNotFoundError):
     """No place holds the data set; the message names the places and the command that gets it."""
+
+
+class TermsError(PermissionError):
+    """The terms of use of the data set were not accepted."""
+
+
+class DownloadError(OSError):
+    """A file could not be downloaded whole; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +58,6 @@ class DatasetFacts:
     sparse: bool
     in_paper: bool  # the very set of Table 1, not a variant
     digest: str  # of X and Y, see skcamel.data.dataset.digest
-    files: Mapping[str, str]  # file name ► SHA-256 of its unpacked content
     reference: str
     licence: str
     terms: bool  # whether terms of use apply that a user has to accept
@@ -62,6 +74,14 @@ class DatasetFacts:
             f" {self.reference}"
         )
 
+    @property
+    def needed(self) -> str:
+        """Which files to put where."""
+        return (
+            f"{self.name}.arff[.gz] and {self.name}.xml into {self.name}/ under the folder that"
+            f" {DATA_HOME} names"
+        )
+
 
 @dataclass(frozen=True)
 class Place:
@@ -74,9 +94,10 @@ class Place:
     @property
     def arff(self) -> Path | None:
         """The ARFF file, plain or gzipped, where the XML lies beside it; else None."""
-        plain, packed = self.folder / f"{self.name}.arff", self.folder / f"{self.name}.arff.gz"
-        found = plain if plain.is_file() else packed
-        return found if found.is_file() and self.xml.is_file() else None
+        for name in (f"{self.name}.arff", f"{self.name}.arff.gz"):
+            if (self.folder / name).is_file() and self.xml.is_file():
+                return self.folder / name
+        return None
 
     @property
     def xml(self) -> Path:
@@ -166,123 +187,97 @@ def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
     facts, place = dataset_facts(name), whereabouts(name, data_home)
     if place is None:
         raise DatasetNotFoundError(_not_found(facts, data_home))
-    dataset = _embedded_yeast(facts) if place.reason == "river" else read_checked(facts, place)
-    warn_once(facts, stacklevel=3)
+    dataset = _embedded_yeast(facts, place) if place.reason == "river" else _read(facts, place)
+    _warn_once(facts)
     return dataset
 
 
 def places(name: str, data_home: Path_ | None = None) -> tuple[Place, ...]:
     """Folders to search for a data set, in order; they need not exist."""
-    found = []
-    if data_home is not None:
-        found.append(Place(Path(data_home) / name, "data_home", name))
-    elif os.environ.get(DATA_HOME):
-        found.append(Place(Path(os.environ[DATA_HOME]) / name, DATA_HOME, name))
-    found.append(Place(cache_folder() / name, "cache", name))
-    return tuple(found)
+    home = data_home or os.environ.get(DATA_HOME)
+    cache = Place(cache_folder() / name, "cache", name)
+    if not home:
+        return (cache,)
+    reason = DATA_HOME if data_home is None else "data_home"
+    return Place(Path(home) / name, reason, name), cache
 
 
 def whereabouts(name: str, data_home: Path_ | None = None) -> Place | None:
     """Where :func:`load_dataset` would find a set; None where it would not."""
     facts = dataset_facts(name)
-    for place in places(facts.name, data_home):
-        if place.arff is not None:
-            return place
-    embedded = _river_yeast() if facts.name == EMBEDDED else None
-    return None if embedded is None else Place(embedded.parent, "river", facts.name)
+    found = [place for place in places(facts.name, data_home) if place.arff is not None]
+    river = util.find_spec("river") if facts.name == EMBEDDED and not found else None
+    if river is not None and river.origin:
+        found.append(Place(Path(river.origin).parent / "datasets", "river", facts.name))
+    return found[0] if found else None
 
 
 def cache_folder(cache: Path_ | None = None) -> Path:
     """Folder that ``fetch_dataset`` fills: the argument, else ``SKCAMEL_CACHE``, else the cache folder of the platform."""
-    if cache is not None:
-        return Path(cache)
-    if os.environ.get(CACHE):
-        return Path(os.environ[CACHE])
+    chosen = cache or os.environ.get(CACHE)
+    if chosen:
+        return Path(chosen)
     if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
     elif sys.platform == "darwin":
         base = Path.home() / "Library" / "Caches"
     else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "skcamel" / "datasets"
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "skcamel" / "datasets"
 
 
-def read_checked(facts: DatasetFacts, place: Place) -> Dataset:
+def _read(facts: DatasetFacts, place: Place) -> Dataset:
     """Read the files of `place`; refuse them unless they hold exactly the data that `facts` describes."""
     from skcamel.data.arff import read_mulan
 
-    arff = place.arff
-    if arff is None:
-        raise DatasetNotFoundError(
-            f"{place.folder} does not hold {facts.name}.arff[.gz] and {facts.name}.xml."
-        )
-    dataset = read_mulan(arff, place.xml)
-    as_published = all(
-        _content_sha256(path) == facts.files.get(path.name.removesuffix(".gz"))
-        for path in (arff, place.xml)
-    )
-    _check(facts, dataset, str(arff), values_known=as_published)
-    return replace(dataset, name=facts.name, source=str(arff))
+    if place.arff is None:
+        raise DatasetNotFoundError(f"{place.folder} does not hold {facts.name} and its label file.")
+    dataset = read_mulan(place.arff, place.xml)
+    return _checked(facts, replace(dataset, name=facts.name, source=str(place.arff)))
 
 
-def _check(facts: DatasetFacts, dataset: Dataset, path: str, *, values_known: bool) -> None:
-    """Compare sizes and cardinality first, for a clear message; then all values by digest, unless the file itself is known."""
+def _checked(facts: DatasetFacts, dataset: Dataset) -> Dataset:
+    """The data set, if its values are the expected ones."""
     from skcamel.data.dataset import digest
 
-    n, d, q = dataset.n, dataset.d, dataset.q
-    cardinality = float(dataset.Y.sum()) / max(n, 1)
-    cure = (
-        f"put the published file in {Path(path).parent}, or give yours as a file, with its suffix"
-        " (in Python: read_dataset)."
+    folder = Path(dataset.source).parent
+    hint = (
+        f"put the published file in {folder}, or give yours as a file, with its suffix (in Python:"
+        " read_dataset)."
     )
-    if (n, d, q) != (facts.n, facts.d, facts.q) or abs(cardinality - facts.cardinality) > 1e-6:
+    n, d, q = dataset.n, dataset.d, dataset.q
+    if (n, d, q) != (facts.n, facts.d, facts.q):
         raise DataError(
-            f"this is not the data set {facts.name}: it has n={n}, d={d}, q={q}, cardinality"
-            f" {cardinality:.6f}, expected n={facts.n}, d={facts.d}, q={facts.q},"
-            f" {facts.cardinality:.6f}; {cure}",
-            path=path,
+            f"this is not the data set {facts.name}: it has n={n}, d={d}, q={q}, expected"
+            f" n={facts.n}, d={facts.d}, q={facts.q}; {hint}",
+            path=dataset.source,
         )
-    if not values_known and digest(dataset.X, dataset.Y) != facts.digest:
+    if digest(dataset.X, dataset.Y) != facts.digest:
         raise DataError(
-            f"it has the sizes of {facts.name}, but neither its checksum nor its values agree;"
-            f" {cure}",
-            path=path,
+            f"it has the sizes of {facts.name}, but other values; {hint}", path=dataset.source
         )
+    return dataset
 
 
-def _content_sha256(path: Path) -> str:
-    """SHA-256 of what the file holds, unpacked."""
-    from skcamel.data.text import open_lines
-
-    hasher = hashlib.sha256()
-    with open_lines(path) as file:
-        while block := file.stream.read(1 << 20):
-            hasher.update(block)
-    return hasher.hexdigest()
-
-
-def _river_yeast() -> Path | None:
-    """Find the yeast table inside the river package, without importing river."""
-    spec = util.find_spec("river")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        path = Path(folder) / "datasets" / "yeast.csv.gz"
-        if path.is_file():
-            return path
-    return None
-
-
-def _embedded_yeast(facts: DatasetFacts) -> Dataset:
+def _embedded_yeast(facts: DatasetFacts, place: Place) -> Dataset:
     """Yeast as the river package carries it: one gzipped CSV, features first, then Class1 to Class14."""
-    from skcamel.data.table import read_table
+    import numpy as np
 
-    path = str(_river_yeast())
+    from skcamel.data.dataset import Dataset
+    from skcamel.data.separated import pyarrow_module
+
+    path, d = place.folder / "yeast.csv.gz", facts.d
     try:
-        dataset = read_table(path, labels=facts.q)
+        table = pyarrow_module("pyarrow.csv").read_csv(path)
+        values = np.column_stack([column.to_numpy() for column in table.columns])
+        names = table.column_names
+        X, Y = values[:, :d], values[:, d:]
+        return _checked(
+            facts, Dataset(X, Y, names[:d], names[d:], name=facts.name, source=str(path))
+        )
     except (OSError, ValueError) as error:  # DataError is a ValueError
-        cure = "install river again: pip install --force-reinstall 'river>=0.26'."
-        raise DataError(f"this table cannot be read ({error}); {cure}", path=path) from error
-    _check(facts, dataset, path, values_known=False)
-    return replace(dataset, name=facts.name)
+        hint = "install river again: pip install --force-reinstall 'river>=0.26'."
+        raise DataError(f"this table cannot be read ({error}); {hint}", path=path) from error
 
 
 def _not_found(facts: DatasetFacts, data_home: Path_ | None) -> str:
@@ -291,27 +286,16 @@ def _not_found(facts: DatasetFacts, data_home: Path_ | None) -> str:
         looked.insert(0, f"{DATA_HOME} (not set)")
     if facts.name == EMBEDDED:
         looked.append("the river package (pip install 'skcamel[datasets]')")
-    if facts.download is None:
-        cure = f"skcamel has no download for it; put {files_needed(facts)}."
-    else:
-        cure = (
-            f"skcamel datasets fetch {facts.name}{' --yes' if facts.terms else ''}; or put"
-            f" {files_needed(facts)}."
-        )
+    hint = f"skcamel has no download for it; put {facts.needed}."
+    if facts.download is not None:
+        accepted = " --yes" if facts.terms else ""
+        hint = f"skcamel datasets fetch {facts.name}{accepted}; or put {facts.needed}."
     return (
-        f"The data set {facts.name} is not here. Looked in: {'; '.join(looked)}. To get it: {cure}"
+        f"The data set {facts.name} is not here. Looked in: {'; '.join(looked)}. To get it: {hint}"
     )
 
 
-def files_needed(facts: DatasetFacts) -> str:
-    """Which files to put where."""
-    return (
-        f"{facts.name}.arff[.gz] and {facts.name}.xml into {facts.name}/ under the folder that"
-        f" {DATA_HOME} names"
-    )
-
-
-def warn_once(facts: DatasetFacts, *, stacklevel: int) -> None:
+def _warn_once(facts: DatasetFacts) -> None:
     """Warn of known defects if a repaired variant exists, the first time in this process."""
     if facts.repaired is None or facts.name in _warned:
         return
@@ -320,35 +304,176 @@ def warn_once(facts: DatasetFacts, *, stacklevel: int) -> None:
         f"{facts.name} is the public file with its known defects: {' '.join(facts.defects)} Use it"
         f" to compare with the paper, and {facts.repaired} for new work.",
         UserWarning,
-        stacklevel=stacklevel,
+        stacklevel=3,
     )
 
 
 @lru_cache(maxsize=1)
 def _catalogue() -> dict[str, DatasetFacts]:
-    content = json.loads(
-        resources.files("skcamel.data").joinpath("catalogue.json").read_text(encoding="utf-8")
-    )
-    return {
-        name: _facts(name, entry, content["repositories"])
-        for name, entry in content["datasets"].items()
-    }
-
-
-def _facts(
-    name: str, entry: dict[str, Any], repositories: dict[str, dict[str, str]]
-) -> DatasetFacts:
-    """One entry of the JSON file, its short names of repositories written out."""
-    entry = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()
-    }
-    if download := entry.get("download"):
-        for part in download["parts"]:
-            part["at"] = tuple(_address(place, repositories) for place in part["at"])
-    return DatasetFacts(name=name, **entry)
+    file = resources.files("skcamel.data").joinpath("catalogue.json")
+    content = json.loads(file.read_text(encoding="utf-8"))
+    found: dict[str, DatasetFacts] = {}
+    for name, entry in content["datasets"].items():
+        for key in ("defects", "sources"):
+            entry[key] = tuple(entry[key])
+        for part in (entry.get("download") or {"parts": []})["parts"]:
+            part["at"] = [_address(place, content["repositories"]) for place in part["at"]]
+        found[name] = DatasetFacts(name=name, **entry)
+    return found
 
 
 def _address(place: str, repositories: dict[str, dict[str, str]]) -> str:
     """``owner/repository/commit/path`` from ``key:path``."""
     key, _, path = place.partition(":")
     return f"{repositories[key]['name']}/{repositories[key]['commit']}/{path}"
+
+
+def fetch_dataset(
+    name: str,
+    *,
+    yes: bool = False,
+    cache: Path_ | None = None,
+    base_url: str = GITHUB,
+    timeout: float = 30.0,
+) -> Dataset:
+    """Download one benchmark set into the cache, from where ``load_dataset`` takes it.
+
+    The files are fetched from public repositories at a fixed commit, converted if needed, and kept
+    only if every value of X and Y is the expected one. If the cache has the set already, nothing is
+    fetched. Two processes may fetch the same set at once; the cache then has the files of one of
+    them.
+
+    Parameters
+    ----------
+    name : str
+        One of ``list_datasets()`` for which there is a download.
+    yes : bool, default=False
+        Accept the terms of use; needed for the rcv1 sets.
+    cache : str or path, default=None
+        Folder to fill. None: see ``cache_folder``.
+    base_url : str, default="https://raw.githubusercontent.com"
+        Host or mirror that serves ``/OWNER/REPOSITORY/COMMIT/PATH``.
+    timeout : float, default=30
+        Seconds without any answer from the host.
+
+    Returns
+    -------
+    Dataset
+        As ``load_dataset`` gives it.
+
+    Raises
+    ------
+    TermsError
+        If terms apply and `yes` is False.
+    DownloadError
+        If a file could not be downloaded, or is not the expected one.
+    DatasetNotFoundError
+        If there is no download for the set.
+    """
+    facts = dataset_facts(name)
+    if facts.download is None:
+        raise DatasetNotFoundError(f"skcamel has no download for {facts.name}. Put {facts.needed}.")
+    if facts.terms and not yes:
+        raise TermsError(
+            f"{facts.notice}\nTerms apply to {facts.name}; if you accept them, pass yes=True"
+            " (command line: --yes)."
+        )
+    host = urlsplit(base_url)
+    if host.scheme != "https" and (host.scheme != "http" or host.hostname not in THIS_MACHINE):
+        raise ValueError(f"{base_url}: data is fetched by https only (or http from this machine).")
+    place = Place(cache_folder(cache) / facts.name, "cache", facts.name)
+    try:
+        dataset = _read(facts, place)
+    except (DataError, DatasetNotFoundError):  # missing or damaged
+        parts = facts.download["parts"]
+        contents = {part["save_as"]: _downloaded(part, base_url, timeout) for part in parts}
+        dataset = _installed(facts, contents, place)
+    _warn_once(facts)
+    return dataset
+
+
+def _downloaded(part: Any, base_url: str, timeout: float) -> bytes:
+    """A file from the first address that has it; `timeout` is in seconds without any answer."""
+    for path in part["at"]:
+        address = f"{base_url.rstrip('/')}/{quote(path)}"
+        try:
+            with urllib.request.urlopen(address, timeout=timeout) as response:  # noqa: S310 https, see fetch_dataset
+                content = response.read(part["max_bytes"] + 1)
+        except (OSError, http.client.HTTPException) as error:
+            if isinstance(error, urllib.error.HTTPError) and error.code == 404:
+                continue
+            raise DownloadError(
+                f"{address} could not be fetched ({error}); is this machine online? Run it again"
+                " later, or put the files into data_home."
+            ) from error
+        if len(content) > part["max_bytes"]:
+            raise DownloadError(
+                f"{address} is larger than {part['max_bytes']} bytes, the most that the published"
+                " file has."
+            )
+        return content
+    raise DownloadError(
+        f"Not found (HTTP 404): {', '.join(part['at'])}. The files have moved; put them in place by"
+        " hand (data_home)."
+    )
+
+
+def _installed(facts: DatasetFacts, contents: dict[str, bytes], place: Place) -> Dataset:
+    """Build the set beside its place, check it there as ``load_dataset`` would, then move it in one step."""
+    parent = place.folder.parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{facts.name}.", dir=parent) as work:
+            staged = replace(place, folder=Path(work, "whole"))
+            staged.folder.mkdir()
+            _stage(facts, contents, Path(work), staged)
+            dataset = _read(facts, staged)
+            if place.folder.exists():  # damaged, or of another process that was faster
+                place.folder.rename(Path(work, "before"))
+            staged.folder.rename(place.folder)
+    except (DataError, UnicodeError) as error:
+        raise DownloadError(
+            f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept;"
+            " run it again. If the error stays, the host has other files than the pinned ones."
+        ) from error
+    except OSError as error:
+        raise DownloadError(
+            f"{parent} cannot be written: {error.strerror or error}; free some space, or set"
+            f" {CACHE} to another folder. Nothing was kept."
+        ) from error
+    return replace(dataset, source=str(place.arff))
+
+
+def _stage(facts: DatasetFacts, contents: dict[str, bytes], work: Path, staged: Place) -> None:
+    """Write the downloaded files as one ARFF and its label file."""
+    from skcamel.data.arff import read_mulan, write_mulan
+    from skcamel.data.mat import read_mat
+
+    form = facts.download["form"]
+    folder = staged.folder if form == "mulan" else work
+    files = [folder / name for name in contents]
+    for file, content in zip(files, contents.values()):
+        file.write_bytes(content)
+    if form == "mulan":
+        return
+    if form == "mulan-parts":
+        train, test, xml = files
+        dataset = read_mulan(train, xml, test=test)
+    else:  # the source has no names, so they are numbered
+        dataset = _numbered(read_mat(files[0]), facts)
+    dataset = replace(dataset, train=None, test=None, name=facts.name)  # one file holds no parts
+    write_mulan(dataset, staged.folder / f"{facts.name}.arff", staged.xml)
+
+
+def _numbered(dataset: Dataset, facts: DatasetFacts) -> Dataset:
+    """A data set with numbered names, stored as `facts` say."""
+    from scipy import sparse
+
+    from skcamel.arrays import default_names
+
+    return replace(
+        dataset,
+        X=sparse.csr_array(dataset.X) if facts.sparse else dataset.X,
+        feature_names=default_names(facts.download["feature_prefix"], dataset.d),
+        label_names=default_names(facts.download["label_prefix"], dataset.q),
+    )

@@ -63,12 +63,13 @@ def test_what_cannot_be_exported_is_refused(cli, refused, tmp_path):
     save(CamelClassifier().fit(X, Y), "other.skcamel")
     refused(2, "ends in '.txt'; it must be .onnx.", "export", "other.skcamel", "-o", "other.txt")
     refused(2, "Missing option '-o'", "export", "other.skcamel")
-    lines = [f"{2000 + k % 20}-01-0{1 + k % 9},{a:.3f},{int(a > 0)}" for k, a in enumerate(X[:, 0])]
-    (tmp_path / "mine.csv").write_text("\n".join(["born,size,large", *lines]))
-    assert cli("fit", "mine.csv", "--labels", "large", "-o", "table.skcamel").exit_code == 0
+    lines = [f"sun {k % 3} sea {k},{a:.3f},{int(a > 0)}" for k, a in enumerate(X[:, 0])]
+    (tmp_path / "mine.csv").write_text("\n".join(["said,size,large", *lines]))
+    text = ("--text", "said", "-o", "table.skcamel")
+    assert cli("fit", "mine.csv", "--labels", "large", *text).exit_code == 0
     refused(
         1,
-        "The column 'born' holds date, and ONNX reads no dates. Fit without it (--drop",
+        "ONNX has no operators for free text: 'said'. Fit without these columns (--drop",
         "export",
         "table.skcamel",
         "-o",

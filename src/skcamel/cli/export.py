@@ -30,8 +30,8 @@ def export(model: str, dtype: str, output: str) -> None:
 
     It gives the same scores, labels and probabilities. Its input is a matrix X; after a fit on a
     table it has an input for each column:
-    numbers with NaN for a gap, 1 and 0 for yes and no, and text for categories. Columns of dates,
-    text and tags cannot be exported.
+    numbers with NaN for a missing one, 1 and 0 for yes and no, text for categories and tags,
+    seconds from 1970 for dates. Columns of free text cannot be exported.
     """
     keep_apart(output, model)
     need("onnx", "export", "ONNX files")

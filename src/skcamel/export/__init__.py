@@ -13,7 +13,7 @@ from skcamel.camel.base import BaseCamel
 from skcamel.camel.kernel import RADIAL
 from skcamel.checks import choice
 from skcamel.data.pipeline import final, transformers
-from skcamel.export.columns import DOUBLE, KINDS, write_rows
+from skcamel.export.columns import DOUBLE, INT64, KINDS, write_rows
 from skcamel.export.graph import Graph
 from skcamel.export.scores import write_scores
 from skcamel.memory import gib, require
@@ -21,7 +21,7 @@ from skcamel.memory import gib, require
 __all__ = ["to_onnx"]
 
 LARGEST_FILE = 2**31 - 2**20  # bytes; the format's limit, less what names and nodes take
-FLOAT, INT64 = 1, 7  # the numbers of these types in ONNX
+FLOAT = 1  # the number of the type in ONNX
 OUTPUTS = ("scores", "labels", "probabilities")
 
 
@@ -40,7 +40,7 @@ def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
     -------
     onnx.ModelProto
         Input ``X`` (rows, d); for a prepared table an input (rows, 1) for each column, under its
-        name. Outputs ``scores``, ``labels``
+        name, (rows, any number) for a column of tags. Outputs ``scores``, ``labels``
         (int64, 0 or 1) and, where the model has them, ``probabilities``, (rows, q) each. Names of
         labels and features are in its
         ``metadata_props``, as JSON, with ``bytes_per_row``: about how much memory a call takes for
@@ -49,9 +49,8 @@ def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
     Raises
     ------
     ValueError
-        For what ONNX has no operators for: a kernel function, columns of dates, text and tags,
-        other steps of scikit-learn; and where
-        the file would exceed 2 GiB.
+        For what ONNX has no operators for: a kernel function, columns of free text, other steps of
+        scikit-learn; and where the file would exceed 2 GiB.
 
     Examples
     --------
@@ -97,28 +96,18 @@ def _require_onnx() -> None:
 
 def _check_size(estimator: BaseCamel) -> None:
     """Refuse what does not fit into a file of the format, or its making into memory."""
-    needed = 8 * sum(_numbers(estimator).values())
-    cure = (
-        "Fit a smaller model: solver='landmark' with few landmarks, or 'skcamel fit --landmarks"
-        " 500'."
-    )
+    sizes: dict[int, int] = {}  # numbers by the identity of what they belong to
+    for _, own in estimator.weighted_members():
+        sizes[id(own)] = _width(own) * len(own.label_names_)
+        if own._kernel.name in RADIAL:  # members may share rows
+            sizes[id(own.X_fit_)] = _width(own) * own.n_features_in_
+    needed = 8 * sum(sizes.values())
+    hint = "Fit a smaller model: solver='landmark', or 'skcamel fit --landmarks 500'."
     if needed > LARGEST_FILE:
         raise ValueError(
-            f"The ONNX file would have about {gib(needed)}, and the format allows 2 GiB. {cure}"
+            f"The ONNX file would have about {gib(needed)}, and the format allows 2 GiB. {hint}"
         )
-    require(5.0 * needed, "The export", cure)
-
-
-def _numbers(estimator: BaseCamel) -> dict[int, int]:
-    """How many numbers the file holds, by the identity of what they belong to: members share rows and ranks."""
-    held: dict[int, int] = {}
-    for _, own in estimator.weighted_members():
-        held[id(own)] = _width(own) * len(own.label_names_)
-        if own._kernel.name in RADIAL:
-            held[id(own.X_fit_)] = _width(own) * own.n_features_in_
-        if own._scaling.ranks is not None:
-            held[id(own._scaling.ranks)] = 2 * len(own._scaling.ranks.knots)
-    return held
+    require(5.0 * needed, "The export", hint)
 
 
 def _width(member: Any) -> int:
@@ -148,33 +137,20 @@ def _probabilities(graph: Graph, found: str, estimator: Any, dtype: np.dtype[Any
     if estimator.scores == "paper":
         steep = graph("Mul", graph("Cast", found, to=DOUBLE), estimator.link_slopes_)
         found = _narrowed(graph, graph("Add", steep, estimator.link_offsets_), dtype)
-    p = graph(
-        "Reciprocal",
-        graph("Add", graph("Exp", graph("Neg", graph("Cast", found, to=DOUBLE))), np.array(1.0)),
-    )
-    inside = graph(
-        "Clip",
-        _cast(graph, p, dtype),
-        np.array(np.finfo(dtype).tiny, dtype=dtype),
-        np.nextafter(one, zero),
-    )
-    return graph(
-        "Where",
-        graph("Greater", found, zero),
-        graph("Max", inside, np.nextafter(half, one)),
-        graph("Min", inside, half),
-    )
+    exponential = graph("Exp", graph("Neg", graph("Cast", found, to=DOUBLE)))
+    p = graph("Reciprocal", graph("Add", exponential, np.array(1.0)))
+    tiny = np.array(np.finfo(dtype).tiny, dtype=dtype)
+    inside = graph("Clip", _narrowed(graph, p, dtype), tiny, np.nextafter(one, zero))
+    above = graph("Max", inside, np.nextafter(half, one))
+    return graph("Where", graph("Greater", found, zero), above, graph("Min", inside, half))
 
 
 def _narrowed(graph: Graph, value: str, dtype: np.dtype[Any]) -> str:
     """Double precision ► `dtype`; what is too large becomes the largest number, not infinity."""
     limit = np.finfo(dtype)
     bounds = [np.array(bound, dtype=np.float64) for bound in (limit.min, limit.max)]
-    return _cast(graph, graph("Clip", value, *bounds), dtype)
-
-
-def _cast(graph: Graph, value: str, dtype: np.dtype[Any]) -> str:
-    return graph("Cast", value, to=FLOAT) if dtype == np.float32 else value
+    clipped = graph("Clip", value, *bounds)
+    return graph("Cast", clipped, to=FLOAT) if dtype == np.float32 else clipped
 
 
 def _properties(model: Any, columns: list[dict[str, Any]] | None) -> dict[str, str]:

@@ -1,14 +1,12 @@
 """Inputs ► rows of numbers as nodes of a graph: a matrix, or the columns of a prepared table.
 
-A number comes as itself, with NaN for a gap, and yes and no as 1 and 0: how people write them is
-left to whoever reads the table. A
-category comes as text, without blanks around it. ONNX has no operators for what dates, free text
-and lists of tags take.
+How people write numbers, dates and lists is left to whoever reads the table. A number comes as
+itself, yes and no as 1 and 0, a date as whole seconds from 1970, a category as text, tags as
+several texts. ONNX has no operators for what free text takes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,21 +14,18 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skcamel.camel.scaling import Ranks
 from skcamel.data.cells import missing_spellings
-from skcamel.data.columns import Category, Flag, LearnedColumn, LeftOut, Number
+from skcamel.data.columns import CYCLES, Category, Date, Flag, LearnedColumn, LeftOut, Number, Tags
 from skcamel.data.pipeline import final, transformers
 from skcamel.data.preparer import TablePreparer
+from skcamel.data.text import shortened
 from skcamel.export.graph import Graph
 from skcamel.export.scores import by_column, levels
 
 KINDS = {np.dtype(np.float32): "float", np.dtype(np.float64): "double"}
-DOUBLE = 11  # the number of the type in ONNX
+INT64, DOUBLE = 7, 11  # the numbers of the types in ONNX
 LARGEST = np.array(np.finfo(np.float64).max)
 UNSEEN, GAP = -1, -2  # codes of categories
-UNREADABLE = {
-    "date": "reads no dates",
-    "text": "cannot weigh its words",
-    "tags": "splits no cells into lists",
-}
+NO_DATE = int(np.datetime64("NaT", "s").astype(np.int64))  # stands for a missing date
 CURE = "export the estimator alone, to_onnx(model[-1]), and prepare the rows in Python"
 
 
@@ -88,112 +83,143 @@ def _after(graph: Graph, X: str, step: Any) -> str:
 def _of_table(
     graph: Graph, preparer: TablePreparer, dtype: np.dtype[Any]
 ) -> tuple[str, list[dict[str, Any]]]:
-    """The same for the columns of a table: an input (m, 1) each."""
-    parts = [
-        part
-        for part in preparer.columns_
-        if not isinstance(part, LeftOut) and (part.feature_names() or part.indicator)
+    """The same for the columns of a table, with an input each."""
+    columns: list[Any] = [
+        column
+        for column in preparer.columns_
+        if not isinstance(column, LeftOut) and (column.feature_names() or column.indicator)
     ]
-    _check(parts)
-    inputs = {
-        part: graph.input(part.name, "string" if isinstance(part, Category) else KINDS[dtype], 1)
-        for part in parts
-    }
+    _check(columns)
+    inputs = [_input(graph, column, dtype) for column in columns]
     blocks: list[str] = []
-    owners: list[
-        tuple[LearnedColumn, bool]
-    ] = []  # for each column of the blocks its part, and whether it tells the gaps
-    for kind, read in ((Number, _numbers), (Flag, _flags)):
-        own: list[Any] = [part for part in parts if isinstance(part, kind)]
-        if own:
-            values, missing = read(
-                graph,
-                _double(graph, graph("Concat", *[inputs[part] for part in own], axis=1), dtype),
-                own,
-            )
-            blocks += [values, graph("Cast", missing, to=DOUBLE)]
-            owners += [(part, gap) for gap in (False, True) for part in own]
-    for part in parts:
-        if isinstance(part, Category):
-            blocks.append(_category(graph, inputs[part], part))
-            owners += [(part, False)] * len(part.feature_names()) + [(part, True)] * part.indicator
-    places: dict[tuple[LearnedColumn, bool], list[int]] = {}
-    for place, owner in enumerate(owners):
-        places.setdefault(owner, []).append(place)
-    order = [
-        place
-        for part in parts
-        for gap in (False, *[True] * part.indicator)
-        for place in places.get((part, gap), ())
-    ]
-    return graph("Gather", graph("Concat", *blocks, axis=1), np.array(order), axis=1), [
-        _told(part, inputs[part]) for part in parts
-    ]
+    owners: list[int] = []  # of each feature in the blocks: twice its column; an indicator: 1 more
+    numbers = [k for k, column in enumerate(columns) if isinstance(column, Number)]
+    if numbers:  # all at once, for there may be many
+        given = graph("Concat", *[inputs[k] for k in numbers], axis=1)
+        of_numbers = [columns[k] for k in numbers]
+        values, missing = _numbers(graph, _double(graph, given, dtype), of_numbers)
+        blocks += [values, graph("Cast", missing, to=DOUBLE)]
+        owners += [2 * k for k in numbers] + [2 * k + 1 for k in numbers]
+    for k, column in enumerate(columns):
+        if isinstance(column, Number):
+            continue
+        values, missing = _encoded(graph, inputs[k], column, dtype)
+        blocks += [values, graph("Cast", missing, to=DOUBLE)]
+        owners += [2 * k] * len(column.feature_names()) + [2 * k + 1]
+    order = sorted(range(len(owners)), key=owners.__getitem__)
+    wanted = [i for i in order if owners[i] % 2 == 0 or columns[owners[i] // 2].indicator]
+    rows = graph("Gather", graph("Concat", *blocks, axis=1), np.array(wanted), axis=1)
+    return rows, [_told(column, name) for column, name in zip(columns, inputs, strict=True)]
 
 
-def _told(part: LearnedColumn, name: str) -> dict[str, Any]:
-    told: dict[str, Any] = {"column": part.name, "input": name, "kind": part.kind}
-    if isinstance(part, Number) and part.unit:
-        told["unit"] = part.unit
-    if isinstance(part, Flag):
-        told |= {"yes": part.yes, "no": part.no}
-    return told
-
-
-def _check(parts: Sequence[LearnedColumn]) -> None:
+def _check(columns: list[LearnedColumn]) -> None:
     """Refuse columns that ONNX cannot read as we do."""
-    for part in parts:
-        if part.kind in UNREADABLE:
-            raise ValueError(
-                f"The column {part.name!r:.80} holds {part.kind}, and ONNX {UNREADABLE[part.kind]}."
-                f" Fit without it (--drop, or TablePreparer(drop=[{part.name!r:.80}])); or {CURE}."
-            )
+    names = [
+        column.name for column in columns if not isinstance(column, (Number, Flag, Category, Date))
+    ]
+    if names:
+        raise ValueError(
+            f"ONNX has no operators for free text: {shortened(names, 8)}. Fit without these columns"
+            f" (--drop, or TablePreparer(drop=[{names[0]!r:.60}, …])), or {CURE}."
+        )
 
 
-def _numbers(graph: Graph, given: str, parts: list[Number]) -> tuple[str, str]:
-    """Numbers or their ranks, gaps filled by medians; and which are gaps."""
+def _input(graph: Graph, column: LearnedColumn, dtype: np.dtype[Any]) -> str:
+    if isinstance(column, Date):
+        return graph.input(column.name, "int64", 1)
+    if isinstance(column, Category):
+        width = f"tags of {column.name}" if isinstance(column, Tags) else 1
+        return graph.input(column.name, "string", width)
+    return graph.input(column.name, KINDS[dtype], 1)
+
+
+def _told(column: LearnedColumn, name: str) -> dict[str, Any]:
+    """What the metadata of the file say of an input."""
+    details = {key: getattr(column, key, "") for key in ("unit", "yes", "no")}
+    if isinstance(column, Date):
+        details["missing"] = NO_DATE
+    told = {"column": column.name, "input": name, "kind": column.kind}
+    return told | {key: value for key, value in details.items() if value != ""}
+
+
+def _numbers(graph: Graph, given: str, columns: list[Any]) -> tuple[str, str]:
+    """Numbers or their ranks, missing ones filled by medians; and which are missing."""
     missing = graph("Not", graph("LessOrEqual", graph("Abs", given), LARGEST))  # also of NaN
-    filled = graph("Where", missing, np.array([part.median for part in parts]), given)
-    steps = [part.ranks for part in parts if part.ranks is not None]
-    if not steps:
-        return filled, missing
-    ends = np.cumsum([len(own.knots) for own in steps])  # of all columns one after the other
-    return (
-        levels(
-            graph,
-            filled,
-            Ranks(
-                np.concatenate([own.knots for own in steps]),
-                np.concatenate([own.levels for own in steps]),
-                ends,
-            ),
-        ),
-        missing,
-    )
+    filled = graph("Where", missing, np.array([column.median for column in columns]), given)
+    ranks = [column.ranks for column in columns if column.ranks is not None]
+    return (_levels(graph, filled, ranks) if ranks else filled), missing
 
 
-def _flags(graph: Graph, given: str, _: list[Flag]) -> tuple[str, str]:
-    """1 and 0, and ½ for all else; and which are neither."""
-    missing = graph(
-        "Not",
-        graph("Or", graph("Equal", given, np.array(0.0)), graph("Equal", given, np.array(1.0))),
-    )
-    return graph("Where", missing, np.array(0.5), given), missing
+def _levels(graph: Graph, values: str, ranks: list[Any]) -> str:
+    """Ranks of values (m, k), a column each."""
+    knots = np.concatenate([own.knots for own in ranks])
+    shares = np.concatenate([own.levels for own in ranks])
+    ends = np.cumsum([len(own.knots) for own in ranks])
+    return levels(graph, values, Ranks(knots, shares, ends))
 
 
-def _category(graph: Graph, given: str, part: Category) -> str:
-    """A column of 0 and 1 for each value, one for the rare ones, and one for gaps if they have one."""
-    width = len(part.feature_names())
-    codes = dict(zip(part.values, range(width), strict=False)) | dict.fromkeys(
-        part.rare, len(part.values)
-    )
-    codes |= dict.fromkeys(missing_spellings(), GAP) if part.indicator else {}
+def _encoded(
+    graph: Graph, given: str, column: LearnedColumn, dtype: np.dtype[Any]
+) -> tuple[str, str]:
+    """Features (m, k) of one column, double, and whether its cells are missing (m, 1)."""
+    if isinstance(column, Flag):
+        return _flag(graph, _double(graph, given, dtype))
+    if isinstance(column, Date):
+        return _date(graph, given, column)
+    return _category(graph, given, column)
+
+
+def _flag(graph: Graph, given: str) -> tuple[str, str]:
+    """1 and 0, and ½ for all else, which is missing."""
+    is_known = graph("Or", *[graph("Equal", given, np.array(value)) for value in (0.0, 1.0)])
+    return graph("Where", is_known, given, np.array(0.5)), graph("Not", is_known)
+
+
+def _date(graph: Graph, given: str, column: Date) -> tuple[str, str]:
+    """Rank, and half of sine and cosine of each cycle, 0 where the date is missing."""
+    missing = graph("Equal", given, np.array(NO_DATE))
+    seconds = graph("Where", missing, np.array(column.median), given)
+    half = graph("Where", missing, np.array(0.0), np.array(0.5))
+    blocks: list[str] = []
+    if column.ranks is not None:
+        blocks.append(_levels(graph, graph("Cast", seconds, to=DOUBLE), [column.ranks]))
+    for cycle in column.cycles:
+        phase = graph("Cast", _phase(graph, cycle, seconds), to=DOUBLE)
+        period = CYCLES[cycle] * (3600 if cycle == "hour" else 1)
+        angle = graph("Mul", phase, np.array(2 * np.pi / period))
+        blocks += [graph("Mul", graph(wave, angle), half) for wave in ("Sin", "Cos")]
+    return graph("Concat", *blocks, axis=1), missing
+
+
+def _phase(graph: Graph, cycle: str, seconds: str) -> str:
+    """Second of the day, weekday from Monday, or month from 0, of whole seconds from 1970."""
+    second = graph("Mod", seconds, np.array(86_400))
+    if cycle == "hour":
+        return second
+    days = graph("Div", graph("Sub", seconds, second), np.array(86_400))
+    if cycle == "weekday":
+        return graph("Mod", graph("Add", days, np.array(3)), np.array(7))  # 1970: a Thursday
+    months = np.arange("1970-01", "2370-01", dtype="datetime64[M]")  # then the calendar repeats
+    begin = months.astype("datetime64[D]").astype(np.float64)
+    day = graph("Cast", graph("Mod", days, np.array(146_097)), to=DOUBLE)
+    numbers = Ranks(begin, np.arange(len(begin), dtype=np.float64), np.array([len(begin)]))
+    month = graph("Cast", graph("Floor", levels(graph, day, numbers)), to=INT64)
+    return graph("Mod", month, np.array(12))
+
+
+def _category(graph: Graph, given: str, column: Any) -> tuple[str, str]:
+    """A feature of 0 and 1 for each value, and one for the rare ones."""
+    width = len(column.feature_names())
+    codes = dict.fromkeys(missing_spellings(), GAP)
+    codes |= dict.fromkeys(column.rare, len(column.values))
+    codes |= {value: code for code, value in enumerate(column.values)}
     keys = {
         "keys_strings": list(codes),
         "values_int64s": list(codes.values()),
         "default_int64": UNSEEN,
     }
     coded = graph("LabelEncoder", given, domain="ai.onnx.ml", **keys)
-    return graph(
-        "Cast", graph("Equal", coded, np.array([*range(width), *[GAP] * part.indicator])), to=DOUBLE
-    )
+    each = graph("Equal", graph("Unsqueeze", coded, np.array([2])), np.arange(width))
+    values = graph("ReduceMax", graph("Cast", each, to=DOUBLE), np.array([1]), keepdims=0)
+    is_gap = graph("Cast", graph("Equal", coded, np.array(GAP)), to=DOUBLE)
+    return values, graph("ReduceMin", is_gap, np.array([1]))  # of tags: all of them

@@ -53,8 +53,8 @@ class Graph:
         self._taken.add(found)
         return found
 
-    def input(self, name: str, kind: str, width: int) -> str:
-        """An input of shape (rows, width) that holds "float", "double" or "string"; its name."""
+    def input(self, name: str, kind: str, width: int | str) -> str:
+        """An input of shape (rows, width) that holds "float", "double", "int64" or "string"; its name."""
         self.inputs.append(_declared(self.name(name), kind, ["rows", width]))
         return self.inputs[-1].name
 

@@ -5,16 +5,15 @@ large sums: in single precision a
 model of 1,000 rows would miss its scores by 3e-5. So single precision is a matter of inputs and
 outputs alone.
 
-Distances come from fast formulas whose rounding is relative to the length of the rows, which are
-moved around their mean first. Where that
-might show, because a new row is as good as equal to a training row, they come from differences.
-Whatever is no matrix product takes a new
-row at a time, so that its memory does not grow with the number of new rows.
+Squared distances come from a product, whose rounding is relative to the length of the rows. Where
+that might show, because a new row is as good as equal to a training row, they come from
+differences, as the distances of the Laplacian kernel always do. What is no product takes a new row
+at a time, so that its memory does not grow with the number of new rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import log
 from typing import Any
 
@@ -50,7 +49,7 @@ def write_scores(graph: Graph, X: str, estimator: BaseCamel) -> str:
     >>> graph = Graph()
     >>> found = write_scores(graph, graph.input("X", "double", 4), model)
     >>> [node.op_type for node in graph.nodes]
-    ['Sub', 'Gemm', 'Add', 'Mul', 'ReduceSum', 'Add', 'Mul', 'Exp', 'MatMul', 'Add']
+    ['Gemm', 'Add', 'Mul', 'ReduceSum', 'Add', 'Mul', 'Exp', 'MatMul', 'Add']
     """
     constant, members = estimator._terms()
     total = graph.constant(constant + sum(weight * member._offset for weight, member in members))
@@ -69,8 +68,7 @@ def _features(graph: Graph, X: str, member: Any) -> tuple[str, np.ndarray]:
         return scaled(graph, X, member._scaling), (
             A if member.X_fit_ is None else member.X_fit_.T @ A
         )
-    scaling, Z = _around_mean(member._scaling, dense(member.X_fit_))
-    rows = scaled(graph, X, scaling)
+    rows, Z = scaled(graph, X, member._scaling), dense(member.X_fit_)
     D = _distances(graph, rows, Z, member._kernel)
     exponent = (
         -0.5 / member._kernel.bandwidth**2 if name == "rbf" else -1 / member._kernel.bandwidth
@@ -128,87 +126,43 @@ def levels(graph: Graph, X: str, ranks: Ranks) -> str:
     return graph("Add", level, graph("Mul", graph("Sub", next_level, level), share))
 
 
-def _around_mean(scaling: Scaling, Z: np.ndarray) -> tuple[Scaling, np.ndarray]:
-    """The same with the training rows Z (n, d) around their mean, but for columns that lie around the origin already."""
-    shift = np.zeros(Z.shape[1]) if scaling.shift is None else scaling.shift
-    scale = 1.0 if scaling.scale is None else scaling.scale
-    further = np.where(
-        shift == 0, scale * Z.mean(axis=0), 0.0
-    )  # another shift would cost a large one its last digits
-    return Scaling(scaling.name, shift + further, scaling.scale, scaling.ranks), Z - further / scale
-
-
 def _distances(graph: Graph, rows: str, Z: np.ndarray, kernel: Kernel) -> str:
-    """The distance (m, n) that the kernel is a function of: by a fast formula, or by differences where a pair is too near for it."""
+    """The distance (m, n) that the kernel is a function of."""
+    n, d = Z.shape
     if kernel.name == "laplacian":
-        size = max(1, BLOCK // Z.shape[1])
-        blocks = [graph.constant(Z[i : i + size].T) for i in range(0, len(Z), size)]  # (d, b) each
-        D, length = _absolute(graph, rows, Z, blocks), np.abs(Z).sum(axis=1).max()
-    else:
-        blocks = [graph.constant(Z)]  # (n, d), for one product
-        D, length = _squared(graph, rows, Z, blocks[0]), (Z * Z).sum(axis=1).max()
-    near = _near(kernel, ROUNDING * 2 * float(length))
+        size = max(1, BLOCK // d)
+        blocks = [graph.constant(Z[i : i + size].T) for i in range(0, n, size)]  # (d, b) each
+        return graph.once((rows, *blocks), lambda: _sums(graph, rows, d, n, blocks))
+    whole, squares = graph.constant(Z.T), (Z * Z).sum(axis=1)  # ||x||² + ||z||² - 2 xᵀz
+    D = graph("Add", graph("Gemm", rows, whole, alpha=-2.0), squares)
+    D = graph("Add", D, graph("ReduceSum", graph("Mul", rows, rows), np.array([1])))
+    near = _near(kernel, ROUNDING * 2 * float(squares.max()))
     if near > 0:
-        terms, axis = (
-            (_absolute_differences, 0) if kernel.name == "laplacian" else (_squared_differences, 1)
-        )
         too_near = graph("Less", graph("ReduceMin", D, keepdims=0), np.array(near))
-        D = graph.either(
-            too_near, lambda inner: _sums(inner, rows, Z, blocks, terms, axis), D, len(Z)
-        )
+        D = graph.either(too_near, lambda inner: _sums(inner, rows, d, n, [whole], True), D, n)
     return graph("Sqrt", graph("Max", D, np.array(0.0))) if kernel.name == "exponential" else D
 
 
 def _near(kernel: Kernel, error: float) -> float:
-    """Below which distance the error of a fast formula moves the kernel by more than the tolerance; 0 where it never does."""
-    sigma = kernel.bandwidth
+    """Below which squared distance the error of the fast formula moves the kernel by more than the tolerance; 0 where it never does."""
     if kernel.name == "exponential":  # the root of an error is large at 0
-        return (error / (2 * TOLERANCE * sigma)) ** 2
-    per_unit = 2 * sigma**2 if kernel.name == "rbf" else sigma
+        return (error / (2 * TOLERANCE * kernel.bandwidth)) ** 2
+    per_unit = 2 * kernel.bandwidth**2
     return max(0.0, per_unit * log(max(error / per_unit / TOLERANCE, 1e-300)))
 
 
-def _squared(graph: Graph, rows: str, Z: np.ndarray, whole: str) -> str:
-    """||x - z||² = ||x||² + ||z||² - 2 xᵀz."""
-    D = graph("Add", graph("Gemm", rows, whole, alpha=-2.0, transB=1), (Z * Z).sum(axis=1))
-    return graph("Add", D, graph("ReduceSum", graph("Mul", rows, rows), np.array([1])))
-
-
-def _absolute(graph: Graph, rows: str, Z: np.ndarray, blocks: Sequence[str]) -> str:
-    """||x - z||₁ = Σ z + Σ x - 2 Σ min(x, z): a pass over the numbers less than by differences."""
-    overlap = graph.once(
-        ("overlap", rows, *blocks),
-        lambda: _sums(graph, rows, Z, blocks, lambda inner, *own: inner("Min", *own)),
-    )
-    D = graph("Sub", Z.sum(axis=1), graph("Mul", overlap, np.array(2.0)))
-    return graph("Add", D, graph("ReduceSum", rows, np.array([1])))
-
-
 def _sums(
-    graph: Graph,
-    rows: str,
-    Z: np.ndarray,
-    blocks: Sequence[str],
-    terms: Callable[[Graph, str, str], str],
-    axis: int = 0,
+    graph: Graph, rows: str, d: int, n: int, blocks: Sequence[str], squared: bool = False
 ) -> str:
-    """Sums over the columns, which are this axis of the blocks, of terms of a block of training rows and a new row: (m, n)."""
+    """Sums of absolute or squared differences of rows (m, d) and blocks of training rows (d, b): (m, n)."""
 
     def of_row(inner: Graph, row: str) -> str:
-        row = inner("Unsqueeze", row, np.array([1 - axis]))
-        sums = [
-            inner("ReduceSum", terms(inner, block, row), np.array([axis]), keepdims=0)
-            for block in blocks
-        ]
+        column = inner("Unsqueeze", row, np.array([1]))
+        sums: list[str] = []
+        for block in blocks:
+            apart = inner("Sub", block, column)
+            terms = inner("Mul", apart, apart) if squared else inner("Abs", apart)
+            sums.append(inner("ReduceSum", terms, np.array([0]), keepdims=0))
         return inner("Concat", *sums, axis=0)
 
-    return graph.each_row(rows, Z.shape[1], of_row, len(Z))
-
-
-def _absolute_differences(graph: Graph, block: str, row: str) -> str:
-    return graph("Abs", graph("Sub", block, row))
-
-
-def _squared_differences(graph: Graph, block: str, row: str) -> str:
-    apart = graph("Sub", block, row)
-    return graph("Mul", apart, apart)
+    return graph.each_row(rows, d, of_row, n)

@@ -22,7 +22,7 @@ from skcamel.baselines import (
     EnsembleOfClassifierChains,
     RAkEL,
 )
-from skcamel.baselines.base import WithCuts, known_thresholds
+from skcamel.baselines.base import WithThresholds, known_thresholds
 from skcamel.baselines.linear import filled, tuned_cut
 from skcamel.baselines.logistic import fit_chains, fit_logistic, fit_softmax
 from skcamel.camel.thresholds import thresholds
@@ -319,7 +319,7 @@ def test_one_estimator_for_all_labels_says_what_to_do():
     with pytest.raises(
         ValueError, match=r"unknown entries \(NaN\).*use BinaryRelevance\(estimator\)"
     ):
-        WithCuts(ExtraTreesClassifier(5)).fit(X, gaps)
+        WithThresholds(ExtraTreesClassifier(5)).fit(X, gaps)
 
 
 def test_a_label_with_one_known_class_is_told_of():

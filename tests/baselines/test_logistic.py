@@ -7,14 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.optimize import check_grad
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 from baselines import overlapping
 from reference import baselines as literal
 from skcamel.baselines import logistic
-from skcamel.baselines.lbfgs import loss_and_residual
 
 
 def standardised(X):
@@ -33,20 +31,16 @@ def test_the_objective_is_scikit_learns_to_one_in_a_million(seed):
 
 
 @pytest.mark.parametrize("kind", ["overlapping", "nearly separable", "separable"])
-def test_it_stops_where_scikit_learn_stops(kind, rng):
+def test_it_stops_where_scikit_learn_stops(kind):
     """Where classes can be separated there is no optimum, and only the same start, steps and stop give the same model."""
     X, Y = overlapping.make(
         n=120, d={"overlapping": 10, "nearly separable": 60, "separable": 130}[kind]
     )
-    new, Z = overlapping.make(n=50, d=X.shape[1], seed=1)[0], standardised(X)
-    model = logistic.fit_logistic(X, Y)
+    model, Z = logistic.fit_logistic(X, Y), standardised(X)
     theirs = [LogisticRegression(C=5e7, max_iter=1000).fit(Z, y) for y in Y.T]
-    steps = np.array([one.n_iter_[0] for one in theirs])
-    np.testing.assert_allclose(model.n_iter, steps, atol=2, rtol=0.2)
-    margins = np.column_stack(
-        [one.decision_function((new - X.mean(axis=0)) / X.std(axis=0, ddof=1)) for one in theirs]
-    )
-    assert (np.sign(margins) == np.sign(model.probabilities(new) - 0.5)).mean() > 0.97
+    np.testing.assert_array_equal(model.n_iter, [one.n_iter_[0] for one in theirs])
+    weights = np.column_stack([np.append(one.intercept_, one.coef_) for one in theirs])
+    np.testing.assert_allclose(model.coef, weights, rtol=1e-3, atol=1e-3 * abs(weights).max())
 
 
 def test_the_gradient_vanishes_at_the_fit():
@@ -235,25 +229,3 @@ def test_sparse_new_rows_give_the_probabilities_of_dense_ones():
     np.testing.assert_allclose(
         model.probabilities(sparse.csr_array(X)), model.probabilities(X), atol=1e-10
     )
-
-
-@pytest.mark.parametrize("n_columns", [1, 3])
-def test_the_residual_is_the_derivative_of_the_loss(n_columns, rng):
-    targets = np.zeros((1, n_columns, 1))
-    targets[0, 0] = 1
-    z = rng.normal(size=n_columns)
-    z -= z.mean() * (n_columns > 1)
-    error = check_grad(
-        lambda z: loss_and_residual(z[None, :, None], targets, np.array([[2.5]]))[0][0],
-        lambda z: loss_and_residual(z[None, :, None], targets, np.array([[2.5]]))[1][0, :, 0],
-        z,
-    )
-    assert error < 1e-6
-
-
-@pytest.mark.parametrize("n_columns", [1, 2])
-def test_huge_margins_do_not_overflow(n_columns):
-    margins = np.array([[[1e4], [-1e4]], [[-1e4], [1e4]]])[:, :n_columns]
-    loss, residual = loss_and_residual(margins, np.zeros_like(margins), np.ones((2, 1)))
-    assert np.isfinite(loss).all()
-    assert np.isfinite(residual).all()

@@ -22,7 +22,7 @@ from skcamel.baselines import (
     EnsembleOfClassifierChains,
     RAkEL,
 )
-from skcamel.baselines.base import WithCuts
+from skcamel.baselines.base import WithThresholds
 from skcamel.camel.thresholds import METRICS, thresholds
 from skcamel.checks import ConstantLabelWarning
 from skcamel.metrics import NAMES, evaluate
@@ -38,7 +38,7 @@ MODELS = [
     RAkEL(random_state=0),
     LLSF(preset="fair"),
     JFSC(preset="fair"),
-    WithCuts(ExtraTreesClassifier(5, random_state=0)),
+    WithThresholds(ExtraTreesClassifier(5, random_state=0)),
 ]
 each_model = pytest.mark.parametrize(
     "model", MODELS, ids=lambda model: str(model).replace(" ", "")[:30]
@@ -51,7 +51,7 @@ each_search = pytest.mark.parametrize("search", SEARCHES, ids=lambda search: typ
 
 
 @parametrize_with_checks(
-    [WithCuts(ExtraTreesClassifier(5, random_state=0))],
+    [WithThresholds(ExtraTreesClassifier(5, random_state=0))],
     expected_failed_checks=lambda _: {
         "check_classifiers_multilabel_output_format_predict_proba": (
             "five trees are often unanimous, so that probabilities are 0 and 1"
@@ -66,7 +66,7 @@ def test_a_classifier_without_probabilities_has_no_thresholds():
     with pytest.raises(
         TypeError, match="estimator must be a classifier with predict_proba, got RidgeClassifier"
     ):
-        WithCuts(RidgeClassifier()).fit(X, Y)
+        WithThresholds(RidgeClassifier()).fit(X, Y)
 
 
 def test_sparse_probabilities_are_taken_as_dense_ones():
@@ -75,7 +75,7 @@ def test_sparse_probabilities_are_taken_as_dense_ones():
             return sparse.lil_array(np.column_stack([P[:, 1] for P in super().predict_proba(X)]))
 
     thin, dense = (
-        WithCuts(base, threshold="macro_f1").fit(X, Y)
+        WithThresholds(base, threshold="macro_f1").fit(X, Y)
         for base in (Sparse(), KNeighborsClassifier())
     )
     np.testing.assert_array_equal(thin.decision_function(X), dense.decision_function(X))
@@ -284,7 +284,7 @@ def test_weights_move_a_bootstrap_too():
         BinaryRelevance,
         RAkEL,
         lambda base: EnsembleOfClassifierChains(2, base_estimator=base),
-        WithCuts,
+        WithThresholds,
     ],
 )
 def test_a_base_estimator_without_weights_is_refused(kind):

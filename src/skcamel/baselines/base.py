@@ -162,7 +162,7 @@ def _confidences_of(F: np.ndarray, _scores: np.ndarray) -> np.ndarray:
 
 
 @dataclass(eq=False, repr=False)
-class WithCuts(Baseline):
+class WithThresholds(Baseline):
     """One classifier for all labels together, such as a forest; its probabilities are decided like those of the other methods.
 
     The estimator has a `predict_proba` for label matrices, in any form of scikit-learn, or sparse
@@ -171,7 +171,7 @@ class WithCuts(Baseline):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklearn.ensemble import ExtraTreesClassifier
     >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
-    >>> WithCuts(ExtraTreesClassifier(10, random_state=0), threshold="macro_f1").fit(X, Y).predict(X).shape
+    >>> WithThresholds(ExtraTreesClassifier(10, random_state=0), threshold="macro_f1").fit(X, Y).predict(X).shape
     (60, 3)
     """
 

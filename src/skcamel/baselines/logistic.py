@@ -7,13 +7,15 @@ the standardised columns.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.special import expit
 
-from skcamel.arrays import Array, dense, one_thread
+from skcamel.arrays import Array, allowed_threads, dense, one_thread
 from skcamel.baselines.lbfgs import MEMORY, Problems, minimise
 from skcamel.camel.scaling import is_filled, moments, shifted, varies
 
@@ -30,7 +32,7 @@ class StandardisedRows:
 
     def __init__(self, Z: Array, mean: np.ndarray) -> None:
         self.Z, self.mean = Z, mean
-        self.Z_transposed = sparse.csr_array(Z.T) if sparse.issparse(Z) else Z.T
+        self.Z_transposed = Z.T
         self.shape = (Z.shape[0], 1 + Z.shape[1])
 
     def times(self, W: np.ndarray) -> np.ndarray:
@@ -254,19 +256,32 @@ def solve(
     n, n_columns, n_problems = targets.shape
     weights = np.ones(n) if weights is None else weights
     weights = np.broadcast_to(weights.reshape(n, -1), (n, n_problems))
-    size = max(1, BUDGET // (8 * n_columns * (10 * n + (2 * MEMORY + 10) * A.shape[1])))
-    parts = [slice(first, first + size) for first in range(0, n_problems, size)]
-    coef, n_iter = np.zeros((A.shape[1], n_columns, n_problems)), np.zeros(n_problems, dtype=int)
-    with one_thread(n * coef.size, SMALL):
-        for part in parts:
-            problems = Problems(
+    total = weights.sum(axis=0)
+    if allowed is None:
+        allowed = np.ones((A.shape[1], n_problems), dtype=bool)
+    bytes_each = 8 * n_columns * (10 * n + (2 * MEMORY + 10) * A.shape[1])
+    n_threads = allowed_threads() if n * A.shape[1] * n_columns * n_problems > SMALL else 1
+    size = min(BUDGET // (bytes_each * n_threads), math.ceil(n_problems / n_threads))
+    parts = [slice(i, i + max(1, size)) for i in range(0, n_problems, max(1, size))]
+    with one_thread():
+        solved = Parallel(n_jobs=n_threads, prefer="threads")(
+            delayed(minimise)(
                 A,
-                targets[..., part],
-                weights[:, part],
-                None if allowed is None else allowed[:, part],
-                RIDGE,
+                Problems(
+                    targets[..., part],
+                    weights[:, part] / total[part],
+                    RIDGE / total[part],
+                    allowed[:, part],
+                ),
+                tol=tol,
+                max_iter=max_iter,
             )
-            coef[..., part], n_iter[part] = minimise(problems, tol=tol, max_iter=max_iter)
+            for part in parts
+        )
+    coef = np.zeros((A.shape[1], n_columns, n_problems))
+    n_iter = np.zeros(n_problems, dtype=int)
+    for part, (weights_of_part, steps) in zip(parts, solved, strict=True):
+        coef[..., part], n_iter[part] = weights_of_part, steps
     return coef, n_iter
 
 

@@ -26,7 +26,7 @@ from skcamel.baselines import (
     EnsembleOfClassifierChains,
     RAkEL,
 )
-from skcamel.baselines.base import WithCuts, class_one
+from skcamel.baselines.base import WithThresholds, class_one
 from skcamel.camel.classifier_cv import CamelClassifierCV
 from skcamel.checks import choice
 from skcamel.experiment.records import jsonable, version_of
@@ -234,7 +234,7 @@ def _forest(name: str, preset: str) -> Any:
     forest = getattr(ensemble, name)(500)
     if THRESHOLDS[preset] == "zero":
         return forest
-    return WithCuts(forest, threshold=THRESHOLDS[preset])
+    return WithThresholds(forest, threshold=THRESHOLDS[preset])
 
 
 def _for_each_label(learner: Any, preset: str) -> Any:

@@ -68,18 +68,6 @@ def test_one_label_without_bootstrap_is_binary_relevance():
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_first_label_of_a_chain_is_that_of_binary_relevance(seed):
-    X, Y = overlapping.make()
-    model = plain(random_state=seed).fit(X, Y)
-    first = model.estimators_[0].order[0]
-    np.testing.assert_allclose(
-        model.predict_proba(X)[:, first],
-        BinaryRelevance(tol=1e-9).fit(X, Y).predict_proba(X)[:, first],
-        atol=1e-6,
-    )
-
-
 def test_confidences_are_averaged_and_cut_at_a_half():
     X, Y = overlapping.make()
     model = EnsembleOfClassifierChains(5, random_state=0).fit(X, Y)
@@ -116,24 +104,6 @@ def test_a_constant_label_leaves_the_others_unchanged(value):
     assert (with_constant[:, 1] == value).all()
 
 
-def test_rare_labels_may_miss_a_bag():
-    X, Y = overlapping.make()
-    Y[:, 2] = 0
-    Y[5, 2] = 1
-    F = EnsembleOfClassifierChains(8, random_state=0).fit(X, Y).predict_proba(X)
-    assert np.isfinite(F).all()
-
-
-def test_orders_are_permutations_and_differ():
-    X, Y = overlapping.make()
-    orders = [
-        tuple(chain.order)
-        for chain in EnsembleOfClassifierChains(8, random_state=0).fit(X, Y).estimators_
-    ]
-    assert all(sorted(order) == [0, 1, 2, 3] for order in orders)
-    assert len(set(orders)) > 1
-
-
 def test_the_seed_decides_everything_and_jobs_nothing(monkeypatch):
     X, Y = overlapping.make()
     monkeypatch.setattr(transformation, "TOGETHER", 2 * Y.size)
@@ -146,15 +116,6 @@ def test_the_seed_decides_everything_and_jobs_nothing(monkeypatch):
         abs(one - EnsembleOfClassifierChains(4, random_state=2).fit(X, Y).predict_proba(X)).max()
         > 1e-3
     )
-
-
-@pytest.mark.parametrize("bootstrap", [True, False])
-def test_members_solved_together_are_members_solved_apart(bootstrap, monkeypatch):
-    X, Y = overlapping.make(n=250)
-    model = EnsembleOfClassifierChains(5, bootstrap=bootstrap, random_state=0, tol=1e-7)
-    together = model.fit(X, Y).predict_proba(X)
-    monkeypatch.setattr(transformation, "TOGETHER", 1)
-    np.testing.assert_allclose(model.fit(X, Y).predict_proba(X), together, atol=1e-5)
 
 
 def test_an_estimator_of_choice_gives_scikit_learns_chain():

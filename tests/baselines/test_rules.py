@@ -92,16 +92,6 @@ def test_default_decisions_are_those_of_F_at_least_one_half(model):
     np.testing.assert_array_equal(fitted.decision_function(X) > 0, F >= 0.5)
 
 
-@pytest.mark.parametrize("model", [LLSF(preset="fair"), JFSC(preset="fair")])
-def test_a_linear_score_of_exactly_one_half_is_predicted(model):
-    fitted = clone(model).fit(X, Y)
-    fitted.coef_, fitted.intercept_ = (
-        0 * fitted.coef_,
-        np.array([0.5, np.nextafter(0.5, 0), np.nextafter(0.5, 1), 0.5]),
-    )
-    np.testing.assert_array_equal(fitted.predict(X), np.tile([1, 0, 1, 1], (len(X), 1)))
-
-
 @each_model
 def test_a_number_is_a_threshold_of_the_scores(model):
     fitted = clone(model).set_params(threshold=-0.1).fit(X, Y)
@@ -251,31 +241,6 @@ def test_rows_without_weight_are_as_if_they_were_not_there(search):
     assert one.cv_results_["mean_test_macro_f1"] == pytest.approx(
         other.cv_results_["mean_test_macro_f1"]
     )
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        BinaryRelevance(tol=1e-7),
-        EnsembleOfClassifierChains(2, bootstrap=False, random_state=0, tol=1e-7),
-    ],
-)
-def test_small_weights_change_nothing(model):
-    plain = clone(model).fit(X, Y).predict_proba(X)
-    np.testing.assert_allclose(
-        clone(model).fit(X, Y, sample_weight=np.full(len(X), 1e-5)).predict_proba(X),
-        plain,
-        atol=2e-3,
-    )
-
-
-def test_weights_move_a_bootstrap_too():
-    heavy = np.where(Y[:, 0] > 0, 20.0, 1.0)
-    plain, weighted = (
-        EnsembleOfClassifierChains(5, random_state=0).fit(X, Y, sample_weight=w)
-        for w in (None, heavy)
-    )
-    assert (weighted.decision_function(X)[:, 0] > plain.decision_function(X)[:, 0]).mean() > 0.95
 
 
 @pytest.mark.parametrize(

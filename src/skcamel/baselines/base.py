@@ -6,7 +6,7 @@ import warnings
 from copy import copy
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
@@ -27,25 +27,40 @@ from skcamel.checks import (
 
 SMALLEST = float(np.finfo(np.float64).tiny)  # of the positive numbers that lose no digits
 INNER_FOLDS = 5
-TrainingData = tuple[
-    Array, np.ndarray, np.ndarray | None
-]  # X (n, d), Y (n, q) in {0, 1}, NaN where unknown, weights (n,)
+
+
+class Training(NamedTuple):
+    """What a method learns from."""
+
+    X: Array  # (n, d)
+    Y: np.ndarray  # (n, q) in {0, 1}, NaN where unknown
+    weights: np.ndarray | None  # (n,)
+
+    def rows(self, which: np.ndarray) -> Training:
+        """Some of the rows, by numbers or as a mask."""
+        if which.dtype == bool and which.all():
+            return self
+        weights = None if self.weights is None else self.weights[which]
+        return Training(self.X[which], self.Y[which], weights)
+
+    def with_weight(self) -> Training:
+        """The rows that have weight."""
+        return self if self.weights is None else self.rows(self.weights > 0)
 
 
 @dataclass(eq=False, repr=False)  # fields are the parameters, as in its subclasses
 class Baseline(MultiLabelClassifier):
     """A method that rates labels by F (m, q); its scores are F - 1/2, and labels with a score above their threshold are predicted.
 
-    A subclass checks its parameters in `_check_parameters`, learns in `_learn(X, Y, weights)` from
-    float64 rows (array or CSR),
-    labels in {0, 1}, NaN where unknown, and positive weights or None, and answers with F in
-    `_confidences(X)`.
+    A subclass checks its parameters in `_check_parameters`, learns in `_learn(data)` from float64
+    rows (array or CSR) with positive weights or None, and answers with F in `_confidences(X)`.
     """
 
     _: KW_ONLY
     threshold: float | str | Array = "zero"
     THRESHOLDS: ClassVar[tuple[str, ...]] = WORDS
     PROBABILISTIC: ClassVar[bool] = False  # whether F is a probability
+    TAKES_UNKNOWN: ClassVar[bool] = False  # whether labels may be unknown (NaN)
 
     def __sklearn_tags__(self) -> Any:
         """Multi-label; sparse rows."""
@@ -57,7 +72,7 @@ class Baseline(MultiLabelClassifier):
     def _check_parameters(self) -> None:
         check_threshold(self.threshold, self.THRESHOLDS)
 
-    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
+    def _learn(self, data: Training) -> None:
         raise NotImplementedError
 
     def _confidences(self, X: Array) -> np.ndarray:
@@ -94,51 +109,54 @@ class Baseline(MultiLabelClassifier):
             labels = check_labels(y, rows.shape[0])
             weights = check_weights(sample_weight, rows.shape[0])
             unknown = np.isnan(labels.Y)
+            if unknown.any() and not self.TAKES_UNKNOWN:
+                raise ValueError(
+                    f"Y has {unknown.sum()} unknown entries (NaN), and {type(self).__name__} needs"
+                    " every label of a row; drop those rows, or use BinaryRelevance, which learns"
+                    " each label from the rows where it is known."
+                )
             warn_of_constant_labels(labels, weights)
-            self.classes_, self.label_names_, self._target = (
-                labels.classes,
-                labels.names,
-                labels.target,
-            )
-            Y = (labels.Y > 0).astype(np.float64)
-            Y[unknown] = np.nan
-            cuts = self._learn_all(rows.astype(np.float64), Y, weights)
-            self.thresholds_ = np.where(unknown.all(axis=0), np.maximum(cuts, 0.0), cuts)
+            self.classes_, self.label_names_ = labels.classes, labels.names
+            self._target = labels.target
+            Y = np.where(unknown, np.nan, labels.Y > 0)
+            found = self._learn_all(Training(rows.astype(np.float64), Y, weights))
+            self.thresholds_ = np.where(unknown.all(axis=0), np.maximum(found, 0.0), found)
         return self
 
-    def _learn_all(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    def _learn_all(self, data: Training) -> np.ndarray:
         """Learn from the rows that have weight, and return the thresholds, (q,)."""
-        X, Y, weights = with_weight(X, Y, weights)
-        self._learn(X, Y, weights)
-        return self._cuts(X, Y, weights)
+        data = data.with_weight()
+        self._learn(data)
+        return self._thresholds(data)
 
-    def _cuts(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    def _thresholds(self, data: Training) -> np.ndarray:
         """Thresholds of the labels, (q,); tuned ones come from the scores of inner folds."""
-        scores = self._held_out_scores(X, Y, weights) if is_tuned(self.threshold) else Y
-        return known_thresholds(self.threshold, Y, scores, weights)
+        scores = self._left_out_scores(data) if is_tuned(self.threshold) else data.Y
+        known = ~np.isnan(data.Y)
+        weights = data.weights
+        if not known.all():
+            weights = known * (1.0 if weights is None else weights[:, None])
+        scores = np.where(known, scores, 0.0)
+        return thresholds(self.threshold, data.Y > 0, scores, weights)
 
-    def _held_out_scores(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    def _left_out_scores(self, data: Training) -> np.ndarray:
         """Score of every row by a model that learned without its fold, (n, q)."""
-        if len(Y) < 2:
+        n = len(data.Y)
+        if n < 2:
             raise ValueError(
                 f"threshold={self.threshold!r} is tuned on inner folds, which need at least 2 rows,"
-                f" got n_samples = {len(Y)}; use threshold='zero'."
+                f" got n_samples = {n}; use threshold='zero'."
             )
         seed = getattr(self, "random_state", None)
-        folds = KFold(
-            min(INNER_FOLDS, len(Y)), shuffle=True, random_state=0 if seed is None else seed
-        )
-        scores = np.empty(Y.shape)
+        folds = KFold(min(INNER_FOLDS, n), shuffle=True, random_state=0 if seed is None else seed)
+        scores = np.empty(data.Y.shape)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has warned
-            for train, test in folds.split(Y):
+            for train, test in folds.split(data.Y):
                 model = copy(self)
-                model._learn(*some_rows(X, Y, weights, train))
-                scores[test] = model._scores(X[test])
+                model._learn(data.rows(train))
+                scores[test] = model._scores_of(model._confidences(data.X[test]))
         return scores
-
-    def _scores(self, X: Array) -> np.ndarray:
-        return self._scores_of(self._confidences(X))
 
     def _scores_of(self, F: np.ndarray) -> np.ndarray:
         return in_order(F) if self._has_probabilities() else half_less(F)
@@ -187,41 +205,18 @@ class WithThresholds(Baseline):
                 " needs no probabilities."
             )
 
-    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
-        if unknown := int(np.isnan(Y).sum()):
-            raise ValueError(
-                f"Y has {unknown} unknown entries (NaN), and one estimator for all labels needs"
-                " every label of a row; drop those rows, or use BinaryRelevance(estimator), which"
-                " learns each label from the rows where it is known."
-            )
-        self.estimator_ = clone_fitted(
-            self.estimator, X, Y[:, 0] if Y.shape[1] == 1 else Y, weights
-        )
+    def _learn(self, data: Training) -> None:
+        y = data.Y[:, 0] if data.Y.shape[1] == 1 else data.Y
+        self.estimator_ = clone_fitted(self.estimator, data.X, y, data.weights)
 
     def _confidences(self, X: Array) -> np.ndarray:
         given = self.estimator_.predict_proba(X)
         if isinstance(given, list):
-            return np.column_stack(
-                [
-                    class_one(P, classes)
-                    for P, classes in zip(given, self.estimator_.classes_, strict=True)
-                ]
-            )
-        return (
-            class_one(given, self.estimator_.classes_)[:, None]
-            if len(self.label_names_) == 1
-            else np.asarray(dense(given))
-        )
-
-
-def known_thresholds(
-    threshold: Any, Y: np.ndarray, scores: np.ndarray, weights: np.ndarray | None
-) -> np.ndarray:
-    """Thresholds of the labels, (q,), that the known entries of Y decide."""
-    known = ~np.isnan(Y)
-    if not known.all():
-        weights = known * (1.0 if weights is None else weights[:, None])
-    return thresholds(threshold, Y > 0, np.where(known, scores, 0.0), weights)
+            pairs = zip(given, self.estimator_.classes_, strict=True)
+            return np.column_stack([class_one(P, classes) for P, classes in pairs])
+        if len(self.label_names_) == 1:
+            return class_one(given, self.estimator_.classes_)[:, None]
+        return np.asarray(dense(given))
 
 
 def half_less(F: np.ndarray) -> np.ndarray:
@@ -242,29 +237,6 @@ def in_order(P: np.ndarray) -> np.ndarray:
     array([2, 1, 0, 3])
     """
     return half_less(P) + 1e-12 * np.log(2 * np.maximum(P, SMALLEST))
-
-
-def some_rows(
-    X: Array, Y: np.ndarray, weights: np.ndarray | None, rows: np.ndarray
-) -> TrainingData:
-    """A part of the training data."""
-    return X[rows], Y[rows], None if weights is None else weights[rows]
-
-
-def known_rows(
-    X: Array, Y: np.ndarray, weights: np.ndarray | None, known: np.ndarray
-) -> TrainingData:
-    """The rows of a mask (n,)."""
-    return (X, Y, weights) if known.all() else some_rows(X, Y, weights, np.flatnonzero(known))
-
-
-def with_weight(X: Array, Y: np.ndarray, weights: np.ndarray | None) -> TrainingData:
-    """The rows that have weight."""
-    return (
-        (X, Y, weights)
-        if weights is None or weights.all()
-        else some_rows(X, Y, weights, np.flatnonzero(weights))
-    )
 
 
 def clone_fitted(base: Any, X: Array, y: np.ndarray, weights: np.ndarray | None) -> Any:

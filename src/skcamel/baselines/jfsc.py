@@ -1,4 +1,7 @@
-""":class:`JFSC` and :class:`JFSCCV`: joint feature selection and classification (Huang et al., IEEE Transactions on Cybernetics 2018)."""
+""":class:`JFSC` and :class:`JFSCCV`: joint feature selection and classification.
+
+Huang et al., IEEE Transactions on Cybernetics 2018.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,10 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array, namespace, to_device
-from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, prepare
-from skcamel.baselines.proximal import Problem, Ridge, label_distance, product, rooted
+from skcamel.baselines import proximal
+from skcamel.baselines.base import Training
+from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared
+from skcamel.baselines.proximal import Products, State, inner, rooted
 from skcamel.camel.scaling import middle, shifted
 from skcamel.checks import check_flag
 
@@ -53,15 +58,14 @@ def _mean_and_spread(
 
 
 def inverse_lengths(lengths: Array) -> Array:
-    """Weights D of the rows, (n, C), from the lengths of their residuals, which count as 1e-3 at least."""
+    """Weights D of the rows from the lengths of their residuals, which count as 1e-3 at least."""
     return 1 / namespace(lengths).clip(lengths, SMALLEST_RESIDUAL, None)
 
 
-class RobustRegression(Problem):
+class RobustRegression(proximal.Problem):
     """What JFSC needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
 
-    Targets are labels in {0, 1}, centred or not; S (q, d) is the Fisher term, and `weights` (n,)
-    are those of the training rows.
+    S (q, d) is the Fisher term, and `weights` (n,) are those of the training rows.
     """
 
     PENALTIES: ClassVar[tuple[str, ...]] = ("alpha", "beta", "gamma", "eta")
@@ -75,53 +79,47 @@ class RobustRegression(Problem):
         weights: np.ndarray | None = None,
         device: Any = None,
     ) -> None:
-        super().__init__(X, R, Ridge(rooted(X, weights), rooted(Y, weights)), device)
-        (n, q), d = Y.shape, X.shape[1]
+        ridge = proximal.Ridge(rooted(X, weights), rooted(Y, weights))
+        super().__init__(X, R, ridge, device, 5 * len(Y))
         self.fisher_norm = float(np.abs(S).max())
         self.S, self.targets = to_device(S.T, device)[:, None], to_device(Y, device)[:, None]
-        self.weights = to_device(np.ones(n) if weights is None else weights, device)[:, None]
-        self.direction = to_device(
-            np.random.default_rng(0).normal(size=(d, 1)), device
-        )  # where power iteration starts, (d, C) later
-        self.bytes_each = 8 * q * (5 * n + 10 * d)
+        weights = np.ones(len(Y)) if weights is None else weights
+        self.weights = to_device(weights, device)[:, None]
 
-    def keep(self, kept: np.ndarray) -> None:
-        """Go on with these candidates alone."""
-        super().keep(kept)
-        self.direction = self.direction[:, kept]
+    def state(self, candidates: Sequence[Any]) -> State:
+        """Also the directions from which power iterations start."""
+        direction = np.random.default_rng(0).normal(size=self.X.shape[1])
+        directions = to_device(np.tile(direction, (len(candidates), 1)), self.device)
+        return super().state(candidates) | {"direction": directions}
 
-    def products(self, W: Array) -> tuple[Array, ...]:
+    def products(self, W: Array, state: State) -> Products:
         """W R and the residuals XW - Y."""
-        return self.related(W), product(self.X, W) - self.targets
+        return W @ self.R, proximal.product(self.X, W) - self.targets
 
     def gradient(
-        self, V: Array, at_V: tuple[Array, ...], latest: tuple[Array, ...]
+        self, V: Array, at_V: Products, latest: Products, state: State
     ) -> tuple[Array, Array]:
-        """X'D(XV - Y) + αVR + βS∘V, where the weights of the rows D, and so the step constants, are those of the latest iterate."""
+        """X'D(XV - Y) + αVR + βS∘V, where the row weights D, and so L, are those of the latest iterate."""
         related, residual = at_V
         D = self.weights * inverse_lengths(_lengths(latest[1]))
-        slope = product(self.X.T, D[:, :, None] * residual)
-        return slope + self.penalties["alpha"] * related + self.penalties[
-            "beta"
-        ] * self.S * V, self._step_constants(D)
+        slope = proximal.product(self.X.T, D[:, :, None] * residual)
+        slope = slope + state["alpha"] * related + state["beta"] * self.S * V
+        return slope, self._step_constants(D, state)
 
-    def value(self, W: Array, products: tuple[Array, ...]) -> Array:
+    def value(self, W: Array, products: Products, state: State) -> Array:
         """The objective J."""
         xp, (related, residual) = namespace(W), products
-        alpha, beta, gamma = (self.penalties[name][:, 0] for name in ("alpha", "beta", "gamma"))
+        alpha, beta, gamma = (state[name][:, 0] for name in ("alpha", "beta", "gamma"))
         losses = xp.sum(self.weights * _lengths(residual), axis=0)
-        correlation = xp.einsum("dcq,dcq->c", W, related) / 2
-        spread = xp.einsum("dcq,dcq->c", W, self.S * W) / 2
-        return losses + alpha * correlation + beta * spread + gamma * xp.sum(xp.abs(W), axis=(0, 2))
+        smooth = (alpha * inner(W, related) + beta * inner(W, self.S * W)) / 2
+        return losses + smooth + gamma * xp.sum(xp.abs(W), axis=(0, 2))
 
-    def _step_constants(self, D: Array) -> Array:
+    def _step_constants(self, D: Array, state: State) -> Array:
         """L = sqrt(3 (||X'DX||² + ||αR||² + β² max s²)), (C, 1); 1 where all is zero."""
         xp = namespace(D)
-        norm, self.direction = weighted_norm(self.X, D, self.direction)
-        of_labels, of_fisher = (
-            self.penalties["alpha"] * self.label_norm,
-            self.penalties["beta"] * self.fisher_norm,
-        )
+        norm, directions = weighted_norm(self.X, D, state["direction"].T)
+        state["direction"] = directions.T
+        of_labels, of_fisher = state["alpha"] * self.label_norm, state["beta"] * self.fisher_norm
         L = xp.sqrt(3 * (norm[:, None] ** 2 + of_labels**2 + of_fisher**2))
         return xp.where(L > 0, L, 1.0)
 
@@ -132,29 +130,23 @@ def _lengths(residual: Array) -> Array:
     return xp.sqrt(xp.einsum("ncq,ncq->nc", residual, residual))
 
 
-def weighted_norm(X: Array, D: Array, direction: Array) -> tuple[Array, Array]:
-    """||X'DX||_2 of every candidate by power iteration, (C,), and the directions reached, (d, C), from which the next may start.
+def weighted_norm(X: Array, D: Array, directions: Array) -> tuple[Array, Array]:
+    """||X'DX||_2 of every candidate by power iteration, (C,), and the directions reached, (d, C).
 
-    D (n, C) are the positive weights of the rows; the iteration starts at `direction`, (d, C) or
-    one for all.
+    D (n, C) are the positive weights of the rows. A candidate is done when its direction stays.
     """
     xp = namespace(D)
     norm = 0 * D[0]
-    units = (
-        direction / xp.clip(xp.sqrt(xp.sum(direction**2, axis=0)), SMALLEST_NORM, None) + 0 * norm
-    )
+    units = directions
     moving = norm == 0
     for _ in range(POWER_STEPS):
+        units = units / xp.clip(xp.sqrt(xp.sum(units**2, axis=0)), SMALLEST_NORM, None)
         images = X.T @ (D * (X @ units))
         reached = xp.sqrt(xp.sum(images**2, axis=0))
-        turns = (
-            reached - xp.sum(units * images, axis=0) > POWER_TOL * reached
-        )  # the angle between direction and image
+        turned = reached - xp.sum(units * images, axis=0) > POWER_TOL * reached
         norm = xp.where(moving, reached, norm)
-        units = xp.where(
-            moving & (reached > 0), images / xp.clip(reached, SMALLEST_NORM, None), units
-        )
-        moving = moving & turns
+        units = xp.where(moving & (reached > 0), images, units)
+        moving = moving & turned
         if not bool(moving.any()):
             break
     return norm, units
@@ -166,22 +158,20 @@ class BaseJFSC(LinearBaseline):
 
     _: KW_ONLY
     intercept: bool = True
-    PROBLEM: ClassVar[type[RobustRegression]] = RobustRegression
+    PROBLEM: ClassVar[type[proximal.Problem]] = RobustRegression
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_flag("intercept", self.intercept)
 
-    def _problem(
-        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, device: Any = None
-    ) -> tuple[Prepared, RobustRegression]:
-        prepared = prepare(self.preset, X, Y, weights, intercept=self.intercept)
-        self.label_distance_ = label_distance(Y, weights)
-        S = fisher(prepared.X, Y, weights)
-        self.fisher_ = prepared.placed(S)[:, : X.shape[1]]
-        return prepared, RobustRegression(
-            prepared.X, prepared.Y, self.label_distance_, S, weights, device
-        )
+    def _has_intercept(self) -> bool:
+        return self.intercept
+
+    def _problem(self, prepared: Prepared, data: Training, device: Any) -> RobustRegression:
+        S = fisher(prepared.X, data.Y, data.weights)
+        self.fisher_ = S[:, : self.n_features_in_]
+        R = self.label_distance_
+        return RobustRegression(prepared.X, prepared.Y, R, S, data.weights, device)
 
 
 @dataclass(eq=False, repr=False)
@@ -231,8 +221,6 @@ class JFSC(BaseJFSC):
     the lengths of the
     residuals, the cosines of R, the sums of S and the means of the fair preset. On dense features
     "fair" is better, as for LLSF.
-    Unknown labels (NaN) are filled as for LLSF; such an entry counts in S partly as inside and
-    partly as outside its label.
 
     Examples
     --------

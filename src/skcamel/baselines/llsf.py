@@ -1,4 +1,7 @@
-""":class:`LLSF` and :class:`LLSFCV`: learning label-specific features by sparse linear regression (Huang et al., ICDM 2015)."""
+""":class:`LLSF` and :class:`LLSFCV`: label-specific features by sparse linear regression.
+
+Huang et al., ICDM 2015.
+"""
 
 from __future__ import annotations
 
@@ -9,69 +12,63 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skcamel.arrays import Array, dense, namespace, to_device
-from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared, prepare
-from skcamel.baselines.proximal import Problem, Ridge, label_distance, product, rooted
+from skcamel.baselines import proximal
+from skcamel.baselines.base import Training
+from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared
+from skcamel.baselines.proximal import Products, State, inner
 
 
-class LeastSquares(Problem):
+class LeastSquares(proximal.Problem):
     """What LLSF needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
 
-    Targets are labels in {0, 1}, centred or not. The gradient G(W) = X'XW - X'Y + αWR is affine:
-    that at the extrapolated point is the
-    extrapolated gradient, and one product with X'X serves the step and the monitored value.
+    The gradient G(W) = X'XW - X'Y + αWR is affine, so one product with X'X serves the step and the
+    monitored value.
     """
 
     PENALTIES: ClassVar[tuple[str, ...]] = ("alpha", "beta", "rho")
 
     def __init__(self, X: Array, Y: np.ndarray, R: np.ndarray, device: Any = None) -> None:
-        super().__init__(X, R, Ridge(X, Y), device)
-        n, d = X.shape
-        gram = dense(X.T @ X) if self.ridge.is_wide else self.ridge.gram
-        self.gram = (
-            to_device(gram, device) if d <= 2 * n else None
-        )  # wider: two thin products are cheaper
+        super().__init__(X, R, proximal.Ridge(X, Y), device, 0)
+        self.gram: Array | None = None  # of many columns; two thin products are cheaper
+        if X.shape[1] <= 2 * X.shape[0]:
+            self.gram = to_device(dense(X.T @ X), device)
         self.targets = to_device(X.T @ Y, device)[:, None]
         self.total = float(np.sum(Y * Y))
-        self.bytes_each = 8 * 8 * self.ridge.X.shape[1] * Y.shape[1]
 
-    def products(self, W: Array) -> tuple[Array, ...]:
+    def products(self, W: Array, state: State) -> Products:
         """The gradient."""
-        fitted = (
-            product(self.X.T, product(self.X, W)) if self.gram is None else product(self.gram, W)
-        )
-        return (fitted - self.targets + self.penalties["alpha"] * self.related(W),)
+        if self.gram is None:
+            fitted = proximal.product(self.X.T, proximal.product(self.X, W))
+        else:
+            fitted = proximal.product(self.gram, W)
+        return (fitted - self.targets + state["alpha"] * (W @ self.R),)
 
     def gradient(
-        self, V: Array, at_V: tuple[Array, ...], latest: tuple[Array, ...]
+        self, V: Array, at_V: Products, latest: Products, state: State
     ) -> tuple[Array, Array]:
         """With the step constants L = sqrt(2 (||X'X||² + ||αR||²)); 1 where all is zero."""
         xp = namespace(V)
-        L = xp.sqrt(2 * (self.ridge.norm**2 + (self.penalties["alpha"] * self.label_norm) ** 2))
+        L = xp.sqrt(2 * (self.ridge.norm**2 + (state["alpha"] * self.label_norm) ** 2))
         return at_V[0], xp.where(L > 0, L, 1.0)
 
-    def value(self, W: Array, products: tuple[Array, ...]) -> Array:
+    def value(self, W: Array, products: Products, state: State) -> Array:
         """T = ||XW - Y||² + α tr(R W'W) + β nnz(W) = <W, G - X'Y> + ||Y||² + β nnz(W)."""
-        xp = namespace(W)
-        n_nonzero = xp.sum(W != 0, axis=(0, 2))
-        return (
-            xp.einsum("dcq,dcq->c", W, products[0] - self.targets)
-            + self.total
-            + self.penalties["beta"][:, 0] * n_nonzero
-        )
+        n_nonzero = namespace(W).sum(W != 0, axis=(0, 2))
+        squares = inner(W, products[0] - self.targets) + self.total
+        return squares + state["beta"][:, 0] * n_nonzero
 
 
 class BaseLLSF(LinearBaseline):
     """What LLSF learns from, with given or with chosen penalties."""
 
-    PROBLEM: ClassVar[type[LeastSquares]] = LeastSquares
+    PROBLEM: ClassVar[type[proximal.Problem]] = LeastSquares
 
-    def _problem(
-        self, X: Array, Y: np.ndarray, weights: np.ndarray | None, device: Any = None
-    ) -> tuple[Prepared, LeastSquares]:
-        prepared = prepare(self.preset, X, Y, weights, intercept=self.preset == "fair")
-        self.label_distance_ = label_distance(Y, weights)
-        rows, targets = rooted(prepared.X, weights), rooted(prepared.Y, weights)
-        return prepared, LeastSquares(rows, targets, self.label_distance_, device)
+    def _has_intercept(self) -> bool:
+        return self.preset == "fair"
+
+    def _problem(self, prepared: Prepared, data: Training, device: Any) -> LeastSquares:
+        rows, targets = (proximal.rooted(part, data.weights) for part in (prepared.X, prepared.Y))
+        return LeastSquares(rows, targets, self.label_distance_, device)
 
 
 @dataclass(eq=False, repr=False)
@@ -122,11 +119,6 @@ class LLSF(BaseLLSF):
     T = ||XW - Y||² + α tr(R W'W) + β nnz(W) changes by at most `tol`, or when T <= 0; that is no
     failure, so nothing warns.
     Row weights weight the squares, the cosines of R and the means of the fair preset.
-
-    Unknown labels (NaN) are replaced by the weighted mean of the known entries of their label, in
-    the targets and in R. To leave them
-    out of the loss instead, each label would need a Gram matrix of its own. Thresholds are tuned,
-    and penalties chosen, on known entries.
 
     On dense numeric features rows of unit length and no intercept cost much accuracy, so the
     faithful preset carries

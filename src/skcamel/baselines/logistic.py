@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from skcamel.arrays import Array, allowed_threads, dense, one_thread
+from skcamel.baselines.base import Training
 from skcamel.baselines.lbfgs import MEMORY, Problems, minimise
 from skcamel.camel.scaling import is_filled, moments, shifted, varies
 
@@ -135,39 +136,28 @@ class Softmax:
         return margins.reshape(X.shape[0], n_classes, n_models).argmax(axis=1)
 
 
-def fit_logistic(
-    X: Array,
-    Y: np.ndarray,
-    weights: np.ndarray | None = None,
-    *,
-    tol: float = TOLERANCE,
-    max_iter: int = MAX_ITER,
-) -> Logistic:
-    """One binary model for each column of Y (n, B) in {0, 1} from rows X (n, d), weighted by `weights` (n,).
+def fit_logistic(data: Training, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER) -> Logistic:
+    """One binary model for each column of Y (n, B) in {0, 1}.
 
     A target with one class gets that class with probability 1.
 
     >>> X, Y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([[0.0], [1.0], [0.0], [1.0]])
-    >>> fit_logistic(X, Y).probabilities(X).sum().round(4)
+    >>> fit_logistic(Training(X, Y, None)).probabilities(X).sum().round(4)
     np.float64(2.0)
     """
+    X, Y, weights = data
     columns, live = varying_columns(X, weights), varies(Y)
     coef, n_iter = solve(columns.rows(X), Y[:, None, live], weights, tol=tol, max_iter=max_iter)
     return Logistic(columns, _with_constants(coef[:, 0], live, Y[0]), n_iter)
 
 
 def fit_softmax(
-    X: Array,
-    codes: np.ndarray,
-    n_classes: int,
-    weights: np.ndarray | None = None,
-    *,
-    tol: float = TOLERANCE,
-    max_iter: int = MAX_ITER,
+    data: Training, n_classes: int, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER
 ) -> Softmax:
-    """One model of several classes for each column of `codes` (n, B), in which each of them occurs; otherwise as :func:`fit_logistic`."""
+    """One model for each column of Y (n, B), in which each of the classes 0 … n_classes - 1 occurs."""
+    X, Y, weights = data
     columns = varying_columns(X, weights)
-    targets = (codes[:, None] == np.arange(n_classes)[:, None]).astype(np.float64)
+    targets = (Y[:, None] == np.arange(n_classes)[:, None]).astype(np.float64)
     return Softmax(columns, *solve(columns.rows(X), targets, weights, tol=tol, max_iter=max_iter))
 
 
@@ -176,7 +166,6 @@ def fit_chains(
     Y: np.ndarray,
     orders: np.ndarray,
     bags: np.ndarray,
-    known: np.ndarray | None = None,
     *,
     tol: float = TOLERANCE,
     max_iter: int = MAX_ITER,
@@ -184,46 +173,28 @@ def fit_chains(
     """Links of classifier chains, all solved together: a model for each label of Y (n, q), of each chain.
 
     A chain has an order of the labels, `orders` (C, q), and weights of the rows, `bags` (n, C). The
-    model of a label sees the
-    features and the true values of the earlier labels; the models are over the columns of [X, Y].
-    Columns that are constant in a bag get
-    no weight there, and a label with one class in a bag gets that class with probability 1.
-
-    `known` (n, q) says which entries of Y are true, the others being guesses; None: all. A guess
-    stands for an earlier label, but no
-    model learns from the rows in which its own label is one. A label without a known entry gets
-    probability 0.
+    model of a label sees the features and the true values of the earlier labels; the models are
+    over the columns of [X, Y]. Columns that are constant in a bag get no weight there, and a label
+    with one class in a bag gets that class with probability 1.
     """
     n_features, seen = X.shape[1], bags.any(axis=1)
-    known = np.ones(Y.shape, dtype=bool) if known is None else known
-    rows, Y, bags, known = beside(X, Y)[seen], Y[seen], bags[seen], known[seen]
+    rows, Y, bags = beside(X, Y)[seen], Y[seen], bags[seen]
     columns = varying_columns(rows, bags.sum(axis=1))
-    positive = bags.T @ (known * Y) > 0  # (C, q)
-    live = positive & (bags.T @ (known * (1 - Y)) > 0)
+    positive = bags.T @ Y > 0  # (C, q)
+    live = positive & (bags.T @ (1 - Y) > 0)
     chain, target = np.nonzero(live)
     sees = np.array([varies(rows[bag > 0]) for bag in bags.T])[chain]  # (B, d + q)
-    has_gaps = np.any(~known, axis=0)
-    for problem in np.flatnonzero(np.take(has_gaps, target)):
-        sees[problem] = varies(rows[(bags[:, chain[problem]] > 0) & known[:, target[problem]]])
     place = np.argsort(orders, axis=1)
     sees[:, n_features:] &= place[chain] < place[chain, target][:, None]
     allowed = np.ones((1 + len(columns.kept), len(chain)), dtype=bool)
     allowed[1:] = sees[:, columns.kept].T
-    weights = bags.take(chain, axis=1) * known.take(target, axis=1)
-    coef, n_iter = solve(
-        columns.rows(rows),
-        Y[:, None].take(target, axis=2),
-        weights,
-        allowed,
-        tol=tol,
-        max_iter=max_iter,
-    )
+    targets, weights = Y[:, None].take(target, axis=2), bags.take(chain, axis=1)
+    coef, n_iter = solve(columns.rows(rows), targets, weights, allowed, tol=tol, max_iter=max_iter)
     models = []
     for c in range(len(orders)):
         own = chain == c
-        models.append(
-            Logistic(columns, _with_constants(coef[:, 0, own], live[c], positive[c]), n_iter[own])
-        )
+        of_chain = _with_constants(coef[:, 0, own], live[c], positive[c])
+        models.append(Logistic(columns, of_chain, n_iter[own]))
     return models
 
 

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from skcamel.arrays import Array
-from skcamel.baselines.base import Baseline, class_one, clone_fitted, known_rows, some_rows
+from skcamel.baselines.base import Baseline, Training, class_one, clone_fitted
 from skcamel.baselines.logistic import (
     MAX_ITER,
     TOLERANCE,
@@ -136,34 +136,32 @@ class BinaryRelevance(LogisticBaseline):
 
     base_estimator: Any = None
     PROBABILISTIC: ClassVar[bool] = True
+    TAKES_UNKNOWN: ClassVar[bool] = True
 
-    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
+    def _learn(self, data: Training) -> None:
         self.estimators_: list[tuple[list[int], Any]] = []  # labels, and what answers for them
-        if self.base_estimator is not None:
-            self.estimators_ = [
-                ([j], fit_one(self.base_estimator, X, y, weights=weights))
-                for j, y in enumerate(Y.T)
-            ]
-        else:
-            known = ~np.isnan(Y)
-            for labels in equal_columns(known):
-                rows = known[:, labels[0]]
-                model = (
-                    fit_logistic(*known_rows(X, Y[:, labels], weights, rows), **self._limits())
-                    if rows.any()
-                    else 0
-                )
-                self.estimators_.append((labels, model))
+        known = ~np.isnan(data.Y)
+        groups = [[j] for j in range(data.Y.shape[1])]
+        if self.base_estimator is None:
+            groups = equal_columns(known)
+        for labels in groups:
+            own = data.rows(known[:, labels[0]])._replace(Y=data.Y[known[:, labels[0]]][:, labels])
+            if self.base_estimator is not None:
+                model = fit_one(self.base_estimator, own)
+            elif len(own.Y):
+                model = fit_logistic(own, **self._limits())
+            else:
+                model = 0
+            self.estimators_.append((labels, model))
         self._count_steps(model for _, model in self.estimators_)
 
     def _confidences(self, X: Array) -> np.ndarray:
-        F = np.empty((X.shape[0], sum(len(labels) for labels, _ in self.estimators_)))
+        F = np.empty((X.shape[0], len(self.label_names_)))
         for labels, model in self.estimators_:
-            F[:, labels] = (
-                model.probabilities(X)
-                if isinstance(model, Logistic)
-                else positive_probability(model, X)[:, None]
-            )
+            if isinstance(model, Logistic):
+                F[:, labels] = model.probabilities(X)
+            else:
+                F[:, labels] = positive_probability(model, X)[:, None]
         return F
 
 
@@ -230,12 +228,6 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     labels that are constant in a
     bag are dropped there.
 
-    A link learns from the rows where its label is known. Where an earlier label is unknown in them,
-    the decision of
-    :class:`BinaryRelevance` stands for it. That is what the link of this label decides at the head
-    of a chain, so still no link waits for
-    another.
-
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
@@ -264,26 +256,18 @@ class EnsembleOfClassifierChains(LogisticBaseline):
         if self.combine not in ("confidence", "vote"):
             raise ValueError(f"combine must be 'confidence' or 'vote', got {self.combine!r}.")
 
-    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
-        orders, counts = self._plans(*Y.shape)
-        guessed = self._guessed(X, Y, weights) if np.isnan(Y).any() else Y
-        size = max(1, TOGETHER // Y.size) if self.base_estimator is None else 1
-        groups = [slice(start, start + size) for start in range(0, self.n_estimators, size)]
+    def _learn(self, data: Training) -> None:
+        orders, counts = self._plans(*data.Y.shape)
+        size = max(1, TOGETHER // data.Y.size) if self.base_estimator is None else 1
         fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._chains)(X, Y, guessed, orders[group], counts[:, group], weights)
-            for group in groups
+            delayed(self._chains)(
+                data, orders[first : first + size], counts[:, first : first + size]
+            )
+            for first in range(0, self.n_estimators, size)
         )
         self.estimators_ = [chain for chains in fitted for chain in chains]
         self._votes = self.combine == "vote"
         self._count_steps(chain.links for chain in self.estimators_)
-
-    def _guessed(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-        """Y with decisions of binary relevance where labels are unknown."""
-        single = BinaryRelevance(self.base_estimator, max_iter=self.max_iter, tol=self.tol)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the links are told of
-            single._learn(X, Y, weights)
-        return np.where(np.isnan(Y), single._confidences(X) >= 0.5, Y)
 
     def _plans(self, n_rows: int, n_labels: int) -> tuple[np.ndarray, np.ndarray]:
         """Orders (C, q) and row counts (n, C) of the members, drawn before the work is shared out."""
@@ -302,40 +286,27 @@ class EnsembleOfClassifierChains(LogisticBaseline):
             orders[member] = random.permutation(n_labels) if fixed is None else fixed
         return orders, counts
 
-    def _chains(
-        self,
-        X: Array,
-        Y: np.ndarray,
-        guessed: np.ndarray,
-        orders: np.ndarray,
-        counts: np.ndarray,
-        weights: np.ndarray | None,
-    ) -> list[Chain]:
+    def _chains(self, data: Training, orders: np.ndarray, counts: np.ndarray) -> list[Chain]:
         """The members of a group."""
+        links: list[Any] = []
         if self.base_estimator is None:
-            bags = counts if weights is None else weights[:, None] * counts
-            links: list[Any] = fit_chains(X, guessed, orders, bags, ~np.isnan(Y), **self._limits())
+            bags = counts if data.weights is None else data.weights[:, None] * counts
+            links = fit_chains(data.X, data.Y, orders, bags, **self._limits())
         else:
-            links = [
-                self._foreign_links(X, Y[:, order], guessed[:, order], bag, weights)
-                for order, bag in zip(orders, counts.T, strict=True)
-            ]
+            for order, bag in zip(orders, counts.T, strict=True):
+                own = data.rows(np.repeat(np.arange(len(bag)), bag.astype(int)))
+                links.append(
+                    [
+                        fit_one(
+                            self.base_estimator,
+                            Training(
+                                beside(own.X, own.Y[:, order[:s]]), own.Y[:, [label]], own.weights
+                            ),
+                        )
+                        for s, label in enumerate(order)
+                    ]
+                )
         return [Chain(order, of_chain) for order, of_chain in zip(orders, links, strict=True)]
-
-    def _foreign_links(
-        self,
-        X: Array,
-        Y: np.ndarray,
-        guessed: np.ndarray,
-        counts: np.ndarray,
-        weights: np.ndarray | None,
-    ) -> list[Any]:
-        """A model for each link; the labels and guesses are in the order of the chain."""
-        base = self.base_estimator
-        return [
-            fit_one(base, beside(X, guessed[:, :s]), Y[:, s], counts, weights)
-            for s in range(Y.shape[1])
-        ]
 
     def _confidences(self, X: Array) -> np.ndarray:
         F = np.zeros((X.shape[0], len(self.label_names_)))
@@ -389,10 +360,6 @@ class RAkEL(LogisticBaseline):
     predict a label. F takes few values, so
     ranking metrics depend much on the rule for ties.
 
-    A set learns from the rows in which all its labels are known; with fewer than two such rows it
-    votes for none of them. Labels without
-    a known entry are in no set.
-
     Examples
     --------
     >>> from sklearn.datasets import make_multilabel_classification
@@ -413,84 +380,42 @@ class RAkEL(LogisticBaseline):
         if self.n_estimators is not None:
             check_number("n_estimators", self.n_estimators, 1, whole=True, otherwise="or None")
 
-    def _learn(self, X: Array, Y: np.ndarray, weights: np.ndarray | None) -> None:
-        known = ~np.isnan(Y)
-        members = (
-            np.flatnonzero(known.any(axis=0)) if known.any() else np.arange(Y.shape[1])
-        )  # labels to draw from
-        q = len(members)
+    def _learn(self, data: Training) -> None:
+        q = data.Y.shape[1]
         wanted = 2 * q if self.n_estimators is None else self.n_estimators
-        self.labelsets_ = members[
-            draw_labelsets(q, min(self.k, q), wanted, check_random_state(self.random_state))
-        ]
-        complete = np.column_stack(
-            [known[:, labels].all(axis=1) for labels in self.labelsets_]
-        )  # (n, M)
-        complete[:, complete.sum(axis=0) < min(2, len(Y))] = False
-        codes = np.zeros(complete.shape, dtype=np.int64)
-        self.patterns_: list[np.ndarray] = []
-        for m, labels in enumerate(self.labelsets_):
-            rows = complete[:, m]
-            patterns, codes[rows, m] = label_powerset(Y[rows][:, labels])
-            self.patterns_.append(
-                patterns if rows.any() else np.zeros((1, len(labels)), dtype=np.int64)
-            )
-        self._models: list[
-            tuple[list[int], Any]
-        ] = []  # the sets that a model answers for, and the model
-        if self.base_estimator is None:
-            same = np.vstack([complete, [len(patterns) for patterns in self.patterns_]])
-            for sets in equal_columns(
-                same
-            ):  # sets with as many patterns that are complete in the same rows are solved together
-                self._models.append(
-                    (
-                        sets,
-                        self._softmax(
-                            X,
-                            codes[:, sets],
-                            weights,
-                            complete[:, sets[0]],
-                            len(self.patterns_[sets[0]]),
-                        ),
-                    )
-                )
-        else:
-            for m, rows in enumerate(complete.T):
-                own_X, own_codes, own_weights = known_rows(X, codes[:, m], weights, rows)
-                self._models.append(
-                    ([m], fit_one(self.base_estimator, own_X, own_codes, weights=own_weights))
-                )
+        random = check_random_state(self.random_state)
+        self.labelsets_ = draw_labelsets(q, min(self.k, q), wanted, random)
+        powersets = [label_powerset(data.Y[:, labels]) for labels in self.labelsets_]
+        self.patterns_ = [patterns for patterns, _ in powersets]
+        codes = np.column_stack([codes for _, codes in powersets])
+        sizes = np.array([len(patterns) for patterns in self.patterns_])
+        groups = [[m] for m in range(len(sizes))]
+        if self.base_estimator is None:  # sets with as many patterns are solved together
+            groups = [np.flatnonzero(sizes == size).tolist() for size in np.unique(sizes)]
+        self._models: list[tuple[list[int], Any]] = []  # sets, and what answers for them
+        for sets in groups:
+            own = data._replace(Y=codes[:, sets])
+            if self.base_estimator is not None:
+                model = fit_one(self.base_estimator, own)
+            elif sizes[sets[0]] > 1:
+                model = fit_softmax(own, int(sizes[sets[0]]), **self._limits())
+            else:
+                model = 0
+            self._models.append((sets, model))
         self._count_steps(model for _, model in self._models)
 
-    def _softmax(
-        self,
-        X: Array,
-        codes: np.ndarray,
-        weights: np.ndarray | None,
-        rows: np.ndarray,
-        n_patterns: int,
-    ) -> Softmax | int:
-        """One fit for some sets; 0, the only pattern, where there are no others."""
-        if n_patterns == 1:
-            return 0
-        own_X, own_codes, own_weights = known_rows(X, codes, weights, rows)
-        return fit_softmax(own_X, own_codes, n_patterns, own_weights, **self._limits())
-
     def _confidences(self, X: Array) -> np.ndarray:
-        votes, counts = (
-            np.zeros((X.shape[0], len(self.label_names_))),
-            np.zeros(len(self.label_names_)),
-        )
+        votes = np.zeros((X.shape[0], len(self.label_names_)))
+        counts = np.zeros(votes.shape[1])
         for sets, model in self._models:
-            best = (
+            best = np.empty((X.shape[0], len(sets)), dtype=int)
+            best[:] = (
                 model.most_probable(X)
                 if isinstance(model, Softmax)
                 else most_probable(model, X)[:, None]
             )
-            for position, m in enumerate(sets):
-                column = best[:, min(position, best.shape[1] - 1)]
-                votes[:, self.labelsets_[m]] += self.patterns_[m][column]
+            for m, codes in zip(sets, best.T, strict=True):
+                votes[:, self.labelsets_[m]] += self.patterns_[m][codes]
                 counts[self.labelsets_[m]] += 1
         return votes / np.maximum(counts, 1)
 
@@ -534,28 +459,14 @@ def equal_columns(table: np.ndarray) -> list[list[int]]:
     return list(groups.values())
 
 
-def fit_one(
-    base: Any,
-    X: Array,
-    y: np.ndarray,
-    counts: np.ndarray | None = None,
-    weights: np.ndarray | None = None,
-) -> Any:
-    """A fitted clone, or the class itself where y has only one; rows with an unknown y (NaN) are left out, and class 0 stands for none.
-
-    `counts` say how often a bootstrap repeats each row. Rows are repeated, since not every
-    classifier takes weights.
-    """
-    if counts is not None:
-        X, y, weights = some_rows(X, y, weights, np.repeat(np.arange(len(y)), counts.astype(int)))
-    X, y, weights = known_rows(X, y, weights, ~np.isnan(y))
-    return (
-        int(y[0])
-        if len(y) and (y == y[0]).all()
-        else clone_fitted(base, X, y, weights)
-        if len(y)
-        else 0
-    )
+def fit_one(base: Any, data: Training) -> Any:
+    """A clone fitted on the only column of Y, or the class itself where it has only one."""
+    y = data.Y[:, 0]
+    if not len(y):
+        return 0
+    if (y == y[0]).all():
+        return int(y[0])
+    return clone_fitted(base, data.X, y, data.weights)
 
 
 def positive_probability(model: Any, X: Array) -> np.ndarray:

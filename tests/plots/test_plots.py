@@ -33,7 +33,6 @@ from skcamel.plots import (
 )
 from skcamel.plots.canvas import DOWN, UP
 from skcamel.plots.labels import similar_order
-from skcamel.plots.quality import plot_calibration
 from skcamel.plots.studies import draw_ranks, plot_costs, plot_differences
 
 ODD = ["a\x00b", "\x1b[31mred", "half \ud800", "not \ufffe a letter", "under $5$ \x0b", "a_b <b>"]
@@ -177,12 +176,6 @@ def test_quality_shows_precision_and_recall_of_the_weakest_labels():
     assert row_names(ax) == ["also", "never"]  # the commonest on top; "often" has a better F1
     precision, recall = (line.get_xdata().tolist() for line in ax.lines)
     assert (precision, recall) == ([2 / 3, 0], [2 / 3, 0])
-
-
-def test_calibration_shows_the_share_of_present_labels_in_each_tenth():
-    truth, p = np.array([0, 1, 1, 0]), np.array([0.12, 0.18, 0.95, 0.91])
-    _, line = plot_calibration(truth, p).lines
-    np.testing.assert_allclose(line.get_xydata(), [[0.15, 0.5], [0.93, 0.5]])
 
 
 def texts_with_boxes(ax):

@@ -224,13 +224,21 @@ def test_a_row_is_shown_with_its_id_and_cells_and_rows_count_from_1(page_of, rng
     assert sections(page_of(model, None)) == ALL[:3]
 
 
-def test_of_many_columns_the_cells_that_matter_most_are_shown(page_of):
+def test_sums_name_the_cells_of_many_columns_and_the_words_of_texts(page_of, rng):
     model, rows = pages.model(6, 60, 40), pages.new_rows(6, 60, 40)
-    shown = re.findall(r"<dt>(f\d+)</dt><dd>([^<]*)</dd>", option(page_of(model, rows), 1))
-    strength = abs(model.explain(rows.X[:1], features=True).features[0]).max(axis=1)
-    strongest = [f"f{g + 1}" for g in np.argsort(-strength)[:12]]
-    assert [name for name, _ in shown] == strongest
-    assert shown[0][1] == f"{rows.X[0, int(shown[0][0][1:]) - 1]:.4g}"
+    shown = option(page_of(model, rows), 1)
+    assert [name for name, _ in re.findall(r"<dt>(f\d+)</dt><dd>([^<]*)", shown)] == [
+        f"f{k + 1}" for k in range(12)
+    ]
+    named = re.findall(r'<th scope="row">(f\d+) = ([^<]*)</th>', shown)
+    assert named
+    assert all(cell == f"{rows.X[0, int(name[1:]) - 1]:.4g}" for name, cell in named)
+    said = rng.choice(["sun and sea", "rain in town", "wind on sand"], 80)
+    frame = pd.DataFrame({"said": [f"{text} {k}" for k, text in enumerate(said)]})
+    labels = pd.DataFrame({"wet": said == "rain in town", "hot": said == "sun and sea"}).astype(int)
+    model = make_pipeline(TablePreparer(text=["said"]), CamelClassifier()).fit(frame, labels)
+    rainy = said == "rain in town"
+    assert "said: rain</th>" in option(page_of(model, (frame[rainy], labels[rainy])), 1)
 
 
 def test_why_columns_are_not_shown_is_said(page_of, monkeypatch):

@@ -1,4 +1,4 @@
-"""Decisions and truth ► precision and recall of every label, and how far probabilities hold."""
+"""Decisions and truth ► precision and recall of every label."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from skcamel.metrics import report
-from skcamel.plots.canvas import DOWN, LINE, MUTED, UP, axes_or_new, literal, rows_size
-
-BINS = 10  # of the probabilities
+from skcamel.plots.canvas import DOWN, LINE, UP, axes_or_new, literal, rows_size
 
 
 def plot_quality(
@@ -66,29 +64,4 @@ def draw_quality(names: Sequence[str], figures: Any, *, k: int = 30, ax: Any = N
     ax.grid(axis="x", color=LINE, linewidth=0.8)
     ax.set_axisbelow(True)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
-    return ax
-
-
-def plot_calibration(truth: np.ndarray, probabilities: np.ndarray, *, ax: Any = None) -> Any:
-    """Draw how often labels are present, against the probability that was predicted for them.
-
-    Parameters
-    ----------
-    truth, probabilities : arrays of shape (k,)
-        Of all known entries.
-    ax : matplotlib axes, default=None
-        Drawn into; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib axes
-    """
-    from sklearn.calibration import calibration_curve
-
-    observed, predicted = calibration_curve(truth, probabilities, n_bins=BINS)
-    ax = axes_or_new(ax, (4.2, 4.0))
-    ax.plot([0, 1], [0, 1], color=MUTED, linestyle=":", linewidth=1.5)
-    ax.plot(predicted, observed, "-o", color=UP)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
-    ax.set(xlabel="predicted probability", ylabel="share of labels that are present")
     return ax

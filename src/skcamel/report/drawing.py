@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 from xml.etree import ElementTree
 
-from skcamel.plots.canvas import INK, LINE, MUTED, NEEDED
+from skcamel.plots.canvas import INK, LINE, MUTED, NEEDED, UP
 
 SVG, XLINK_HREF = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
 # The font comes from the page; what remains of a style becomes attributes, which a content
@@ -21,6 +21,8 @@ STYLE = {
     "axes.titlesize": 10,
     "axes.titlecolor": INK,
     "axes.edgecolor": LINE,
+    "axes.prop_cycle": f"cycler(color=['{UP}'])",
+    "legend.frameon": False,
     "axes.labelcolor": MUTED,
     "axes.spines.right": False,
     "axes.spines.top": False,

@@ -71,6 +71,7 @@ class Evaluated(NamedTuple):
     note: str  # how labels and features were matched, where it needs saying
     ids: list[str]  # columns that name the rows
     features: Sequence[str]  # names of the columns of a matrix
+    unit: str  # what scores are
 
     @property
     def known(self) -> np.ndarray:
@@ -142,7 +143,8 @@ def evaluated(model: Any, data: Any) -> Evaluated:
     if features is None:
         features = default_names("f", np.shape(given)[-1])
     name = getattr(data, "name", "")
-    return Evaluated(given, rows, truth, outputs, name, note, ids, features)
+    unit = "log-odds" if estimator.scores == "log_odds" else "score"
+    return Evaluated(given, rows, truth, outputs, name, note, ids, features, unit)
 
 
 def _features_of(model: Any, dataset: Dataset) -> tuple[Any, bool]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.calibration import CalibrationDisplay
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel.camel.base import BaseCamel
@@ -23,7 +24,7 @@ from skcamel.data.pipeline import final, source_names
 from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
 from skcamel.plots.canvas import map_size, rows_size
 from skcamel.plots.labels import plot_collaboration, strongest_labels
-from skcamel.plots.quality import draw_quality, plot_calibration
+from skcamel.plots.quality import draw_quality
 from skcamel.plots.reasons import sum_of
 from skcamel.report.drawing import svg_of
 from skcamel.report.evaluation import (
@@ -56,7 +57,7 @@ DRAWN = 30  # labels in a drawing
 MOST_PUSHES = 200
 MOST_ERRORS = 20
 ROWS = 30  # of which the reader chooses one, beside those with label errors
-CELLS, LETTERS = 12, 160  # of a row, and of a cell
+CELLS, LETTERS, SHORT = 12, 160, 18  # cells of a row; letters of a cell, and beside its name
 EXPLAINED = 3  # labels of a row
 MOST_FACTORS = 50_000_000  # columns x coefficients x rows that scores are shared among
 FIGURES = (
@@ -231,12 +232,13 @@ def _calibration(found: Evaluated) -> list[Any]:
         return []
     truth = found.truth[found.known]
     p = found.outputs.probabilities[found.known].astype(np.float64)
-    svg = svg_of(
-        lambda ax: plot_calibration(truth, p, ax=ax),
-        (4.2, 4.0),
-        name="calibration",
-        alt="Predicted probabilities against the share of labels that are present.",
-    )
+
+    def draw(ax: Any) -> None:
+        CalibrationDisplay.from_predictions(truth, p, n_bins=10, name="this model", ax=ax)
+        ax.set(xlabel="predicted probability", ylabel="share of labels that are present")
+
+    alt = "Predicted probabilities against the share of labels that are present."
+    svg = svg_of(draw, (4.2, 4.0), name="calibration", alt=alt)
     caption = (
         "Of the labels with a probability of 0.7, seven in ten should be present. Where the line"
         " is below the dotted one, fewer are."
@@ -325,15 +327,21 @@ def _wrong(names: list[str], found: Evaluated, errors: list[LabelError]) -> Sect
 
 def _why(model: Any, names: list[str], found: Evaluated, errors: list[LabelError]) -> Section:
     """Rows of which the reader chooses one: its cells, its labels, and how their scores add up."""
+    estimator: Any = final(model)
     m = len(found.truth)
     spread = np.linspace(0, m - 1, min(m, ROWS)).astype(int).tolist()
     rows = sorted({*spread, *(error.row for error in errors)})
-    explained, problem = _explained(model, found, rows)
+    problem = _problem_with_columns(model, found, len(rows))
+    first = [*found.ids, *(source_names(model) or ())]
     options = []
-    for place, (row, cells) in enumerate(zip(rows, found.cells(rows), strict=True)):
-        facts = Facts(_strongest_cells(cells, found.ids, explained, place))
-        reasons = _reasons(names, found, row, explained[place])
-        options.append(Option(f"row-{row + 1}", found.title(row), [facts, *reasons]))
+    for row, cells in zip(rows, found.cells(rows), strict=True):
+        X = found.rows[[row]]
+        sources = None if problem else source_names(model, X)
+        explained = estimator.explain(X, features=not problem, sources=sources)
+        shown = {str(name): _text(cells[name]) for name in [*first, *cells] if name in cells}
+        blocks = _reasons(names, found, row, explained, shown)
+        facts = Facts(list(shown.items())[:CELLS])
+        options.append(Option(f"row-{row + 1}", found.title(row), [facts, *blocks]))
     text = (
         "Choose a row to see its labels, and how the score of each is the sum of what columns add,"
         f" or other labels. Shown: {len(rows)} of {found.described}. {problem}"
@@ -341,54 +349,52 @@ def _why(model: Any, names: list[str], found: Evaluated, errors: list[LabelError
     return Section("why", "Why this row?", "Why", [Text(text), Choice("Row", options)])
 
 
-def _explained(model: Any, found: Evaluated, rows: list[int]) -> tuple[Any, str]:
-    """Explanation of some rows, by column too where that is possible, else why not."""
+def _problem_with_columns(model: Any, found: Evaluated, n_rows: int) -> str:
+    """Why scores cannot be shared among the columns; empty where they can."""
     estimator: Any = final(model)
-    X = found.rows[rows]
     coefficients = sum(len(member.dual_coef_) for _, member in estimator.weighted_members())
-    if estimator.n_features_in_ * coefficients * len(rows) > MOST_FACTORS:
-        return estimator.explain(X), "To share the scores among the columns would take too long."
+    if estimator.n_features_in_ * coefficients * n_rows > MOST_FACTORS:
+        return "To share the scores among the columns would take too long."
     try:
-        return estimator.explain(X, features=True, sources=source_names(model)), ""
+        estimator.explain(found.rows[[0]], features=True)
     except (ValueError, MemoryError) as error:
-        return estimator.explain(X), str(error)
+        return str(error)
+    return ""
 
 
-def _reasons(names: list[str], found: Evaluated, row: int, explained: Any) -> list[Any]:
+def _reasons(
+    names: list[str], found: Evaluated, row: int, explained: Any, cells: Mapping[str, str]
+) -> list[Any]:
     """Labels of a row, the highest score above its threshold first, and the sums behind scores."""
     outputs = found.outputs
     predicted = outputs.decisions[row] > 0
     order = np.argsort(outputs.thresholds - outputs.scores[row], kind="stable").tolist()
     matters = [j for j in order if predicted[j] or found.truth[row, j] == 1]
-    accounts = ["labels"] if explained.features is None else ["columns", "labels"]
     blocks: list[Any] = []
+    if not matters:
+        blocks.append(Text("No label is predicted, and none is present."))
     for j in (matters or order)[:EXPLAINED]:
         verb = "predicted" if predicted[j] else "not predicted"
         truth = {1.0: "present", 0.0: "absent"}.get(found.truth[row, j], "unknown")
-        figure = f"score {outputs.scores[row, j]:.2f}, threshold {outputs.thresholds[j]:.2f}"
+        figure = f"{found.unit} {outputs.scores[row, j]:.2f}, threshold {outputs.thresholds[j]:.2f}"
         if outputs.link is not None:
             figure = f"probability {outputs.probabilities[row, j]:.2f}, {figure}"
-        title = f"{names[j]}: {verb}, {truth} in the data ({figure})"
-        blocks.append(Side([_sum(explained, j, by) for by in accounts], title))
-    return blocks if matters else [Text("No label is predicted, and none is present."), *blocks]
+        by_label = sum_of(explained, 0, j, by="labels")
+        sums = [Sum("What the other labels add", _lines(by_label, found.unit, {}))]
+        if explained.features is not None:
+            by_column = sum_of(explained, 0, j, by="columns")
+            sums.insert(0, Sum("What the columns add", _lines(by_column, found.unit, cells)))
+        blocks.append(Side(sums, f"{names[j]}: {verb}, {truth} in the data ({figure})"))
+    return blocks
 
 
-def _sum(explained: Any, label: int, by: str) -> Sum:
-    found = sum_of(explained, 0, label, by=by)
-    title = "What the columns add" if by == "columns" else "What the other labels add"
-    return Sum(title, [found.start, *found.parts, ("score", found.score)])
-
-
-def _strongest_cells(
-    cells: Mapping[str, Any], ids: list[str], explained: Any, place: int
-) -> list[tuple[str, str]]:
-    """Ids first, then the cells that matter most to the scores of the row."""
-    names = [name for name in cells if name not in ids]
-    if explained.features is not None:
-        strength = abs(explained.features[place]).max(axis=1)
-        by_name = dict(zip(explained.feature_names, strength, strict=True))
-        names.sort(key=lambda name: -by_name.get(name, 0.0))
-    return [(str(name), _text(cells[name])) for name in [*ids, *names][:CELLS]]
+def _lines(found: Any, unit: str, cells: Mapping[str, str]) -> list[tuple[str, float]]:
+    """A sum line by line, with short cells beside the names of their columns."""
+    lines = [found.start]
+    for name, amount in found.parts:
+        cell = cells.get(name, "")
+        lines.append((f"{name} = {cell}" if 0 < len(cell) <= SHORT else name, amount))
+    return [*lines, (unit, found.score)]
 
 
 def _text(value: Any) -> str:

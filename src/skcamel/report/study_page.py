@@ -110,18 +110,15 @@ def _one_preset(records: Sequence[Record]) -> Summary:
 
 def _best_ranks(tests: Mapping[str, Significance]) -> str:
     """Who leads, and whether tests see a difference."""
-    wins: Counter[str] = Counter()
-    for one in tests.values():
-        best = min(one.ranks.values())
-        wins.update(method for method, rank in one.ranks.items() if math.isclose(rank, best))
-    (leader, number), *_ = wins.most_common()
-    sets = max(len(one.datasets) for one in tests.values())
+    leaders = Counter(min(one.ranks, key=lambda name: one.ranks[name]) for one in tests.values())
+    (leader, wins), *_ = leaders.most_common()
+    one = max(tests.values(), key=lambda one: len(one.datasets))
     different = sum(one.friedman.f_p < LEVEL for one in tests.values())
     return (
-        f"{title_of(leader)} has the best average rank in {number} of"
+        f"{title_of(leader)} has the best average rank in {wins} of"
         f" {count(len(tests), 'metric')}, of {count(len(one.methods), 'method')} on"
-        f" {count(sets, 'data set')}; Friedman's test sees a difference between the methods in"
-        f" {different} of them."
+        f" {count(len(one.datasets), 'data set')}; Friedman's test sees a difference between the"
+        f" methods in {different} of them."
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -46,11 +47,14 @@ DIGITS = {
     "point": re.compile(rf"(?:\d+|[1-9]\d{{0,2}}(?:[,{GROUP}]\d{{3}})+)(?:\.\d*)?|\.\d+"),
     "comma": re.compile(rf"(?:\d+|[1-9]\d{{0,2}}(?:[.{GROUP}]\d{{3}})+)(?:,\d*)?|,\d+"),
 }
-PERCENT, DURATION, CLOCK_TIME = (
-    "%",
-    "duration",
-    "clock",
-)  # units that numbers without one never have
+PERCENT, DURATION = "%", "duration"
+TYPED, CLOCK_TIME = "typed", "clock"  # of numbers that are no text, and of what may be a duration
+# Units that a column takes beside its own; others take numbers without a unit.
+TAKEN = {
+    "": (TYPED, "", DURATION),
+    PERCENT: (TYPED, PERCENT),
+    DURATION: (TYPED, DURATION, CLOCK_TIME),
+}
 SPANS = (
     re.compile(
         r"(?:(?P<days>-?\d+) days?,? \+?)?(?P<hours>\d+):(?P<minutes>[0-5]\d)"
@@ -289,52 +293,59 @@ def yes_no(values: Iterable[str]) -> tuple[str, str] | None:
 
 
 class Numeral(NamedTuple):
-    """A number as text: its unit, and its value where a point or a comma is decimal; NaN where that cannot be."""
+    """A number as it is written: its unit, and its value where a point or a comma is decimal; NaN where that cannot be."""
 
     unit: str
     point: float
     comma: float
 
 
-def numeral(text: str) -> Numeral | None:
-    """Read the text of a number or a duration; None for anything else.
+NOTHING = Numeral("", np.nan, np.nan)
+
+
+def numeral(value: Cell) -> Numeral:
+    """Read the text of a number or a duration; NaN for anything else.
 
     Examples
     --------
-    >>> numeral("(1,234)"), numeral("12,5 kg"), numeral("1 days 00:00:30"), numeral("(15")
-    (Numeral(unit='', point=-1234.0, comma=-1.234), Numeral(unit='kg', point=nan, comma=12.5), Numeral(unit='duration', point=86430.0, comma=86430.0), None)
+    >>> numeral("(1,234)"), numeral("12,5 kg")
+    (Numeral(unit='', point=-1234.0, comma=-1.234), Numeral(unit='kg', point=nan, comma=12.5))
+    >>> numeral("1 days 00:00:30"), numeral("(15")
+    (Numeral(unit='duration', point=86430.0, comma=86430.0), Numeral(unit='', point=nan, comma=nan))
     """
-    if SIMPLE.fullmatch(text):
-        return Numeral("", float(text), np.nan if "." in text else float(text))
-    in_parentheses = text.startswith("(") and text.endswith(")")
-    match = NUMBER.fullmatch(text[1:-1] if in_parentheses else text)
+    if not isinstance(value, str) or value in ("true", "false"):
+        number = value if isinstance(value, float) else YES_NO.get(str(value), np.nan)
+        return Numeral(TYPED, number, number)
+    if SIMPLE.fullmatch(value):
+        return Numeral("", float(value), np.nan if "." in value else float(value))
+    in_parentheses = value.startswith("(") and value.endswith(")")
+    match = NUMBER.fullmatch(value[1:-1] if in_parentheses else value)
     if match is None:
-        return _duration(text)
-    signs = [match["sign"], match["inner"], "-" if in_parentheses else None]
-    sign = "".join(own for own in signs if own)
+        return _duration(value)
+    sign = (match["sign"] or "") + (match["inner"] or "") + "-" * in_parentheses
+    if len(sign) > 1:
+        return NOTHING
     units = [match["before"], (match["after"] or "").strip()]
     unit = "".join(CURRENCIES.get(own.lower(), own) for own in units if own)
-    point = _value(match, "point", ",", unit)
-    comma = _value(match, "comma", ".", unit)
-    if len(sign) > 1 or (np.isnan(point) and np.isnan(comma)):
-        return None
-    return Numeral(unit, -point, -comma) if sign in ("-", "−") else Numeral(unit, point, comma)
+    scale = 1 if sign in ("", "+") else -1
+    return Numeral(unit, scale * _value(match, "point", unit), scale * _value(match, "comma", unit))
 
 
-def _value(match: re.Match[str], decimal: str, group: str, unit: str) -> float:
+def _value(match: re.Match[str], decimal: str, unit: str) -> float:
     """The number without its sign; NaN where the digits are not parted in this way."""
     if not DIGITS[decimal].fullmatch(match["digits"]):
         return np.nan
+    group = "," if decimal == "point" else "."
     digits = re.sub(rf"[{GROUP}{group}]", "", match["digits"]).replace(",", ".")
     value = float(digits + (match["exponent"] or ""))
     return value / 100 if unit == PERCENT else value
 
 
-def _duration(text: str) -> Numeral | None:
+def _duration(text: str) -> Numeral:
     """A duration in seconds; hours and minutes of less than a day may be a time of day."""
     match = SPANS[0].fullmatch(text) or SPANS[1].fullmatch(text)
     if match is None:
-        return None
+        return NOTHING
     part = {name: found or "0" for name, found in match.groupdict().items()}
     hours = 24 * int(part["days"]) + int(part["hours"])
     seconds = 3600 * hours + 60 * int(part["minutes"]) + int(part["seconds"])
@@ -352,39 +363,18 @@ class NumberFormat(NamedTuple):
 
     def read(self, values: np.ndarray) -> np.ndarray:
         """The numbers of values, NaN for what is none or has another unit; numbers themselves stay as they are."""
-        if values.dtype.kind == "f":
-            return values
-        if values.dtype.kind == "M":
-            return np.full(len(values), np.nan)
-        return np.array([self.number(_numeral_of(value)) for value in values], dtype=np.float64)
+        if values.dtype != object:
+            return values if values.dtype.kind == "f" else np.full(len(values), np.nan)
+        return np.array([self.number(numeral(value)) for value in values], dtype=np.float64)
 
-    def number(self, found: Numeral | float | None) -> float:
+    def number(self, found: Numeral) -> float:
         """The number, where it is one of this column; else NaN."""
-        if isinstance(found, float):
-            return found
-        if found is None or not self._takes(found.unit):
+        if found.unit not in TAKEN.get(self.unit, (TYPED, "", self.unit)):
             return np.nan
-        readings = [found.point, found.comma]
-        readings = [number for number in readings if number == number]
-        if self.decimal == "" and len({*readings}) > 1:
+        readings = [number for number in found[1:] if number == number]
+        if not readings or (self.decimal == "" and readings[0] != readings[-1]):
             return np.nan
         return readings[-1 if self.decimal == "comma" else 0]
-
-    def _takes(self, unit: str) -> bool:
-        """Whether numbers in a unit belong to the column: in its own, or without any."""
-        if unit == CLOCK_TIME:
-            return self.unit == DURATION
-        if self.unit in (PERCENT, DURATION):
-            return unit == self.unit
-        return unit in ("", self.unit) or (unit == DURATION and self.unit == "")
-
-
-def _numeral_of(value: Cell) -> Numeral | float | None:
-    if isinstance(value, float):
-        return value
-    if not isinstance(value, str):
-        return None
-    return YES_NO[value] if value in ("true", "false") else numeral(value)
 
 
 def number_format(
@@ -409,29 +399,20 @@ def number_format(
     """
     if values.dtype != object:
         return NumberFormat(), float(values.dtype.kind == "f")
-    numerals = [_numeral_of(value) for value in values]
-    points, commas = 0.0, 0.0
-    units: dict[str, float] = {}
-    for found, weight in zip(numerals, weights.tolist(), strict=True):
-        if isinstance(found, Numeral):
-            units[found.unit] = units.get(found.unit, 0.0) + weight
-            points += weight * (found.point == found.point)
-            commas += weight * (found.comma == found.comma)
+    found = [numeral(value) for value in values]
+    points = weights @ [own.point == own.point for own in found]
+    commas = weights @ [own.comma == own.comma for own in found]
     is_comma = commas > points or (comma and commas == points)
-    how = NumberFormat("comma" if is_comma else "point", _main_unit(units))
-    readable = ~np.isnan([how.number(found) for found in numerals])
+    rows = Counter[str]()
+    for own, weight in zip(found, weights.tolist(), strict=True):
+        rows[own.unit] += weight * (own.point == own.point or own.comma == own.comma)
+    units = [unit for unit in rows if unit not in ("", TYPED, CLOCK_TIME)]
+    unit = max(units, key=lambda unit: rows[unit], default="")
+    if unit in TAKEN and rows[unit] <= rows[""]:
+        unit = ""
+    how = NumberFormat("comma" if is_comma else "point", unit)
+    readable = ~np.isnan([how.number(own) for own in found])
     return how, float(weights @ readable / max(weights.sum(), 1))
-
-
-def _main_unit(units: dict[str, float]) -> str:
-    """The unit of most numbers, of those that have one; percent only if it is more frequent than none."""
-    bare = units.get("", 0.0)
-    named = {
-        unit: rows
-        for unit, rows in units.items()
-        if unit not in ("", CLOCK_TIME) and (rows > bare or unit not in (PERCENT, DURATION))
-    }
-    return max(sorted(named), key=lambda unit: named[unit]) if named else ""
 
 
 def are_codes(values: Iterable[Cell]) -> bool:
@@ -472,17 +453,15 @@ def date_formats(
 
 def read_dates(values: np.ndarray, formats: Sequence[str]) -> np.ndarray:
     """The moments of values by the first format that each allows, datetime64[s] (k,) in UTC; NaT for what is none."""
-    if values.dtype.kind == "M":
-        return values
-    if values.dtype.kind == "f":
-        return np.full(len(values), NOT_A_TIME)
+    if values.dtype != object:
+        return values if values.dtype.kind == "M" else np.full(len(values), NOT_A_TIME)
     moments = np.full(len(values), NOT_A_TIME)
     for k, value in enumerate(values):
         if isinstance(value, np.datetime64):
             moments[k] = value
-        elif isinstance(value, str):
-            found = (_moment(value, order) for order in formats)
-            moments[k] = next((moment for moment in found if not np.isnat(moment)), NOT_A_TIME)
+        for order in formats:
+            if isinstance(value, str) and np.isnat(moments[k]):
+                moments[k] = _moment(value, order)
     return moments
 
 

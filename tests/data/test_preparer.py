@@ -215,9 +215,10 @@ def test_new_tables_may_differ_and_say_how(table):
         ("missing", "income"): 2,
         ("missing", "ward"): 1,
         ("unreadable", "income"): 1,
+        ("strange", "ward"): 2,
     }
     assert told.extra == ("extra",)
-    assert len(told.notes()) == 4
+    assert len(told.notes()) == 5
 
 
 def test_a_missing_column_is_refused_by_name_or_holds_gaps(table):
@@ -374,7 +375,7 @@ cell = st.one_of(
 )
 
 
-@pytest.mark.filterwarnings("ignore:.*(not readable|was seen)")
+@pytest.mark.filterwarnings("ignore:.*(not readable|not seen)")
 @given(
     st.lists(st.tuples(cell, cell), min_size=1, max_size=30),
     st.lists(st.tuples(cell, cell), min_size=1, max_size=5),
@@ -398,3 +399,73 @@ def test_any_table_gives_finite_numbers_or_one_refusal(rows, new):
         X = preparer.transform(part)
         assert X.shape == (len(part), len(preparer.get_feature_names_out()))
         assert np.isfinite(X.data if sparse.issparse(X) else X).all()
+
+
+def kind(cells, name="it", **options):
+    frame = pd.DataFrame({name: cells, "other": np.random.default_rng(0).normal(size=len(cells))})
+    return TablePreparer(**options).fit(frame).kinds_[name]
+
+
+RNG = np.random.default_rng(1)
+FORMATS = ["%d.%m.%Y", "%Y-%m-%d", "%d %b %Y"]
+DAYS = pd.date_range("2023-01-01", periods=60, freq="3D")
+MIXED = [day.strftime(FORMATS[k % 3]) for k, day in enumerate(DAYS)]
+ORDERS = [f"A-{k}" for k in [*RNG.permutation(90_000)[:294], *range(6)]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (RNG.choice(100, 60, replace=False), "number"),  # scores
+        (RNG.choice(range(150, 200), 20, replace=False), "number"),  # heights
+        (range(2010, 2020), "number"),  # years
+        (["None", *RNG.normal(size=30).astype(str)], "number"),
+        ([*RNG.normal(size=30).astype(str), "-"], "number"),
+        (pd.Categorical([1, 2, 3] * 10), "category"),
+        (["50%", "50"] * 10, "category"),  # .5 and 50?
+        (["$50", "¥50"] * 10, "category"),
+        (MIXED, "date"),
+        ([*ORDERS, *ORDERS[:4]], "id"),
+        ([" ".join(RNG.choice(WORDS, RNG.integers(1, 4))) for _ in range(300)], "text"),
+        ([10**400, 1, 2, 3] * 5, "number"),
+        ([np.array(["a", "b"]), np.array(["a"]), np.array([])] * 5, "tags"),
+    ],
+)
+def test_columns_that_were_misread(cells, expected):
+    assert kind(cells) == expected
+
+
+def test_dates_in_several_formats_are_all_read():
+    table = pd.DataFrame({"day": MIXED})
+    preparer = TablePreparer().fit(table)
+    assert preparer.unreadable_cells_ == {}
+    formats = "year first or day first or day, name of the month"
+    assert preparer.describe()[0][2].startswith(formats)
+    X = preparer.transform(pd.DataFrame({"day": DAYS}))
+    np.testing.assert_array_equal(preparer.transform(table), X)
+    np.testing.assert_array_equal(X[:, 0], (rankdata(DAYS) - 0.5) / len(DAYS))
+
+
+def test_unreadable_cells_are_counted_apart_from_missing_ones_and_warned_about():
+    table = pd.DataFrame({"size": [*map(str, range(0, 200, 5)), "", "unknown"]})
+    preparer = TablePreparer().fit(table)
+    assert preparer.unreadable_cells_ == {"size": 1}
+    assert preparer.describe()[0][2] == "1 cell not readable as a number, 1 missing value"
+    with pytest.warns(UserWarning, match="1 cell of 'size' not readable, taken as missing. Is the"):
+        preparer.transform(table)
+
+
+@pytest.mark.parametrize("codes", [[1, 12, 3], ["1", "2", "3"]])
+def test_a_column_of_unseen_values_warns_in_a_pipeline(codes):
+    table = pd.DataFrame({"zip": ["001", "012", "120"] * 10, "x": np.arange(30) / 7})
+    model = make_pipeline(TablePreparer(), CamelClassifier()).fit(table, np.eye(30, 2, dtype=int))
+    with pytest.warns(UserWarning, match="most values of 'zip' were not seen by the fit"):
+        model.predict(pd.DataFrame({"zip": codes, "x": [1, 2, 3]}))
+
+
+def test_scaling_auto_leaves_numbers_alone_as_they_are(table):
+    numbers = table[["age", "income"]]
+    preparer = TablePreparer(scaling="auto").fit(numbers)
+    assert (preparer.scaling, preparer.scaling_) == ("auto", "none")
+    assert preparer.transform(numbers)[:, 0].max() > 1
+    assert TablePreparer(scaling="auto").fit(table).scaling_ == "rank"

@@ -40,12 +40,12 @@ WORDS = (Category, Date, Tags, Text)  # kinds whose columns a scaling would spoi
 WRITTEN = ("id", "text", "category", "tags")  # kinds whose cells count as they are written
 # output columns of categories and tags from which the output is sparse, as it always is with text
 MANY = 200
-FEW_UNSEEN = 2  # cells without any value of the fit that are worth a warning
+FEW_UNSEEN = 2  # unseen values that are worth a warning, if they are most
 
 
 NOTES = {
     "unseen": "{rows} with a value of {name} that the {fit} did not see",
-    "strange": "no value of {name} was seen by the {fit}",
+    "strange": "most values of {name} were not seen by the {fit}",
     "missing": "{values} in {name}, which had none",
     "unreadable": "{cells} of {name} not readable, taken as missing",
     "absent": "no column {name}, taken as missing values",
@@ -59,7 +59,7 @@ class Differences(NamedTuple):
     ----------
     counts : Counter
         (what, column) ► rows. "unseen" are values that the training rows did not have, and
-        "strange" if there are no others; "missing" values in columns that had none; "unreadable"
+        "strange" if they are most; "missing" values in columns that had none; "unreadable"
         cells, which are not what the column holds; "absent" columns.
     extra : tuple of str
         Columns that the preparer does not know.
@@ -346,8 +346,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         Warns
         -----
         UserWarning
-            Where cells are not what their column holds, and where a column has no value that the
-            fit saw.
+            Where cells are not what their column holds, and where the fit saw few values of a
+            column.
         """
         rows, differences = self.transform_with_differences(X)
         notes = differences.notes(kinds=("unreadable", "strange"))
@@ -396,7 +396,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             counts["unreadable" if column.fills else "unseen", name] = int(odd.sum())
             if not column.missing and name in cells:
                 counts["missing", name] = int(own.missing.sum())
-            if not column.fills and odd.sum() == (~own.missing).sum() >= FEW_UNSEEN:
+            if not column.fills and odd.sum() >= max(FEW_UNSEEN, (~own.missing).sum() / 2):
                 counts["strange", name] = int(odd.sum())
             blocks.append(entries)
             if column.indicator:

@@ -25,6 +25,8 @@ SMALL = (
 _threads = cache(ThreadpoolController)  # made once, since it looks through all loaded libraries
 # One name for both kinds of array; neither library's types describe the other's.
 Array = Any
+MaybeArray = Array | None
+EPS = float(np.finfo(np.float64).eps)
 
 
 def is_tensor(x: object) -> bool:

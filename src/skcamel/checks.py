@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d,
 
 from skcamel.arrays import (
     Array,
+    MaybeArray,
     canonical,
     column_names,
     default_names,
@@ -145,7 +146,7 @@ def names_compared() -> Iterator[None]:
 
 
 def check_labels(
-    Y: Array, n_rows: int, *, known: Labels | None = None, classes: Array | None = None
+    Y: Array, n_rows: int, *, known: Labels | None = None, classes: MaybeArray = None
 ) -> Labels:
     """Labels from an indicator matrix (array, sparse, frame, tensor), NaN where unknown, or from a 1-d y.
 
@@ -233,7 +234,7 @@ def _matrix_labels(Y: np.ndarray, names: list[str] | None) -> Labels | None:
     return Labels(signs, np.array(label_names, dtype=object), np.arange(Y.shape[1]), "matrix")
 
 
-def _class_labels(y: np.ndarray, known: Array | None = None) -> Labels:
+def _class_labels(y: np.ndarray, known: MaybeArray = None) -> Labels:
     """One column per class of a 1-d y, a single column for two classes; of the `known` classes if they are given."""
     if y.dtype.kind == "O":
         kinds = {type(value) for value in y}
@@ -300,8 +301,8 @@ def _warn_of_joined_names(classes: np.ndarray) -> None:
 
 
 def check_weights(
-    sample_weight: Array | None, n_rows: int, *, may_vanish: bool = False
-) -> np.ndarray | None:
+    sample_weight: MaybeArray, n_rows: int, *, may_vanish: bool = False
+) -> MaybeArray:
     """Weights as float64 (n,), or None where all are 1; of a batch all may be 0."""
     if sample_weight is None:
         return None
@@ -340,8 +341,8 @@ def inner_splits(
     X: Array,
     Y: np.ndarray,
     target: str,
-    weights: np.ndarray | None = None,
-    groups: Array | None = None,
+    weights: MaybeArray = None,
+    groups: MaybeArray = None,
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Training and test rows of each fold of the `cv` of a search; with weights only the rows that have some.
 
@@ -384,7 +385,7 @@ def inner_splits(
     return splits
 
 
-def warn_of_constant_labels(labels: Labels, weights: np.ndarray | None = None) -> None:
+def warn_of_constant_labels(labels: Labels, weights: MaybeArray = None) -> None:
     """Say so where a label is the same in every row that has weight and knows it, or known in none: nothing can be learned for it."""
     if labels.target != "matrix":
         return

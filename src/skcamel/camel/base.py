@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel import memory
-from skcamel.arrays import Array, alike, check_device, is_lazy, to_device, to_numpy
+from skcamel.arrays import Array, MaybeArray, alike, check_device, is_lazy, to_device, to_numpy
 from skcamel.camel import attribution, correlation, distributed
 from skcamel.camel.explanation import Explanation, evidence
 from skcamel.camel.kernel import Kernel
@@ -294,8 +294,8 @@ class BaseCamel(MultiLabelClassifier):
         self,
         X: Array,
         Y: Array,
-        sample_weight: Array | None,
-        groups: Array | None = None,
+        sample_weight: MaybeArray,
+        groups: MaybeArray = None,
         alive: Alive | None = None,
     ) -> tuple[Data, Labels]:
         """Training data as the core wants it, rows of weight 0 included; with a source of sums where there is no matrix of rows."""

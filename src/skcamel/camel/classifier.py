@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from skcamel.arrays import Array, to_device, to_match, to_numpy
+from skcamel.arrays import Array, MaybeArray, to_device, to_match, to_numpy
 from skcamel.camel import alternating, correlation, distributed
 from skcamel.camel.base import (
     BY_LEAVE_ONE_OUT,
@@ -281,7 +281,7 @@ class CamelClassifier(BaseCamel):
         return self.kernel == "precomputed"
 
     def fit(
-        self, X: Array, y: Array, sample_weight: Array | None = None, groups: Array | None = None
+        self, X: Array, y: Array, sample_weight: MaybeArray = None, groups: MaybeArray = None
     ) -> Self:
         """Learn label correlations and the classifier.
 
@@ -338,8 +338,8 @@ class CamelClassifier(BaseCamel):
         self,
         X: Array,
         y: Array,
-        classes: Array | None = None,
-        sample_weight: Array | None = None,
+        classes: MaybeArray = None,
+        sample_weight: MaybeArray = None,
         *,
         solve: bool = True,
     ) -> Self:

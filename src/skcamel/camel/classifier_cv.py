@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
-from skcamel.arrays import Array, is_lazy
+from skcamel.arrays import Array, MaybeArray, is_lazy
 from skcamel.camel.base import (
     OF_EVERY_MODEL,
     OF_ONE_MODEL,
@@ -291,7 +291,7 @@ class CamelClassifierCV(BaseCamel):
         return cls(**(parameters | overrides))
 
     def fit(
-        self, X: Array, y: Array, sample_weight: Array | None = None, groups: Array | None = None
+        self, X: Array, y: Array, sample_weight: MaybeArray = None, groups: MaybeArray = None
     ) -> Self:
         """Score every candidate, choose one or combine some, and fit on all rows.
 

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, namespace, one_thread, to_numpy
+from skcamel.arrays import EPS, Array, MaybeArray, namespace, one_thread, to_numpy
 
 KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
 OVER_RELAXATION = 1.6
@@ -56,7 +56,7 @@ def learn(
     *,
     centred: bool = False,
     strength: float = 0.01,
-    weights: Array | None = None,
+    weights: MaybeArray = None,
     tol: float = 1e-6,
     max_iter: int = 10_000,
 ) -> Correlation:
@@ -125,7 +125,7 @@ def learn(
 
 
 def gram(
-    Y: Array | tuple[Array, float], weights: Array | None = None, *, centred: bool = False
+    Y: Array | tuple[Array, float], weights: MaybeArray = None, *, centred: bool = False
 ) -> np.ndarray:
     """C = YᵀDY (q, q), with exact zeros where labels are orthogonal up to rounding, or constant and centred.
 
@@ -150,7 +150,7 @@ def gram(
     return _products(both, one, neither, total, centred)
 
 
-def _gram_of_known(Y: np.ndarray, weights: Array | None, centred: bool) -> np.ndarray:
+def _gram_of_known(Y: np.ndarray, weights: MaybeArray, centred: bool) -> np.ndarray:
     """The same for labels of which some are NaN, shrunk until no eigenvalue is below the noise."""
     w = np.ones((len(Y), 1))
     if weights is not None:
@@ -189,7 +189,7 @@ def _products(
     mixed = np.outer(above, below) * one
     C = 4 * (np.outer(above, above) * both + np.outer(below, below) * neither - (mixed + mixed.T))
     lengths = np.sqrt(np.diag(C))
-    C[np.abs(C) <= n * np.finfo(np.float64).eps * np.outer(lengths, lengths)] = 0.0
+    C[np.abs(C) <= n * EPS * np.outer(lengths, lengths)] = 0.0
     return C
 
 
@@ -200,7 +200,7 @@ def collaboration(S: Array, alpha: float) -> Array:
 
 
 def kkt_violation(
-    C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarray | None = None
+    C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: MaybeArray = None
 ) -> np.ndarray:
     """Distance of each column of S from optimality; 0 iff S solves the problem.
 
@@ -303,7 +303,7 @@ def _finish(
     return done | solved
 
 
-def cooccurrence(Y: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
+def cooccurrence(Y: np.ndarray, weights: MaybeArray) -> tuple[np.ndarray, float]:
     """Weight of the rows that have both labels (q, q), and of all rows; labels are in {-1, +1}.
 
     Examples

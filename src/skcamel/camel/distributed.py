@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from skcamel import memory
-from skcamel.arrays import Array, column_names, default_names, dense, is_lazy, to_numpy
+from skcamel.arrays import Array, MaybeArray, column_names, default_names, dense, is_lazy, to_numpy
 from skcamel.camel.landmark import JUDGED_ROWS, Block
 from skcamel.camel.representation import Data
 from skcamel.camel.stream import Batches, Source, Streaming
@@ -230,8 +230,8 @@ def batch(
     known: Labels | None,
     X: Array,
     y: Array,
-    sample_weight: Array | None,
-    classes: Array | None = None,
+    sample_weight: MaybeArray,
+    classes: MaybeArray = None,
 ) -> tuple[Block, Labels]:
     """A batch of rows, those of weight 0 left out, with labels as in the batches before, if these are `known`."""
     rows = check_rows(estimator, X, reset=known is None, pairwise=False)

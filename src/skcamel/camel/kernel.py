@@ -26,7 +26,16 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 
-from skcamel.arrays import Array, allowed_threads, as_floats, dense, is_tensor, namespace
+from skcamel.arrays import (
+    EPS,
+    Array,
+    MaybeArray,
+    allowed_threads,
+    as_floats,
+    dense,
+    is_tensor,
+    namespace,
+)
 from skcamel.checks import SMALLEST_DIVISOR, check_at_least
 
 RADIAL = ("rbf", "laplacian", "exponential")
@@ -38,7 +47,7 @@ BY_PRODUCT = (
     "linear",
 )
 # of a squared distance by one matrix product, relative to the squared norms
-ROUNDING = 16 * np.finfo(np.float64).eps
+ROUNDING = 16 * EPS
 NEAR = 1e-6  # squared distances below this share of the squared norms have lost too many digits
 SMALLEST = 1e-140  # features below it have squares that vanish or lose digits
 BLOCK_BYTES = 2**26  # rows of a distance block are chosen to fill about 64 MiB
@@ -99,47 +108,6 @@ class Kernel(NamedTuple):
         return namespace(D).exp(D, out=D)
 
 
-class Against:
-    """Kernels of many blocks of rows with the same rows Z (m, d): what depends on Z alone is computed once.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0, 1.0], [2.0, 1.0]])
-    >>> bool(np.allclose(Against(Kernel("rbf"), X)(X[:1]), Kernel("rbf")(X[:1], X)))
-    True
-    """
-
-    def __init__(self, kernel: Kernel, Z: Array) -> None:
-        self.kernel = kernel
-        self.Z = Z
-        self.factors: Array = None
-        if kernel.name == "rbf" and not sparse.issparse(Z):
-            # -||x - z||² / 2σ² is one product: (x, ||x||², 1) with (z, -1/2, -||z||² / 2) / σ²
-            xp = namespace(Z)
-            norms = _squared_norms(Z)
-            columns = xp.concatenate([Z.T, -0.5 * xp.ones_like(norms)[None], -0.5 * norms[None]])
-            self.factors = columns / kernel.bandwidth**2
-            self.largest = float(norms.max())
-            self.memory = self.factors[:0]
-
-    def __call__(self, X: Array) -> Array:
-        """Kernel matrix (b, m) of rows X (b, d), free to be overwritten, as the next call may do."""
-        if self.factors is None or sparse.issparse(X):
-            return self.kernel(X, self.Z)
-        xp = namespace(X)
-        norms = _squared_norms(X)[:, None]
-        rounding = ROUNDING * (float(norms.max()) + self.largest)
-        if rounding >= 2e-10 * self.kernel.bandwidth**2:  # it matters to so narrow a kernel
-            return self.kernel(X, self.Z)
-        rows = xp.concatenate([X, norms, xp.ones_like(norms)], axis=1)
-        if len(rows) > len(self.memory):
-            self.memory = xp.empty(
-                (len(rows), self.factors.shape[1]), dtype=rows.dtype, device=rows.device
-            )
-        D = xp.matmul(rows, self.factors, out=self.memory[: len(rows)])
-        return xp.exp(D, out=D)
-
-
 @np.errstate(over="ignore", invalid="ignore")
 def distances(name: str, X1: Array, X2: Array) -> Array:
     """The distance that the radial kernel `name` is a function of, (n1, n2): squared for "rbf", L1 for "laplacian"."""
@@ -157,7 +125,7 @@ def fitted_many(
     multiples: Sequence[float] = (1.0,),
     *,
     sigma: float | None = None,
-    weights: Array | None = None,
+    weights: MaybeArray = None,
     of_unit_length: bool = False,
 ) -> Iterator[tuple[Kernel, Array]]:
     """Kernel and kernel matrix (n, n) for each multiple of σ, the mean distance unless given; distances are computed once."""
@@ -181,9 +149,9 @@ def fitted_many(
 def mean_distance(
     name: str,
     X: Array,
-    D: Array | None = None,
+    D: MaybeArray = None,
     *,
-    weights: Array | None = None,
+    weights: MaybeArray = None,
     of_unit_length: bool = False,
 ) -> float:
     """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is 0, or for rows of unit length rounding.
@@ -226,7 +194,7 @@ def mean_distance(
     else:
         sigma = 0.0
     if of_unit_length:
-        rounding = 16 * np.finfo(np.float64).eps * X.shape[1] ** 0.5
+        rounding = 16 * EPS * X.shape[1] ** 0.5
     else:
         rounding = 0.0
     if sigma > rounding:

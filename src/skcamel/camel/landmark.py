@@ -35,9 +35,18 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array, alike, as_floats, eigh_in_place, namespace, one_thread
+from skcamel.arrays import (
+    EPS,
+    Array,
+    MaybeArray,
+    alike,
+    as_floats,
+    eigh_in_place,
+    namespace,
+    one_thread,
+)
 from skcamel.camel import spectral
-from skcamel.camel.kernel import Against, Kernel
+from skcamel.camel.kernel import Kernel
 from skcamel.camel.spectral import LabelBasis, Targets
 
 SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are rounding
@@ -57,16 +66,16 @@ class Features:
     """x ► k(x, Z) - k₀, and what makes features of it; without landmarks the row itself is meant."""
 
     kernel: Kernel
-    landmarks: Array | None  # (m, d)
+    landmarks: MaybeArray  # (m, d)
     origin: Array  # (m,) k₀
     whitening: Array = None  # (m, r) V s^-½; None: the identity
     of_blocks: bool = False  # whether blocks are whitened, or their sums
 
-    def kernels(self) -> Callable[[Array], Array]:
-        """The function that takes rows (b, d) to their kernels with the landmarks, (b, m), as a new array."""
+    def kernels(self, X: Array) -> Array:
+        """Rows (b, d) ► their kernels with the landmarks, (b, m), as a new array."""
         if self.landmarks is None:
-            return lambda X: X + 0.0
-        return Against(self.kernel, self.landmarks)
+            return X + 0.0
+        return self.kernel(X, self.landmarks)
 
     @property
     def width(self) -> int:
@@ -94,7 +103,7 @@ class Block(NamedTuple):
 
     X: Array  # (b, d)
     Y: Array  # (b, q) in {-1, +1}, int8, or floats where sums are formed
-    weights: Array | None = None  # (b,) positive
+    weights: MaybeArray = None  # (b,) positive
     first: int = 0  # number of the first row among all rows
 
 
@@ -146,10 +155,7 @@ def _decomposed(K: Array) -> tuple[Array, Array]:
 
 def keeps_digits(least: float, spread: float, rows_per_landmark: float, ridge: float) -> bool:
     """Whether sums of kernels may be whitened afterwards: from the least eigenvalue of K_ZZ, the norm of K_ZZ - k₀, and the least ridge."""
-    return bool(
-        np.finfo(np.float64).eps * max(1.0, rows_per_landmark) * spread**2 / (least * ridge)
-        <= DIGITS
-    )
+    return bool(EPS * max(1.0, rows_per_landmark) * spread**2 / (least * ridge) <= DIGITS)
 
 
 def moments(
@@ -175,10 +181,9 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
     shapes = (p, p), (p, q + 1), len(of.origin), q + 1
     gram, cross, kernel, labels = (as_floats(np.zeros(shape), of.origin) for shape in shapes)
     product = xp.empty_like(gram)
-    kernels = of.kernels()
     for make in blocks:
         block = make()
-        K = kernels(block.X)
+        K = of.kernels(block.X)
         K -= of.origin
         targets = xp.concatenate([block.Y, xp.ones_like(K[:, :1])], axis=1)
         if block.weights is None:
@@ -216,10 +221,9 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     projected = vectors.T @ cross
     if W is not None:
         vectors = W @ vectors
-    kernels = of.kernels()
     kernel_mean = of.origin + found.kernel / total
     blocks = (sample.X[i : i + BLOCK_ROWS] for i in range(0, sample.X.shape[0], BLOCK_ROWS))
-    rows = xp.concatenate([(kernels(block) - kernel_mean) @ vectors for block in blocks])
+    rows = xp.concatenate([(of.kernels(block) - kernel_mean) @ vectors for block in blocks])
     return Summary(
         values=xp.clip(values, 0, None),
         vectors=vectors,
@@ -236,7 +240,7 @@ def leave_one_out(
     targets: Targets,
     bases: Sequence[LabelBasis],
     penalties: Sequence[tuple[float, float]],
-    groups: np.ndarray | None = None,
+    groups: MaybeArray = None,
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample, with the landmarks held.
 
@@ -244,7 +248,7 @@ def leave_one_out(
     """
     xp = namespace(targets.Y)
     weights = spectrum.judged_weights
-    live = spectrum.values > len(spectrum.values) * np.finfo(np.float64).eps * spectrum.values[-1]
+    live = spectrum.values > len(spectrum.values) * EPS * spectrum.values[-1]
     values = spectrum.values[live]
     roots = xp.sqrt(values)
     rows = spectrum.rows[:, live]  # a copy
@@ -279,7 +283,7 @@ class Sample(NamedTuple):
     size: int
 
     @property
-    def uneven(self) -> np.ndarray | None:
+    def uneven(self) -> MaybeArray:
         """Weights (s,), None where all are 1."""
         if (self.weights == 1).all():
             return None

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from skcamel.arrays import Array, to_numpy
+from skcamel.arrays import Array, MaybeArray, to_numpy
 from skcamel.camel.representation import Data
 from skcamel.camel.search import candidate_metrics
 from skcamel.camel.thresholds import is_tuned, of_entries, thresholds
@@ -57,7 +57,7 @@ class Link(NamedTuple):
 def fit_link(
     relevant: np.ndarray,
     scores: np.ndarray,
-    weights: np.ndarray | None = None,
+    weights: MaybeArray = None,
     *,
     offsets: bool = True,
 ) -> Link:
@@ -146,10 +146,10 @@ def _minimum(
 def cross_fitted(
     relevant: np.ndarray,
     scores: np.ndarray,
-    weights: np.ndarray | None = None,
+    weights: MaybeArray = None,
     *,
     offsets: bool = True,
-    groups: np.ndarray | None = None,
+    groups: MaybeArray = None,
     seed: int = 0,
 ) -> np.ndarray:
     """Log-odds (n, q) of the training rows, each fifth by the link of the other four; rows of one of the `groups` stay together."""
@@ -222,7 +222,7 @@ class SetThresholds(NamedTuple):
 
 
 def fit_sets(
-    relevant: np.ndarray, p: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None = None
+    relevant: np.ndarray, p: np.ndarray, predicted: np.ndarray, weights: MaybeArray = None
 ) -> SetThresholds:
     """Thresholds that keep both promises on the training rows, with a margin of `SAFETY` standard errors.
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, alike, one_thread, to_device, to_match, to_numpy
+from skcamel.arrays import EPS, Array, MaybeArray, alike, one_thread, to_device, to_match, to_numpy
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
 from skcamel.camel.landmark import Block
 from skcamel.camel.stream import Place, Source, Stream, Streaming, begin
@@ -31,8 +31,8 @@ class Data(NamedTuple):
     # summed up
     X: Array
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 where rows are summed up
-    weights: np.ndarray | None  # (n,)
-    groups: np.ndarray | None = None  # (n,) whole numbers; rows of one group leave together
+    weights: MaybeArray  # (n,)
+    groups: MaybeArray = None  # (n,) whole numbers; rows of one group leave together
     source: Any = (
         None  # Source of sums over rows, or what has a survey too; in place of a kernel matrix
     )
@@ -57,7 +57,7 @@ class Data(NamedTuple):
         sample = self.source.survey.judged
         return Data(sample.X, sample.Y.astype(np.float64), sample.uneven, self.groups)
 
-    def truth(self, like: Array) -> tuple[Array, Array | None]:
+    def truth(self, like: Array) -> tuple[Array, MaybeArray]:
         """Which labels are relevant (n, q), and weights of rows (n,) or None, where `like` lives.
 
         If labels are unknown, weights are those of entries (n, q), 0 where unknown.
@@ -70,7 +70,7 @@ class Data(NamedTuple):
             weights = to_match(weights, like)
         return to_match(self.Y, like) > 0, weights
 
-    def rows(self, index: np.ndarray, columns: np.ndarray | None = None) -> Data:
+    def rows(self, index: np.ndarray, columns: MaybeArray = None) -> Data:
         """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
         X = self.X[index]
         if columns is not None:
@@ -140,8 +140,8 @@ class Representation(NamedTuple):
 
     scaling: scaling.Scaling
     kernel: kernel.Kernel
-    rows: Array | None  # (n, d) scaled, numpy or CSR
-    X: Array | None  # the same on the device
+    rows: MaybeArray  # (n, d) scaled, numpy or CSR
+    X: MaybeArray  # the same on the device
 
     def kernel_rows(self, X: Array, device: Any) -> Array:
         """Kernel between other rows X (m, d), not yet scaled, and the training rows: (m, n)."""
@@ -196,7 +196,7 @@ class Problem(NamedTuple):
         return self.solver.held_out(self.spectrum, self.targets, bases, self.penalties, K)
 
     def solve(
-        self, bases: Sequence[spectral.LabelBasis], index: int = 0, scores: Array | None = None
+        self, bases: Sequence[spectral.LabelBasis], index: int = 0, scores: MaybeArray = None
     ) -> Model:
         """One candidate solved; its leave-one-out scores (n, q) need not be computed again if they are exact."""
         basis = bases[index * len(bases) // len(self.params)]
@@ -215,7 +215,7 @@ class Problem(NamedTuple):
         largest = 0.0
         if len(self.spectrum.values):  # there may be one row
             largest = float(self.spectrum.values[-1])
-        if np.finfo(np.float64).eps * largest > lambda2:
+        if EPS * largest > lambda2:
             warnings.warn(
                 f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its"
                 f" rounding exceeds lambda2={lambda2:g}: scores may be noise. Scale the features"

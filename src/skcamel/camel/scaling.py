@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from skcamel.arrays import Array, dense
+from skcamel.arrays import Array, MaybeArray, dense
 from skcamel.checks import SMALLEST_DIVISOR, check_at_least
 
 FOR_SPARSE = ("none", "standard", "minmax", "unit")
@@ -83,10 +83,8 @@ class Scaling(NamedTuple):
     """
 
     name: str
-    shift: np.ndarray | None = (
-        None  # (d,); of sparse training rows 0 in columns that are not filled
-    )
-    scale: np.ndarray | None = None  # (d,); None for "none", "unit" and "rank"
+    shift: MaybeArray = None  # (d,); of sparse training rows 0 in columns that are not filled
+    scale: MaybeArray = None  # (d,); None for "none", "unit" and "rank"
     ranks: Ranks | None = None  # for "rank" alone
     stored = {"name": str, "shift": ("d", None), "scale": ("d", None), "ranks": Ranks | None}
 
@@ -121,9 +119,7 @@ class Scaling(NamedTuple):
         return X / self.scale
 
 
-def fitted(
-    name: str, X: Array, weights: np.ndarray | None = None, *, centred: bool = False
-) -> Scaling:
+def fitted(name: str, X: Array, weights: MaybeArray = None, *, centred: bool = False) -> Scaling:
     """Scaling of that name with what it needs to know of the training rows X (n, d); constant columns keep scale 1.
 
     `centred` shifts the rows further, so that they lie around the origin.
@@ -152,7 +148,7 @@ def fitted(
     return Scaling(name, shift, np.where(scale > 0, scale, 1.0))
 
 
-def ranked(X: Array, weights: np.ndarray | None = None) -> Ranks:
+def ranked(X: Array, weights: MaybeArray = None) -> Ranks:
     """Ranks of the training rows X (n, d); a row of weight 3 counts like three rows."""
     if sparse.issparse(X):
         raise ValueError(
@@ -264,7 +260,7 @@ def middle(X: Array) -> np.ndarray:
     return np.where(farthest <= largest / 4, mean, 0.0)
 
 
-def moments(X: Array, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def moments(X: Array, weights: MaybeArray = None) -> tuple[np.ndarray, np.ndarray]:
     """Weighted mean and standard deviation of every column, (d,) each.
 
     Deviations are summed, never squares subtracted, in units of the largest: neither a large mean

@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 from scipy.stats import rankdata
 
-from skcamel.arrays import Array, is_tensor, namespace, to_match, to_numpy
+from skcamel.arrays import Array, MaybeArray, is_tensor, namespace, to_match, to_numpy
 from skcamel.camel.representation import (
     Data,
     Grid,
@@ -55,7 +55,7 @@ def larger_is_better(name: str, value: float) -> float:
     return round(-value if name in LOSSES else value, DIGITS)
 
 
-def usable(criterion: str, Y: np.ndarray, weights: np.ndarray | None = None) -> str:
+def usable(criterion: str, Y: np.ndarray, weights: MaybeArray = None) -> str:
     """The criterion, or Hamming loss in place of a ranking metric that no row defines (each has all labels or none).
 
     >>> usable("coverage", np.array([[1.0], [-1.0]])), usable("coverage", np.array([[1.0, -1.0]]))
@@ -235,7 +235,7 @@ def stacks(scores: Iterable[Array]) -> Iterator[Array]:
 
 
 def candidate_metrics(
-    relevant: Array, scores: Array, at: Array, weights: Array | None
+    relevant: Array, scores: Array, at: Array, weights: MaybeArray
 ) -> list[Scores]:
     """The seven metrics of c candidates: scores (c, n, q), relevance bool (n, q), thresholds (q,) or (c, 1, q).
 
@@ -352,7 +352,7 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     return Combination(weights, to_numpy(mean) * (1 - weights.sum()), scores)
 
 
-def _leaving(w: Array, Y: Array, groups: np.ndarray | None) -> tuple[Array, Array]:
+def _leaving(w: Array, Y: Array, groups: MaybeArray) -> tuple[Array, Array]:
     """Weight, and weighted labels, that leave with each row: at most one unit of a row, or all of a group."""
     if groups is None:
         unit = namespace(Y).clip(w, None, 1.0)

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, as_floats, eigh_in_place, namespace
+from skcamel.arrays import EPS, Array, MaybeArray, as_floats, eigh_in_place, namespace
 
 INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the matrix norm is more than rounding
 EXACT_FIT = 1e-10  # what least squares leave of a row and of its labels is rounding below it
@@ -47,10 +47,10 @@ class Solution(NamedTuple):
     intercept: Array  # (q,)   c₀
     A: Array  # (n, q) multipliers; columns sum to zero
     b: Array  # (q,)
-    Z: Array | None  # (n, q) label-independent embedding
+    Z: MaybeArray  # (n, q) label-independent embedding
     kernel_mean: Array  # (n,) kernel column of the average training row
     n_iter: int = 1  # alternations, or rounds in which unknown labels were filled
-    convergence: Array | None = None  # (n_iter,) ΔZ of each alternation
+    convergence: MaybeArray = None  # (n_iter,) ΔZ of each alternation
 
 
 class Spectrum(NamedTuple):
@@ -63,7 +63,7 @@ class Spectrum(NamedTuple):
     values: Array  # (m,)   ω, m = n - 1, ascending
     vectors: Array  # (n, m) U
     kernel_mean: Array  # (n,)   K v
-    weights: Array | None  # (n,)
+    weights: MaybeArray  # (n,)
     weight: float  # Σw
 
 
@@ -88,7 +88,7 @@ class LabelBasis(NamedTuple):
         return lambda2 * (1 + 1 / (lambda1 * self.d**2))
 
 
-def decompose(K: Array, weights: Array | None = None) -> Spectrum:
+def decompose(K: Array, weights: MaybeArray = None) -> Spectrum:
     """Eigenbasis of the centred kernel: O(n³) once, shared by every alpha, lambda1, lambda2.
 
     The kernel matrix K (n, n) of the training rows is overwritten: at most 3 n² doubles are alive
@@ -126,7 +126,7 @@ def decompose(K: Array, weights: Array | None = None) -> Spectrum:
     values = values[1:]
     vectors = vectors[:, 1:]
     # what centring leaves of a large common part
-    rounding = n * np.finfo(np.float64).eps * float(xp.abs(mean).max())
+    rounding = n * EPS * float(xp.abs(mean).max())
     if n > 1:
         check_definite(float(values[0]), size, rounding)
     return Spectrum(xp.clip(values, 0, None), vectors, mean, weights, total)
@@ -173,7 +173,7 @@ def label_basis(G: Array) -> LabelBasis:
     """
     xp = namespace(G)
     P, d, Rt = xp.linalg.svd(G)
-    live = d > len(G) * np.finfo(np.float64).eps * d.max()
+    live = d > len(G) * EPS * d.max()
     return LabelBasis(P[:, live], d[live], Rt.T[:, live], G)
 
 
@@ -228,7 +228,7 @@ def leave_one_out(
     targets: Targets,
     bases: Sequence[LabelBasis],
     penalties: Sequence[tuple[float, float]],
-    groups: np.ndarray | None = None,
+    groups: MaybeArray = None,
 ) -> Iterator[Array]:
     """Exact leave-one-out scores (n, q) of the training rows for every (λ1, λ2) of every label basis.
 
@@ -396,7 +396,7 @@ def scores_without(
     smoother: Smoother,
     bases: Sequence[LabelBasis],
     penalties: Sequence[tuple[float, float]],
-    groups: np.ndarray | None = None,
+    groups: MaybeArray = None,
 ) -> Iterator[Array]:
     """Scores (n, q) of each row without it or its group, for every (λ1, λ2) of every label basis."""
     candidates = [

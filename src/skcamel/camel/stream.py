@@ -23,7 +23,7 @@ from scipy.cluster.vq import kmeans2, vq
 from scipy.spatial import KDTree
 
 from skcamel import memory
-from skcamel.arrays import Array, alike, allowed_threads, dense, to_device
+from skcamel.arrays import Array, MaybeArray, alike, allowed_threads, dense, to_device
 from skcamel.camel import kernel, landmark, scaling, spectral
 from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.kernel import Kernel
@@ -104,7 +104,7 @@ class Stream:
     """Sums over the rows seen so far, and what was fixed before the first of them."""
 
     scaling: scaling.Scaling
-    landmarks: Array | None  # (m, d) scaled, numpy or CSR; None: the features themselves
+    landmarks: MaybeArray  # (m, d) scaled, numpy or CSR; None: the features themselves
     features: landmark.Features  # on the device
     by: Streaming
     moments: Any = None  # :class:`skcamel.camel.landmark.Moments`, None before the first row
@@ -127,13 +127,13 @@ class Stream:
         blocks = [partial(block, start) for start in range(0, n, size)]
         return landmark.moments(self.features, blocks, q, threads=threads)
 
-    def block(self, X: Array, Y: Array, weights: Array | None) -> Block:
+    def block(self, X: Array, Y: Array, weights: MaybeArray) -> Block:
         """Rows scaled, and dense or sparse as the kernel wants them, where sums are formed."""
         device = self.by.device
         X = alike(self.scaling(X), self.landmarks)
         return Block(to_device(X, device), to_device(Y, device), to_device(weights, device))
 
-    def summary(self, X: Array, Y: Array, weights: Array | None) -> landmark.Summary:
+    def summary(self, X: Array, Y: Array, weights: MaybeArray) -> landmark.Summary:
         """The eigenbasis of the features of all rows so far, with some rows in it."""
         return landmark.summarise(self.features, self.moments, self.block(X, Y, weights))
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, namespace, take_along_rows, to_match
+from skcamel.arrays import Array, MaybeArray, namespace, take_along_rows, to_match
 from skcamel.checks import as_number
 from skcamel.gone import hint
 from skcamel.metrics.decision import f1_of
@@ -29,9 +29,7 @@ def is_tuned(threshold: Any) -> bool:
     return isinstance(threshold, str) and threshold != "zero"
 
 
-def thresholds(
-    threshold: Any, relevant: Array, scores: Array, weights: Array | None = None
-) -> Array:
+def thresholds(threshold: Any, relevant: Array, scores: Array, weights: MaybeArray = None) -> Array:
     """Threshold of every label, (q,).
 
     Parameters
@@ -79,7 +77,7 @@ def thresholds(
     return share * own + (1 - share) * common
 
 
-def of_entries(weights: Array | None, like: Array) -> Array:
+def of_entries(weights: MaybeArray, like: Array) -> Array:
     """Weights of all entries (n, q), from those of rows (n,), of entries, or None."""
     if weights is None:
         return namespace(like).ones_like(like)

@@ -26,10 +26,9 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from skcamel.arrays import Array, as_floats, namespace
+from skcamel.arrays import Array, MaybeArray, as_floats, namespace
 from skcamel.camel import spectral
 from skcamel.camel.spectral import LabelBasis, Solution, Spectrum
 
@@ -47,7 +46,7 @@ def fill(
     basis: LabelBasis,
     penalty: Penalty,
     *,
-    start: Array | None = None,
+    start: MaybeArray = None,
     tol: float = EXACT,
 ) -> tuple[Array, int]:
     """Labels Y (n, q) with NaN filled by ZG of the solution, and the number of rounds.
@@ -121,7 +120,7 @@ def leave_one_out(
     Y: Array,
     bases: Sequence[LabelBasis],
     penalties: Sequence[Penalty],
-    groups: np.ndarray | None = None,
+    groups: MaybeArray = None,
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for labels Y (n, q) with NaN where unknown.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skcamel.arrays import Array, default_names, to_numpy
+from skcamel.arrays import Array, MaybeArray, default_names, to_numpy
 from skcamel.checks import choice
 from skcamel.lazy import lazily
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights
@@ -68,7 +68,7 @@ def evaluate(
     ties: str = "worst",
     rows: str = "skip",
     absent: float = 1.0,
-    sample_weight: Array | None = None,
+    sample_weight: MaybeArray = None,
 ) -> dict[str, float]:
     """The seven metrics of the paper.
 
@@ -189,9 +189,9 @@ def report(
     Y: Array,
     P: Array,
     *,
-    label_names: Sequence[str] | np.ndarray | None = None,
+    label_names: Sequence[str] | MaybeArray = None,
     absent: float = 1.0,
-    sample_weight: Array | None = None,
+    sample_weight: MaybeArray = None,
 ) -> LabelReport:
     """Counts, precision, recall and F1 of every label.
 
@@ -304,7 +304,7 @@ class Scorer:
     conventions: dict[str, Any]
 
     def __call__(
-        self, estimator: Any, X: Array, Y: Array, sample_weight: Array | None = None
+        self, estimator: Any, X: Array, Y: Array, sample_weight: MaybeArray = None
     ) -> float:
         """The metric of the estimator's predictions for X, negated if it is a loss."""
         Y = _as_matrix(Y)

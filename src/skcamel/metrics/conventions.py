@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skcamel.arrays import Array, as_floats, namespace, to_numpy, with_gaps
+from skcamel.arrays import Array, MaybeArray, as_floats, namespace, to_numpy, with_gaps
 
 TITLES = {  # as the paper writes them, in its order
     "one_error": "One-error",
@@ -46,7 +46,7 @@ ROWS = ("skip", "mulan", "sklearn")
 
 def as_truth(
     labels: Array, name: str = "Y", *, may_be_unknown: bool = True
-) -> tuple[Array, Array | None]:
+) -> tuple[Array, MaybeArray]:
     """Truth as a boolean matrix (n, q), True where relevant, and which entries are known, None where all are; NaN marks the others.
 
     >>> relevant, known = as_truth(np.array([[1.0, np.nan], [-1.0, 1.0]]))
@@ -88,7 +88,7 @@ def as_scores(scores: Array, Y: Array) -> Array:
     return scores
 
 
-def as_decisions(Y: Array, P: Array) -> tuple[Array, Array, Array | None]:
+def as_decisions(Y: Array, P: Array) -> tuple[Array, Array, MaybeArray]:
     """Truth and decisions as boolean matrices (n, q), and which entries of the truth are known, None where all are."""
     relevant, known = as_truth(Y)
     predicted, _ = as_truth(P, "P", may_be_unknown=False)
@@ -104,7 +104,7 @@ def _check_shapes(Y: Array, other: Array, name: str) -> None:
         )
 
 
-def as_weights(sample_weight: Array | None, like: Array) -> Array | None:
+def as_weights(sample_weight: MaybeArray, like: Array) -> MaybeArray:
     """Weights of the rows as float64 (n,), or None."""
     if sample_weight is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from skcamel.arrays import Array, as_floats, namespace
+from skcamel.arrays import Array, MaybeArray, as_floats, namespace
 from skcamel.metrics.conventions import as_decisions, as_weights
 
 
@@ -15,10 +15,10 @@ class Counts(NamedTuple):
     predicted: Array
     positives: Array
     total: float  # weight of all rows
-    known: Array | None = None  # weight of the known entries, (q,); None: all are known
+    known: MaybeArray = None  # weight of the known entries, (q,); None: all are known
 
 
-def hamming_loss(Y: Array, P: Array, *, sample_weight: Array | None = None) -> float:
+def hamming_loss(Y: Array, P: Array, *, sample_weight: MaybeArray = None) -> float:
     """Share of wrong entries of the decision matrix; smaller is better.
 
     Parameters
@@ -36,9 +36,7 @@ def hamming_loss(Y: Array, P: Array, *, sample_weight: Array | None = None) -> f
     return float(decision_metrics(counted(Y, P, sample_weight))["hamming_loss"])
 
 
-def macro_f1(
-    Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None
-) -> float:
+def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: MaybeArray = None) -> float:
     """Mean over labels of F1 = 2TP / (2TP + FP + FN); larger is better.
 
     Parameters
@@ -58,9 +56,7 @@ def macro_f1(
     return float(decision_metrics(counted(Y, P, sample_weight), absent)["macro_f1"])
 
 
-def micro_f1(
-    Y: Array, P: Array, *, absent: float = 1.0, sample_weight: Array | None = None
-) -> float:
+def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: MaybeArray = None) -> float:
     """F1 of the counts summed over labels; larger is better.
 
     Parameters as in :func:`macro_f1`.
@@ -74,7 +70,7 @@ def micro_f1(
 
 
 def count(
-    relevant: Array, predicted: Array, weights: Array | None = None, known: Array | None = None
+    relevant: Array, predicted: Array, weights: MaybeArray = None, known: MaybeArray = None
 ) -> Counts:
     """True positives, predictions and positives of each label.
 
@@ -124,7 +120,7 @@ def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
     }
 
 
-def counted(Y: Array, P: Array, sample_weight: Array | None) -> Counts:
+def counted(Y: Array, P: Array, sample_weight: MaybeArray) -> Counts:
     """The counts of what a user gave."""
     relevant, predicted, known = as_decisions(Y, P)
     return count(relevant, predicted, as_weights(sample_weight, relevant), known)

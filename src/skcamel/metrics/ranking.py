@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skcamel.arrays import Array, as_floats, is_tensor, namespace
+from skcamel.arrays import Array, MaybeArray, as_floats, is_tensor, namespace
 from skcamel.checks import choice
 from skcamel.metrics.conventions import RANKING, ROWS, TIES, as_scores, as_truth, as_weights
 
@@ -18,7 +18,7 @@ def one_error(
     *,
     ties: str = "worst",
     rows: str = "skip",
-    sample_weight: Array | None = None,
+    sample_weight: MaybeArray = None,
 ) -> float:
     """Share of rows whose highest score belongs to an irrelevant label; smaller is better.
 
@@ -55,7 +55,7 @@ def coverage(
     *,
     ties: str = "worst",
     rows: str = "skip",
-    sample_weight: Array | None = None,
+    sample_weight: MaybeArray = None,
 ) -> float:
     """How far down the ranking the last relevant label stands, (rank - 1) / q; smaller is better.
 
@@ -76,7 +76,7 @@ def ranking_loss(
     *,
     ties: str = "worst",
     rows: str = "skip",
-    sample_weight: Array | None = None,
+    sample_weight: MaybeArray = None,
 ) -> float:
     """Share of (relevant, irrelevant) pairs in the wrong order; smaller is better.
 
@@ -96,7 +96,7 @@ def average_precision(
     *,
     ties: str = "worst",
     rows: str = "skip",
-    sample_weight: Array | None = None,
+    sample_weight: MaybeArray = None,
 ) -> float:
     """Mean over relevant labels of the share of relevant ones ranked at least as high; larger is better.
 
@@ -126,8 +126,8 @@ def ranking_metrics(
     *,
     ties: str = "worst",
     rows: str = "skip",
-    weights: Array | None = None,
-    known: Array | None = None,
+    weights: MaybeArray = None,
+    known: MaybeArray = None,
 ) -> dict[str, Array]:
     """All four ranking metrics, arrays of shape () or (c,).
 
@@ -263,7 +263,7 @@ def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
 
 
 def _mean_of(
-    name: str, Y: Array, scores: Array, ties: str, rows: str, sample_weight: Array | None
+    name: str, Y: Array, scores: Array, ties: str, rows: str, sample_weight: MaybeArray
 ) -> float:
     relevant, known = as_truth(Y)
     scores = as_scores(scores, relevant)

@@ -29,7 +29,9 @@ def make_data(n: int, d: int, q: int) -> tuple[np.ndarray, np.ndarray]:
 def matrices(X: np.ndarray) -> Iterator[np.ndarray]:
     """The kernel matrix of each representation of the preset; how fast `eigh` is depends on the matrix."""
     for place in STRONG:
-        ((_, K),) = kernel_matrices(Data(X, X, None), Grid((0.0,), (1.0,), (1.0,), (place,)), None)
+        ((_, K),) = kernel_matrices(
+            Data(X, X, np.ones(len(X))), Grid((0.0,), (1.0,), (1.0,), (place,)), None
+        )
         yield K
 
 

@@ -94,25 +94,9 @@ def test_a_function_may_return_what_it_keeps(rng):
     cached = np.eye(5, dtype=np.int64)
     X = rng.normal(size=(5, 2))
     of = kernel.Kernel(lambda *_: cached)
-    for K in (next(kernel.fitted_many(of.name, X))[1], kernel.Against(of, X)(X)):
+    for K in (next(kernel.fitted_many(of.name, X))[1], of(X, X)):
         K += 1.5
         assert (cached == np.eye(5)).all()
-
-
-def test_blocks_of_any_size_have_the_kernel_of_their_rows(rng, xp):
-    Z = rng.normal(size=(6, 3))
-    of = kernel.Against(kernel.Kernel("rbf", 1.7), xp(Z))
-    for size in (4, 2, 7, 7, 1):
-        X = rng.normal(size=(size, 3))
-        np.testing.assert_allclose(
-            to_numpy(of(xp(X))), literal.matrix("rbf", X, Z, 1.7), atol=1e-12
-        )
-
-
-def test_blocks_take_turns_in_one_piece_of_memory(rng):
-    X = rng.normal(size=(9, 3))
-    of = kernel.Against(kernel.Kernel("rbf"), X)
-    assert np.shares_memory(of(X), of(X[:4]))
 
 
 def test_a_function_with_the_wrong_shape_is_refused(rng):

@@ -276,7 +276,7 @@ def test_weights_of_a_combination_are_least_squares_on_known_entries(rng):
     _, Y, hidden = make(80)
     Y, known = 2 * Y - 1, ~np.isnan(hidden)
     members = [Y + rng.normal(size=Y.shape) * s for s in (1.5, 2.0)]
-    found = combine(Data(np.empty((80, 0)), np.where(known, Y, np.nan), None), members)
+    found = combine(Data(np.empty((80, 0)), np.where(known, Y, np.nan), np.ones(80)), members)
     means = (np.where(known, Y, 0).sum(axis=0) - np.where(known, Y, 0)) / (
         known.sum(axis=0) - known
     )
@@ -369,16 +369,6 @@ def test_what_cannot_take_unknown_labels_says_so():
         CamelClassifier().fit(X, np.where(np.arange(60) == 3, np.nan, 1.0))
     with pytest.raises(ValueError, match="Input X contains NaN"):
         CamelClassifier().fit(np.where(X > 2, np.nan, X), Y)
-
-
-def test_data_counts_rows_until_something_is_unknown():
-    X, Y, hidden = make()
-    assert Data(X, 2 * Y - 1, None).truth(X)[1] is None
-    weights = np.arange(60.0) + 1
-    assert Data(X, 2 * Y - 1, weights).truth(X)[1] is weights
-    np.testing.assert_array_equal(
-        Data(X, 2 * hidden - 1, weights).truth(X)[1], ~np.isnan(hidden) * weights[:, None]
-    )
 
 
 def test_a_1d_y_with_gaps_is_refused_with_the_way_out():

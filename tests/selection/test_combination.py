@@ -46,9 +46,9 @@ def test_weights_are_those_of_literal_least_squares(seed, weighted):
     rng = np.random.default_rng(seed)
     Y = np.where(rng.random((12, 3)) < 0.4, 1.0, -1.0)
     scores = [0.3 * Y + rng.normal(size=Y.shape) for _ in range(4)]
-    w = rng.integers(1, 4, size=12).astype(float) if weighted else None
+    w = rng.integers(1, 4, size=12).astype(float) if weighted else np.ones(12)
     found = combine(Data(np.empty((12, 0)), Y, w), scores)
-    repeats = np.ones(12, dtype=int) if w is None else w.astype(int)
+    repeats = w.astype(int)
     index = np.repeat(np.arange(12), repeats)
     means = (Y[index].sum(axis=0) - Y) / (len(index) - 1)
     literal, _ = nnls(
@@ -134,7 +134,9 @@ def test_without_any_signal_there_is_still_an_answer(rng):
     model = CamelClassifierCV(representations=TRIED[:2], combine=True).fit(X, Y)
     assert np.isfinite(model.decision_function(X)).all()
     against = [-(2.0 * Y - 1), -2 * (2.0 * Y - 1)]  # members that contradict every label
-    np.testing.assert_array_equal(combine(Data(X, 2.0 * Y - 1, None), against).weights, [1.0, 0.0])
+    np.testing.assert_array_equal(
+        combine(Data(X, 2.0 * Y - 1, np.ones(len(X))), against).weights, [1.0, 0.0]
+    )
 
 
 def test_one_label_and_classes_can_be_combined(rows):
@@ -206,7 +208,7 @@ def test_rows_of_a_group_do_not_learn_from_each_other(seed):
     assume(len(set(groups)) > 1)
     _, groups = np.unique(groups, return_inverse=True)
     F = Y + rng.normal(size=Y.shape)
-    found = combine(Data(np.empty((12, 0)), Y, None, groups), [F])
+    found = combine(Data(np.empty((12, 0)), Y, np.ones(12), groups), [F])
     means = np.array([Y[groups != group].mean(axis=0) for group in groups])
     literal, _ = nnls((F - means).reshape(-1, 1), (Y - means).ravel())
     assume(literal[0] > 0)

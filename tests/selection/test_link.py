@@ -175,10 +175,10 @@ def test_rows_are_linked_by_rows_of_other_groups(rng):
     scores = rng.normal(size=(60, 2))
     relevant = scores + rng.normal(size=(60, 2)) > 0
     groups = np.arange(60) // 4
-    found = cross_fitted(relevant, scores, groups=groups, seed=3)
+    found = cross_fitted(relevant, scores, np.ones(scores.shape), groups=groups, seed=3)
     changed = relevant.copy()
     changed[8:12] ^= True  # one group
-    other = cross_fitted(changed, scores, groups=groups, seed=3)
+    other = cross_fitted(changed, scores, np.ones(scores.shape), groups=groups, seed=3)
     np.testing.assert_array_equal(found[8:12], other[8:12])
     assert (found != other).any()
 
@@ -247,7 +247,7 @@ def test_thresholds_of_sets_are_those_of_a_search_over_all_probabilities(seed, w
     p = rng.random((n, q)).round(rng.integers(1, 4))
     relevant, predicted = rng.random((n, q)) < p, p > rng.random()
     w = rng.integers(0, 3, size=(n, q)).astype(float) if weighted else np.ones((n, q))
-    found = fit_sets(relevant & (w > 0), p, predicted, w if weighted else None)
+    found = fit_sets(relevant & (w > 0), p, predicted, w)
     yes, no = literal_sets(relevant & (w > 0), p, predicted & (w > 0), w, level / LEVELS)
     sets = found.answers(p, predicted, max(level, 1) / LEVELS)
     assert found.yes[level] == pytest.approx(yes)

@@ -26,6 +26,8 @@ def rows(rng):
 
 
 def checked(X, Y, weights=None):
+    if weights is None:
+        weights = np.ones(len(X))
     data = Data(X, np.where(Y > 0, 1.0, -1.0), weights)
     return data, correlation.learn(data.Y).S
 

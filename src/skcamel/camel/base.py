@@ -307,7 +307,9 @@ class BaseCamel(MultiLabelClassifier):
             n = rows.shape[0]
             labels = check_labels(Y, n)
             weights = check_weights(sample_weight, n)
-            if self._is_pairwise() and weights is not None and not weights.all():
+            if weights is None:
+                weights = np.ones(n)
+            if self._is_pairwise() and not weights.all():
                 row = int(np.flatnonzero(weights == 0)[0])
                 raise ValueError(
                     f"Row {row} has the weight 0; leave it out of the kernel matrix, its column too."

@@ -418,7 +418,7 @@ class CamelClassifier(BaseCamel):
                     " row must count."
                 )
             if solve:
-                data = Data(batch.X, batch.Y, None, source=seen)
+                data = Data(batch.X, batch.Y, np.empty(0), source=seen)
                 self.cooccurrence_, self.total_weight_ = data.counts
                 S = learn_correlation(self, data)
                 self._solve(summed_up(seen.stream, data, grid), S, labels)

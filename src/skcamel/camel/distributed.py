@@ -242,6 +242,8 @@ def batch(
             " solver='spectral'."
         )
     weights = check_weights(sample_weight, rows.shape[0], may_vanish=True)
+    if weights is None:
+        weights = np.ones(rows.shape[0])
     data = Data(rows, labels.Y.astype(np.int8), weights).with_weight()
     return Block(data.X, data.Y, data.weights), labels
 
@@ -290,6 +292,6 @@ def elsewhere(
         checking = type(estimator)()  # without callbacks, which may not travel
         vars(checking).update(seen)
         source = Partitions(X, Y, sample_weight, by, partial(batch, checking, known))
-    data = Data(X, known.Y, None, source=source).judged
+    data = Data(X, known.Y, np.empty(0), source=source).judged
     warn_of_constant_labels(known._replace(Y=data.Y))
     return data._replace(source=source), known

@@ -35,6 +35,7 @@ from skcamel.arrays import (
     dense,
     is_tensor,
     namespace,
+    to_match,
 )
 from skcamel.checks import SMALLEST_DIVISOR, check_at_least
 
@@ -164,6 +165,8 @@ def mean_distance(
     1.333333
     """
     n = X.shape[0]
+    if weights is None:
+        weights = to_match(np.ones(n), X)
     total = 0.0
     size = max(1, BLOCK_BYTES // (8 * max(1, n)))
     for start in range(0, n, size):
@@ -174,31 +177,19 @@ def mean_distance(
             block = D[rows]
         if name == "rbf":
             block = namespace(block).sqrt(block)
-        total += float(block.sum() if weights is None else weights[rows] @ (block @ weights))
-    if n and X.shape[1]:
-        largest = float(abs(X).max())
-    else:
-        largest = 0.0
-    if total == 0 and 0 < largest < SMALLEST:
+        total += float(weights[rows] @ (block @ weights))
+    if total == 0 and n and X.shape[1] and 0 < (largest := float(abs(X).max())) < SMALLEST:
         raise ValueError(
             f"The features are too small: the largest is {largest:.1e}, and its square is 0. Use"
             " scaling='standard', or multiply X."
         )
-    pairs = n * (n - 1.0)
-    if weights is not None:
-        pairs = float(weights.sum()) ** 2 - float(
-            namespace(weights).where(weights < 1, weights**2, weights).sum()
-        )
-    if pairs > 0:
-        sigma = total / pairs
-    else:
-        sigma = 0.0
+    with_itself = namespace(weights).where(weights < 1, weights**2, weights)
+    pairs = float(weights.sum()) ** 2 - float(with_itself.sum())
+    rounding = 0.0
     if of_unit_length:
         rounding = 16 * EPS * X.shape[1] ** 0.5
-    else:
-        rounding = 0.0
-    if sigma > rounding:
-        return sigma
+    if pairs > 0 and total / pairs > rounding:
+        return total / pairs
     return 1.0
 
 

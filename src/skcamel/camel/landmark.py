@@ -47,7 +47,7 @@ from skcamel.arrays import (
 )
 from skcamel.camel import spectral
 from skcamel.camel.kernel import Kernel
-from skcamel.camel.spectral import LabelBasis, Targets
+from skcamel.camel.spectral import LabelBasis, Penalty, Targets
 
 SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are rounding
 # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by
@@ -121,7 +121,7 @@ class Summary(NamedTuple):
     targets: Targets  # labels of the sample, means of all, and M in the eigenbasis
     rows: Array  # (s, r) u of the sample
     judged_weights: Array  # (s,) of the sample
-    weights: None = None  # of all rows: they are in the sums
+    weights: Array  # (m,) ones, for those of rows are in the sums
 
 
 @np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused
@@ -186,15 +186,13 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
         K = of.kernels(block.X)
         K -= of.origin
         targets = xp.concatenate([block.Y, xp.ones_like(K[:, :1])], axis=1)
-        if block.weights is None:
-            weights = targets[:, -1]
-        else:
-            weights = block.weights
+        weights = block.weights
+        if weights is None:
+            weights = xp.ones_like(targets[:, -1])
         labels += weights @ targets  # whole numbers, without rounding
-        if block.weights is not None:
-            roots = xp.sqrt(weights)[:, None]
-            K *= roots
-            targets *= roots
+        roots = xp.sqrt(weights)[:, None]
+        K *= roots
+        targets *= roots
         kernel += targets[:, -1] @ K
         if of.of_blocks:
             K = K @ of.whitening
@@ -232,6 +230,7 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
         targets=Targets(sample.Y, label_mean, projected),
         rows=rows,
         judged_weights=xp.ones_like(rows[:, 0]) if sample.weights is None else sample.weights,
+        weights=xp.ones_like(kernel_mean),
     )
 
 
@@ -239,7 +238,7 @@ def leave_one_out(
     spectrum: Summary,
     targets: Targets,
     bases: Sequence[LabelBasis],
-    penalties: Sequence[tuple[float, float]],
+    penalties: Sequence[Penalty],
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample, with the landmarks held.
@@ -281,13 +280,6 @@ class Sample(NamedTuple):
     weights: np.ndarray  # (s,)
     numbers: np.ndarray  # (s,) in [0, 1)
     size: int
-
-    @property
-    def uneven(self) -> MaybeArray:
-        """Weights (s,), None where all are 1."""
-        if (self.weights == 1).all():
-            return None
-        return self.weights
 
     def smallest(self, count: int) -> Sample:
         """The sample of at most `count` rows that is part of this one, copied."""

@@ -146,7 +146,7 @@ def _minimum(
 def cross_fitted(
     relevant: np.ndarray,
     scores: np.ndarray,
-    weights: MaybeArray = None,
+    weights: np.ndarray,
     *,
     offsets: bool = True,
     groups: MaybeArray = None,
@@ -169,7 +169,7 @@ def cross_fitted(
         link = fit_link(
             relevant[others],
             scores[others],
-            None if weights is None else weights[others],
+            weights[others],
             offsets=offsets,
         )
         found[here] = link.log_odds(scores[here])
@@ -222,7 +222,7 @@ class SetThresholds(NamedTuple):
 
 
 def fit_sets(
-    relevant: np.ndarray, p: np.ndarray, predicted: np.ndarray, weights: MaybeArray = None
+    relevant: np.ndarray, p: np.ndarray, predicted: np.ndarray, w: np.ndarray
 ) -> SetThresholds:
     """Thresholds that keep both promises on the training rows, with a margin of `SAFETY` standard errors.
 
@@ -231,16 +231,16 @@ def fit_sets(
     relevant, predicted : bool arrays of shape (n, q)
     p : array of shape (n, q)
         Cross-fitted probabilities.
-    weights : array of shape (n,) or (n, q), default=None
+    w : array of shape (n, q)
+        Weights of entries.
 
     Examples
     --------
     >>> p = np.linspace(0.01, 0.99, 99)[:, None]
-    >>> found = fit_sets(p > 0.4, p, p > 0.5)
+    >>> found = fit_sets(p > 0.4, p, p > 0.5, np.ones((99, 1)))
     >>> bool(found.yes[900] > 0.5), found.answers(np.array([[0.9, 0.1, 0.45]]), np.array([[1, 0, 0]]), 0.9).tolist()
     (True, [[1, 0, -1]])
     """
-    w = of_entries(weights, p)
     confidences = np.arange(LEVELS + 1) / LEVELS
     yes = predicted & (w > 0)
     order = np.argsort(-p[yes], kind="stable")
@@ -249,9 +249,8 @@ def fit_sets(
     count = np.cumsum(size)
     share = hits / (count + 1)
     lower = share - SAFETY * np.sqrt(share * (1 - share) / np.maximum(count, 1e-300))
-    lower[:-1][
-        found[1:] == found[:-1]
-    ] = -np.inf  # a threshold does not lie between equal probabilities
+    is_tied = found[1:] == found[:-1]  # no threshold lies between equal probabilities
+    lower[:-1][is_tied] = -np.inf
     reached = np.maximum.accumulate(lower[::-1])[::-1]
     # how many of the highest keep the promise
     last = np.searchsorted(-reached, -confidences, side="right")
@@ -260,9 +259,9 @@ def fit_sets(
     order = np.argsort(p[missed], kind="stable")
     found = p[missed][order]
     size = w[missed][order]
-    present = float((w * relevant).sum())
-    share = np.cumsum(size) / (present or 1.0)
-    upper = share + SAFETY * np.sqrt(np.clip(share * (1 - share), 0, None) / (present or 1.0))
+    present = float((w * relevant).sum()) or 1.0
+    share = np.cumsum(size) / present
+    upper = share + SAFETY * np.sqrt(np.clip(share * (1 - share), 0, None) / present)
     # the lowest that breaks it
     first = np.searchsorted(np.maximum.accumulate(upper), 1 - confidences + 1e-12, side="right")
     no_at = np.append(found, NEVER)[first]
@@ -330,22 +329,18 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array) -> 
     On the CPU: there is little to compute, in many steps, which a GPU is slow to start.
     """
     scores = to_numpy(scores)
-    relevant, weights = data.truth(scores)
+    relevant, w = data.truth(scores)
     link = None
     judged = scores
     log_odds = None
     if labels.target != "multiclass":
-        if data.weights is None:
-            n_rows = len(data.Y)
-        else:
-            n_rows = data.weights.sum()
         # of a 1-d y the most probable class is the predicted one
-        offsets = bool(labels.target == "matrix" and n_rows >= FEWEST_ROWS)
-        link = fit_link(relevant, scores, weights, offsets=offsets)
+        offsets = bool(labels.target == "matrix" and data.weights.sum() >= FEWEST_ROWS)
+        link = fit_link(relevant, scores, w, offsets=offsets)
         log_odds = cross_fitted(
             relevant,
             scores,
-            weights,
+            w,
             offsets=offsets,
             groups=data.groups,
             seed=seed_of(estimator.random_state),
@@ -353,27 +348,25 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array) -> 
         if estimator.scores == "log_odds":
             scores = link.log_odds(scores)
             judged = log_odds
-    at = thresholds(estimator.threshold, relevant, scores, weights)
-    if is_tuned(
-        estimator.threshold
-    ):  # labels that nobody knows have the score 0, and are not predicted
+    at = thresholds(estimator.threshold, relevant, scores, w)
+    if is_tuned(estimator.threshold):
+        # labels that nobody knows have the score 0, and are not predicted
         at = np.where(np.isnan(data.Y).all(axis=0), np.maximum(at, 0.0), at)
     if estimator.miss_cost is not None:
         at = _of_costs(estimator, link, labels, at)
     predicted = judged > at
-    (estimate,) = candidate_metrics(relevant, judged[None], at, weights)
+    (estimate,) = candidate_metrics(relevant, judged[None], at, w)
     _warn_of_labels_never_predicted(labels, data.Y, predicted)
-    if log_odds is None:
-        sets = None
-    else:
-        sets = fit_sets(relevant, probabilities(log_odds), predicted, weights)
-    w = of_entries(weights, np.ones(relevant.shape))
-    hits, positives, predictions = (
-        (w * part).sum(axis=0) for part in (relevant & predicted, relevant, predicted)
-    )
-    of_labels = {"rows": w.sum(axis=0), "positives": positives}
+    sets = None
+    if log_odds is not None:
+        sets = fit_sets(relevant, probabilities(log_odds), predicted, w)
+    hits = (w * (relevant & predicted)).sum(axis=0)
+    positives = (w * relevant).sum(axis=0)
+    predictions = (w * predicted).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        of_labels |= {
+        of_labels = {
+            "rows": w.sum(axis=0),
+            "positives": positives,
             "precision": hits / predictions,
             "recall": hits / positives,
             "f1": 2 * hits / (positives + predictions),

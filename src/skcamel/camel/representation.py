@@ -31,7 +31,7 @@ class Data(NamedTuple):
     # summed up
     X: Array
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 where rows are summed up
-    weights: MaybeArray  # (n,)
+    weights: np.ndarray  # (n,)
     groups: MaybeArray = None  # (n,) whole numbers; rows of one group leave together
     source: Any = (
         None  # Source of sums over rows, or what has a survey too; in place of a kernel matrix
@@ -55,34 +55,26 @@ class Data(NamedTuple):
         if self.source is None:
             return self
         sample = self.source.survey.judged
-        return Data(sample.X, sample.Y.astype(np.float64), sample.uneven, self.groups)
+        return Data(sample.X, sample.Y.astype(np.float64), sample.weights, self.groups)
 
-    def truth(self, like: Array) -> tuple[Array, MaybeArray]:
-        """Which labels are relevant (n, q), and weights of rows (n,) or None, where `like` lives.
-
-        If labels are unknown, weights are those of entries (n, q), 0 where unknown.
-        """
-        weights = self.weights
-        if not self.is_complete:
-            known = ~np.isnan(self.Y)
-            weights = known * (1.0 if weights is None else weights[:, None])
-        if weights is not None:
-            weights = to_match(weights, like)
-        return to_match(self.Y, like) > 0, weights
+    def truth(self, like: Array) -> tuple[Array, Array]:
+        """Which labels are relevant, and weights of entries, 0 where unknown, (n, q) each, where `like` lives."""
+        weights = self.weights[:, None] * ~np.isnan(self.Y)
+        return to_match(self.Y, like) > 0, to_match(weights, like)
 
     def rows(self, index: np.ndarray, columns: MaybeArray = None) -> Data:
         """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
         X = self.X[index]
         if columns is not None:
             X = X[:, columns]
-        weights, groups = (
-            None if part is None else part[index] for part in (self.weights, self.groups)
-        )
-        return Data(X, self.Y[index], weights, groups)
+        groups = self.groups
+        if groups is not None:
+            groups = groups[index]
+        return Data(X, self.Y[index], self.weights[index], groups)
 
     def with_weight(self) -> Data:
         """The rows that have weight."""
-        if self.weights is None or self.weights.all():
+        if self.weights.all():
             return self
         return self.rows(np.flatnonzero(self.weights))._replace(source=self.source)
 

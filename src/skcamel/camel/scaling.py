@@ -155,16 +155,13 @@ def ranked(X: Array, weights: MaybeArray = None) -> Ranks:
             "scaling='rank' would fill every zero of sparse rows; use 'standard', 'minmax' or"
             " 'unit', or X.toarray() where it fits."
         )
-    # summed as they are: integers add up without rounding
     if weights is None:
-        counts = np.ones(len(X))
-    else:
-        counts = weights
+        weights = np.ones(len(X))
     knots: list[np.ndarray] = []
     levels: list[np.ndarray] = []
     for column in X.T:
         values, at = np.unique(column, return_inverse=True)
-        here = np.bincount(at, counts, minlength=len(values))
+        here = np.bincount(at, weights, minlength=len(values))
         to_here = np.cumsum(here)
         knots.append(values)
         levels.append((to_here - here / 2) / to_here[-1])

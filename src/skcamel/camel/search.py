@@ -27,7 +27,7 @@ from skcamel.camel.representation import (
     represent,
 )
 from skcamel.camel.spectral import LabelBasis
-from skcamel.camel.thresholds import METRICS, is_tuned, of_entries, thresholds
+from skcamel.camel.thresholds import METRICS, is_tuned, thresholds
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.metrics.decision import count, decision_metrics
 from skcamel.metrics.ranking import ranking_metrics
@@ -107,7 +107,7 @@ def search(
     >>> from skcamel.camel.representation import represent
     >>> rng = np.random.default_rng(0)
     >>> X, noise = rng.normal(size=(40, 3)), rng.normal(size=(40, 2))
-    >>> data = Data(X, np.where(X[:, :2] + 0.5 * noise > 0, 1.0, -1.0), None)
+    >>> data = Data(X, np.where(X[:, :2] + 0.5 * noise > 0, 1.0, -1.0), np.ones(40))
     >>> grid = Grid((0.0, 0.5), (1.0,), (0.1, 1.0))
     >>> found = search(represent(data, grid, None), grid, np.zeros((2, 2)), "one_error")
     >>> len(found.params), found.models[0].params["alpha"]
@@ -176,7 +176,6 @@ def _judged(
     xp = namespace(like)
     Y = to_match(problem.data.Y, like)
     relevant, weights = problem.data.truth(like)
-    entries = of_entries(weights, Y)
     metrics: list[Scores] = []
     leader: _Leader | None = None
     for stack in stacks(problem.leave_one_out(bases)):
@@ -185,7 +184,7 @@ def _judged(
         new = candidate_metrics(relevant, stack, at, weights)
         for scores, own in zip(stack, new, strict=True):
             if criterion is None:
-                errors = xp.where(entries > 0, entries * (scores - Y) ** 2, 0.0)
+                errors = xp.where(weights > 0, weights * (scores - Y) ** 2, 0.0)
                 value = -float(xp.sum(errors))
             else:
                 value = larger_is_better(criterion, own[criterion])
@@ -248,6 +247,8 @@ def candidate_metrics(
         known = weights > 0
         weights = xp.amax(weights, axis=1)
         relevant = relevant & known
+        if bool(known.all()):
+            known = None
     values = ranking_metrics(relevant, scores, weights=weights, known=known)
     values |= decision_metrics(count(relevant, scores > at, weights, known))
     # one transfer from a device
@@ -328,8 +329,7 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     """Combine members by their leave-one-out scores, (n, q) each; the best one alone where no weight is above 0."""
     like = members[0]
     xp = namespace(like)
-    relevant, counts = data.truth(like)
-    w = of_entries(counts, like)
+    relevant, w = data.truth(like)
     Y = xp.where(w > 0, xp.where(relevant, 1.0, -1.0), 0.0)
     total = xp.sum(w * Y, axis=0)
     size = xp.sum(w, axis=0)

@@ -33,6 +33,7 @@ INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the matrix norm is more than r
 EXACT_FIT = 1e-10  # what least squares leave of a row and of its labels is rounding below it
 BLOCK_ROWS = 2048  # whose squares are formed at a time
 MOST = 2**24  # numbers that errors at nodes may take where n²/2 is less
+Penalty = tuple[float, float]  # (λ1, λ2)
 
 
 class Solution(NamedTuple):
@@ -63,7 +64,7 @@ class Spectrum(NamedTuple):
     values: Array  # (m,)   ω, m = n - 1, ascending
     vectors: Array  # (n, m) U
     kernel_mean: Array  # (n,)   K v
-    weights: MaybeArray  # (n,)
+    weights: Array  # (n,)
     weight: float  # Σw
 
 
@@ -101,25 +102,17 @@ def decompose(K: Array, weights: MaybeArray = None) -> Spectrum:
     """
     xp = namespace(K)
     n = len(K)
-    total = float(n if weights is None else xp.sum(weights))
     if weights is None:
-        mean = xp.mean(K, axis=1)
-    else:
-        mean = K @ weights / total
-    if weights is None:
-        grand = xp.mean(mean)
-    else:
-        grand = weights @ mean / total
+        weights = xp.ones_like(K[:, 0])
+    total = float(xp.sum(weights))
+    mean = K @ weights / total
+    roots = xp.sqrt(weights)
     K -= mean[:, None]
-    K -= mean - grand
-    if weights is not None:
-        K *= xp.sqrt(weights)[:, None]
-        K *= xp.sqrt(weights)
+    K -= mean - weights @ mean / total
+    K *= roots[:, None]
+    K *= roots
     size = finite_size(K) or 1.0
-    if weights is None:
-        constant = xp.ones_like(mean) / n**0.5
-    else:
-        constant = xp.sqrt(weights / total)
+    constant = roots / total**0.5
     for i in range(0, n, 512):  # rank-one update without a second n²
         K[i : i + 512] -= size * constant[i : i + 512, None] * constant
     values, vectors = eigh_in_place(K)
@@ -155,13 +148,10 @@ def check_definite(least: float, size: float, rounding: float = 0.0) -> None:
 
 def project(spectrum: Spectrum, Y: Array) -> Targets:
     """Labels Y (n, q) in the eigenbasis of the kernel."""
-    xp = namespace(Y)
     w = spectrum.weights
-    if w is None:
-        mean = xp.mean(Y, axis=0)
-        return Targets(Y, mean, spectrum.vectors.T @ (Y - mean))
     mean = w @ Y / spectrum.weight
-    return Targets(Y, mean, spectrum.vectors.T @ (xp.sqrt(w)[:, None] * (Y - mean)))
+    roots = namespace(Y).sqrt(w)[:, None]
+    return Targets(Y, mean, spectrum.vectors.T @ (roots * (Y - mean)))
 
 
 def label_basis(G: Array) -> LabelBasis:
@@ -197,22 +187,17 @@ def solve_in(
            [-0.333, -0.667]])
     """
     rho = basis.ridges(lambda1, lambda2)
-    w = spectrum.weights
+    w = spectrum.weights[:, None]
     # D^½ U diag(1/(ω + ρ_c)) Uᵀ D^½ (Y - 1ȳ) r_c
     beta = spectrum.vectors @ (targets.projected @ basis.R / (spectrum.values[:, None] + rho))
-    if w is not None:
-        beta = namespace(w).sqrt(w)[:, None] * beta
+    beta = namespace(w).sqrt(w) * beta
     offset = targets.mean @ basis.R - spectrum.kernel_mean @ beta  # (l,)
     to_paper = (basis.P / basis.d).T  # (l, q), G⁺ = R @ to_paper
     A = lambda2 * beta @ to_paper
     Z = None
     if embed:
-        if w is None:
-            per_row = 1.0
-        else:
-            per_row = 1 / w[:, None]
-        scores = targets.Y @ basis.R - rho * beta * per_row  # (n, l) of the training rows
-        Z = scores @ to_paper + A * per_row
+        scores = targets.Y @ basis.R - rho * beta / w  # (n, l) of the training rows
+        Z = scores @ to_paper + A / w
     return Solution(
         dual_coef=beta @ basis.R.T,
         intercept=offset @ basis.R.T,
@@ -227,7 +212,7 @@ def leave_one_out(
     spectrum: Spectrum,
     targets: Targets,
     bases: Sequence[LabelBasis],
-    penalties: Sequence[tuple[float, float]],
+    penalties: Sequence[Penalty],
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
     """Exact leave-one-out scores (n, q) of the training rows for every (λ1, λ2) of every label basis.
@@ -237,12 +222,9 @@ def leave_one_out(
     weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is scored by the
     model of all rows outside its group.
     """
-    xp = namespace(targets.Y)
-    if spectrum.weights is None:
-        weights = xp.ones_like(targets.Y[:, 0])
-    else:
-        weights = spectrum.weights
-    smoother = smoother_of(spectrum.values, spectrum.vectors, targets, weights, spectrum.weight)
+    smoother = smoother_of(
+        spectrum.values, spectrum.vectors, targets, spectrum.weights, spectrum.weight
+    )
     return scores_without(smoother, bases, penalties, groups)
 
 
@@ -250,7 +232,7 @@ def held_out(
     spectrum: Spectrum,
     targets: Targets,
     bases: Sequence[LabelBasis],
-    penalties: Sequence[tuple[float, float]],
+    penalties: Sequence[Penalty],
     K: Array,
 ) -> Iterator[Array]:
     """Scores (m, q) of other rows for every (λ1, λ2) of every label basis.
@@ -268,10 +250,8 @@ def held_out(
 
 def in_eigenbasis(spectrum: Spectrum, K: Array) -> Array:
     """Other rows in the eigenbasis of the kernel, (m, n - 1), from their kernel K (m, n) with the training rows."""
-    centred = K - spectrum.kernel_mean
-    return (
-        centred if spectrum.weights is None else centred * namespace(K).sqrt(spectrum.weights)
-    ) @ spectrum.vectors
+    roots = namespace(K).sqrt(spectrum.weights)
+    return (K - spectrum.kernel_mean) * roots @ spectrum.vectors
 
 
 class Diagonal:
@@ -395,7 +375,7 @@ def without_rounding(outside: Array, missed: Array) -> tuple[Array, Array]:
 def scores_without(
     smoother: Smoother,
     bases: Sequence[LabelBasis],
-    penalties: Sequence[tuple[float, float]],
+    penalties: Sequence[Penalty],
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
     """Scores (n, q) of each row without it or its group, for every (λ1, λ2) of every label basis."""

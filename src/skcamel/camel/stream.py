@@ -237,7 +237,7 @@ def begin(
     X = sample.X.astype(np.float64)
     d = X.shape[1]
     scaler = scaling.fitted(
-        scaling_name, X, sample.uneven, centred=kernel_name in kernel.BY_PRODUCT
+        scaling_name, X, sample.weights, centred=kernel_name in kernel.BY_PRODUCT
     )
     scaled = sample._replace(X=scaler(X))
     is_narrow = kernel_name == "linear" and d <= max(by.count, WIDE)
@@ -251,7 +251,7 @@ def begin(
         bandwidth = multiple * kernel.mean_distance(
             kernel_name,
             to_device(some.X, by.device),
-            weights=to_device(some.uneven, by.device),
+            weights=to_device(some.weights, by.device),
             of_unit_length=scaling_name == "unit",
         )
     if not isinstance(by.how, str):

@@ -61,9 +61,8 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: MaybeArr
     metric = OTHER_NAMES.get(threshold, threshold)
     xp = namespace(scores)
     w = of_entries(weights, scores)
-    if (
-        weights is not None and weights.ndim == 2
-    ):  # unknown entries go to the lowest known score of their label, where no threshold lies
+    if not bool((w > 0).all()):
+        # unknown entries go to the lowest known score of their label, where no threshold lies
         lowest = xp.amin(xp.where(w > 0, scores, xp.inf), axis=0)
         scores = xp.where(w > 0, scores, xp.where(xp.isfinite(lowest), lowest, xp.amin(lowest)))
     curve = _curve(relevant, scores, w)

@@ -30,14 +30,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from skcamel.arrays import Array, MaybeArray, as_floats, namespace
 from skcamel.camel import spectral
-from skcamel.camel.spectral import LabelBasis, Solution, Spectrum
+from skcamel.camel.spectral import LabelBasis, Penalty, Solution, Spectrum
 
 # least |Y - ZG| of unknown entries in units of that of known ones: of a fit, and to compare candidates
 EXACT = 1e-10
 ROUGH = 3e-3
 ROUNDING = 1e-15  # in units of the labels
 MOST_ROUNDS = 1000
-Penalty = tuple[float, float]  # (λ1, λ2)
 
 
 def fill(
@@ -65,7 +64,7 @@ def fill(
     xp = namespace(Y)
     image = _operator(spectrum, basis, penalty)
     missing = xp.isnan(Y)
-    weights = _weights(spectrum, Y)
+    weights = spectrum.weights
     if start is None:
         total = weights @ xp.where(missing, 0.0, Y)
         size = weights @ as_floats(~missing)
@@ -209,7 +208,7 @@ def _left_out(
 ) -> Array:
     """Leave-one-out scores (n, q), from filled labels and their coefficients β (n, l), and from ridges with what unknown entries add to them and their diagonal g (n, l)."""
     rho = basis.ridges(*penalty)
-    w = _weights(spectrum, labels)[:, None]
+    w = spectrum.weights[:, None]
     # variance of the prediction by other rows, times the weight
     spread = (1 - g * ridges) / g
     stays = namespace(w).clip(w - 1, 0, None)
@@ -221,7 +220,7 @@ def _ridges(spectrum: Spectrum, Y: Array, basis: LabelBasis, penalty: Penalty) -
     """The ridge of each component with what unknown entries of labels Y (n, q) add to it, (l,)."""
     xp = namespace(Y)
     n = len(Y)
-    weights = _weights(spectrum, Y)
+    weights = spectrum.weights
     shares = weights @ as_floats(~xp.isnan(Y)) / xp.sum(weights)  # of the rows, by weight
     shares = xp.clip(shares, 0.5 / n, None)
     noise = _noise(basis, penalty)
@@ -237,13 +236,6 @@ def _ridges(spectrum: Spectrum, Y: Array, basis: LabelBasis, penalty: Penalty) -
         if bool((kappa - before <= 1e-3 * kappa).all()):
             break
     return ridges + (kappa @ squares) * noise
-
-
-def _weights(spectrum: Spectrum, Y: Array) -> Array:
-    """Weights of the rows, (n,)."""
-    if spectrum.weights is None:
-        return namespace(Y).ones_like(Y[:, 0])
-    return spectrum.weights
 
 
 def _noise(basis: LabelBasis, penalty: Penalty) -> Array:

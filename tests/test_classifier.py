@@ -108,17 +108,6 @@ def test_float32_rows_give_float32_scores(data):
     np.testing.assert_allclose(probabilities, model.predict_proba(new), atol=1e-4)
 
 
-def test_read_only_rows_are_accepted_and_never_kept(data):
-    X, Y, new = (part.copy() for part in data)
-    for part in (X, Y, new):
-        part.setflags(write=False)
-    model = CamelClassifier().fit(X, Y)
-    before = model.decision_function(new)
-    X.setflags(write=True)
-    X[:] = 0
-    np.testing.assert_array_equal(model.decision_function(new), before)
-
-
 def test_integer_weights_equal_repeated_rows_in_everything(data, rng):
     X, Y, new = data
     weights = rng.integers(0, 4, size=len(X))
@@ -136,21 +125,6 @@ def test_integer_weights_equal_repeated_rows_in_everything(data, rng):
     np.testing.assert_allclose(weighted.predict_proba(new), repeated.predict_proba(new), atol=1e-8)
 
 
-def test_rows_of_a_kernel_matrix_have_weights_above_0(data):
-    X, Y, new = data
-    weights = 1 + np.arange(len(X)) % 3.0
-    by_matrix = CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=weights)
-    by_rows = CamelClassifier(kernel="linear").fit(X, Y, sample_weight=weights)
-    np.testing.assert_allclose(
-        by_matrix.decision_function(new @ X.T), by_rows.decision_function(new), atol=1e-9
-    )
-    weights[5] = 0
-    with pytest.raises(
-        ValueError, match="Row 5 has the weight 0; leave it out of the kernel matrix"
-    ):
-        CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=weights)
-
-
 def test_a_function_is_a_kernel(data):
     X, Y, new = data
     by_function = CamelClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y)
@@ -159,27 +133,6 @@ def test_a_function_is_a_kernel(data):
         CamelClassifier(kernel="linear").fit(X, Y).decision_function(new),
         atol=1e-9,
     )
-
-
-def test_a_given_bandwidth_is_used(data):
-    X, Y, new = data
-    free, given = CamelClassifier().fit(X, Y), CamelClassifier(bandwidth=3.0).fit(X, Y)
-    assert given.bandwidth_ == 3.0
-    assert abs(given.decision_function(new) - free.decision_function(new)).max() > 1e-3
-    np.testing.assert_allclose(
-        CamelClassifier(bandwidth=free.bandwidth_).fit(X, Y).decision_function(new),
-        free.decision_function(new),
-    )
-
-
-def test_prediction_does_not_depend_on_the_block_size(data, monkeypatch):
-    X, Y, new = data
-    model = CamelClassifier().fit(X, Y)
-    whole = model.decision_function(new)
-    monkeypatch.setattr(
-        "skcamel.camel.base.PREDICT_BLOCK_BYTES", 8 * 80 * 7
-    )  # seven rows at a time
-    np.testing.assert_allclose(model.decision_function(new), whole, atol=1e-12)
 
 
 def test_the_papers_variables_can_be_had(data):
@@ -193,17 +146,6 @@ def test_the_papers_variables_can_be_had(data):
     np.testing.assert_allclose(
         model.collaboration_, 0.7 * np.eye(5) + 0.3 * model.label_correlation_
     )
-
-
-def test_alpha_0_is_kernel_ridge_regression(data):
-    X, Y, new = data
-    model = CamelClassifier(alpha=0.0, lambda2=0.3).fit(X, Y)
-    ridge = 0.3 * (1 + 1 / 1.0)
-    squared = ((X[:, None] - X[None]) ** 2).sum(-1)
-    K = np.exp(-squared / (2 * model.bandwidth_**2))
-    centre = np.eye(80) - 1 / 80
-    dual = np.linalg.solve(centre @ K @ centre + ridge * np.eye(80), centre @ (2.0 * Y - 1))
-    np.testing.assert_allclose(model.dual_coef_, dual, atol=1e-9)
 
 
 def test_the_alternating_solver_records_its_convergence_and_ends_at_the_closed_form(data):
@@ -236,11 +178,6 @@ def test_stopping_early_warns_with_residual_tolerance_and_remedy(data, rng):
         CamelClassifier(max_iter=2).fit(X, rng.random((80, 20)) < 0.3)
 
 
-def test_auto_is_the_exact_solver_where_it_fits():
-    X, Y = make_multilabel_classification(40, n_classes=3, random_state=1)
-    assert CamelClassifier().fit(X, Y).solver_ == "spectral"
-
-
 @pytest.mark.parametrize(("mode", "metric"), [("common", micro_f1), ("label", macro_f1)])
 def test_tuned_thresholds_raise_their_metric(mode, metric):
     X, Y = make_multilabel_classification(600, n_classes=8, n_labels=1, length=15, random_state=1)
@@ -249,56 +186,6 @@ def test_tuned_thresholds_raise_their_metric(mode, metric):
     np.testing.assert_array_equal(
         tuned.decision_function(X), zero.decision_function(X)
     )  # never minus the cut
-
-
-def test_a_number_is_a_threshold_and_metrics_can_be_chosen(data):
-    X, Y, new = data
-    model = CamelClassifier(threshold=-0.3).fit(X, Y)
-    np.testing.assert_array_equal(model.thresholds_, np.full(5, -0.3))
-    own = CamelClassifier(threshold=[0.1, -0.1, 0.0, 0.2, 0.3]).fit(X, Y)
-    np.testing.assert_array_equal(own.predict(new), own.decision_function(new) > own.thresholds_)
-    at = {
-        metric: CamelClassifier(threshold=metric).fit(X, Y).thresholds_[0]
-        for metric in ("hamming_loss", "micro_f1", "macro_f1")
-    }
-    assert at["hamming_loss"] != at["micro_f1"]
-    for other, name in (("common", "micro_f1"), ("label", "macro_f1")):
-        assert CamelClassifier(threshold=other).fit(X, Y).thresholds_[0] == at[name]
-
-
-@pytest.mark.parametrize("threshold", ["zero", "micro_f1", 0.4])
-def test_probabilities_rise_with_the_scores_whatever_the_thresholds(data, threshold):
-    X, Y, new = data
-    model = CamelClassifier(threshold=threshold).fit(X, Y)
-    p = model.predict_proba(new)
-    assert p.shape == (40, 5)
-    assert ((p > 0) & (p < 1)).all()
-    np.testing.assert_array_equal(p, CamelClassifier().fit(X, Y).predict_proba(new))
-    for j in range(5):
-        np.testing.assert_array_equal(
-            np.argsort(p[:, j]), np.argsort(model.decision_function(new)[:, j])
-        )
-
-
-def calibration_error(p, y, bins=10):
-    index = np.clip((p * bins).astype(int), 0, bins - 1)
-    return sum(
-        abs(p[index == b].mean() - y[index == b].mean()) * (index == b).mean()
-        for b in range(bins)
-        if (index == b).any()
-    )
-
-
-def test_probabilities_are_calibrated_on_held_out_rows():
-    X, Y = make_multilabel_classification(
-        1600, n_features=20, n_classes=6, n_labels=3, length=30, random_state=3
-    )
-    model = CamelClassifier(lambda2=1.0, scaling="standard").fit(X[:800], Y[:800])
-    fitted = model.predict_proba(X[800:]).ravel()
-    squashed = 1 / (1 + np.exp(-model.decision_function(X[800:]).ravel()))
-    truth = Y[800:].ravel()
-    assert calibration_error(fitted, truth) < 0.03
-    assert calibration_error(fitted, truth) < calibration_error(squashed, truth) / 3
 
 
 def test_a_binary_y_gets_one_score_and_two_probabilities(data):
@@ -322,13 +209,6 @@ def test_a_multiclass_y_is_decided_by_the_highest_score(data):
     assert not hasattr(model, "predict_proba")
 
 
-def test_label_sets_of_a_1d_y_are_its_predictions(data):
-    X, Y, new = data
-    for y in (np.arange(80) % 3, np.array(["no", "yes"])[Y[:, 0]]):
-        model = CamelClassifier().fit(X, y)
-        assert model.label_sets(new) == [(str(name),) for name in model.predict(new)]
-
-
 def test_score_understands_both_codings(data):
     X, Y, _ = data
     model = CamelClassifier().fit(X, Y)
@@ -348,22 +228,6 @@ def test_missing_probabilities_are_explained(data):
         assert reason in str(error.value.__cause__)
 
 
-@pytest.mark.parametrize("bandwidth", [1e-5, 1e-9, 1e-90, 1e9, 1e90])
-def test_extreme_bandwidths_stay_finite(data, bandwidth):
-    X, Y, new = data
-    scores = (
-        CamelClassifier(0.0, bandwidth=bandwidth, lambda2=1e-3)
-        .fit(X * 100 + 0.1, Y)
-        .decision_function(X * 100 + 0.1)
-    )
-    assert abs(scores).max() < 3
-
-
-def test_one_class_is_always_predicted(data):
-    X, _, new = data
-    assert (CamelClassifier().fit(X, np.full(80, "only")).predict(new) == "only").all()
-
-
 def test_a_single_column_stays_a_column(data):
     X, Y, new = data
     for column in (Y[:, :1], pd.DataFrame({"sea": Y[:, 0]}), sparse.csr_array(Y[:, :1])):
@@ -376,41 +240,6 @@ def test_a_single_column_stays_a_column(data):
         )
     with pytest.warns(DataConversionWarning, match="single column of classes"):
         assert CamelClassifier().fit(X, np.arange(80)[:, None] % 3).predict(new).shape == (40,)
-
-
-@pytest.mark.parametrize("alpha", [0.0, 0.5, 1.0])
-def test_constant_empty_and_duplicate_labels_are_legal(data, alpha):
-    X, Y, new = data
-    Y = np.column_stack([Y, np.zeros(80), np.ones(80), Y[:, 0], 1 - Y[:, 1]]).astype(int)
-    model = CamelClassifier(alpha=alpha, threshold="label").fit(X, Y)
-    scores = model.decision_function(new)
-    assert np.isfinite(scores).all()
-    assert np.isfinite(model.predict_proba(new)).all()
-    if (
-        alpha == 0
-    ):  # under collaboration the prediction of a constant label is free to serve the others
-        np.testing.assert_allclose(scores[:, 5], -1, atol=1e-9)
-        np.testing.assert_allclose(scores[:, 6], 1, atol=1e-9)
-    if alpha < 1:
-        np.testing.assert_allclose(scores[:, 7], scores[:, 0], atol=1e-7)
-        np.testing.assert_allclose(scores[:, 8], -scores[:, 1], atol=1e-7)
-
-
-def test_one_row_is_learned_by_heart():
-    model = CamelClassifier().fit([[1.0, 2.0]], [[1, 0]])
-    np.testing.assert_array_equal(model.predict([[5.0, 5.0]]), [[1, 0]])
-
-
-def test_more_than_twenty_labels_with_one_ridge_keep_exact_leave_one_out(rng):
-    """At α = 0 all ridges are equal, and there is nothing to interpolate between."""
-    X, Y = rng.normal(size=(60, 3)), (rng.random((60, 30)) < 0.3).astype(int)
-    many = CamelClassifier(alpha=0.0, threshold="common").fit(X, Y)
-    few = CamelClassifier(alpha=0.0).fit(X, Y[:, :3])
-    assert many.thresholds_[0] != 0
-    plain = CamelClassifier(alpha=0.0).fit(X, Y)
-    np.testing.assert_allclose(
-        plain.label_estimates_["f1"][:3], few.label_estimates_["f1"], rtol=1e-6
-    )
 
 
 def test_an_unfitted_model_says_so(data):

@@ -4,21 +4,11 @@ import logging
 
 import numpy as np
 import pytest
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
-from sklearn.model_selection import (
-    GroupKFold,
-    KFold,
-    LeaveOneGroupOut,
-    StratifiedKFold,
-    cross_validate,
-)
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
 
 from skcamel import PAPER_ALPHAS, PAPER_LAMBDA2S, CamelClassifier, CamelClassifierCV
-from skcamel.camel.correlation import learn
 from skcamel.camel.link import fit_link
 from skcamel.camel.thresholds import thresholds
 from skcamel.metrics import LOSSES, NAMES, evaluate
@@ -111,34 +101,6 @@ def test_leave_one_out_equals_n_refits_that_keep_S_and_sigma(data):
             )
 
 
-def test_the_choice_is_refitted_on_all_rows(data):
-    X, Y, new = data
-    search = CamelClassifierCV(
-        **SMALL,
-        kernels=("laplacian", "rbf"),
-        scalings=("standard", "none"),
-        bandwidths=(1.0, 2.0),
-        threshold="label",
-        scoring="micro_f1",
-    ).fit(X, Y)
-    chosen = CamelClassifier(
-        search.alpha_,
-        search.lambda1_,
-        search.lambda2_,
-        kernel=search.kernel_,
-        scaling=search.scaling_,
-        bandwidth=search.bandwidth_,
-        threshold="label",
-    ).fit(X, Y)
-    np.testing.assert_allclose(
-        search.decision_function(new), chosen.decision_function(new), atol=1e-10
-    )
-    np.testing.assert_allclose(search.thresholds_, chosen.thresholds_, atol=1e-10)
-    np.testing.assert_allclose(search.predict_proba(new), chosen.predict_proba(new), atol=1e-9)
-    mean = CamelClassifier(kernel=search.kernel_, scaling=search.scaling_).fit(X, Y).bandwidth_
-    assert search.bandwidth_ == pytest.approx(search.bandwidth_multiplier_ * mean)
-
-
 def test_results_have_the_shape_that_users_of_grid_search_know(data):
     X, Y, _ = data
     search = CamelClassifierCV(cv=3).fit(X, Y)
@@ -167,29 +129,11 @@ def test_results_have_the_shape_that_users_of_grid_search_know(data):
     assert (results["mean_test_ranking_loss"] <= 0).all()
 
 
-@pytest.mark.parametrize("scoring", NAMES)
-def test_every_metric_can_be_the_criterion(data, scoring):
-    X, Y, _ = data
-    search = CamelClassifierCV(scoring=scoring).fit(X, Y)
-    assert search.scoring_ == scoring
-    np.testing.assert_array_equal(
-        search.cv_results_["mean_test_score"], search.cv_results_[f"mean_test_{scoring}"]
-    )
-
-
 def test_equal_scores_are_decided_by_the_order_of_the_grid(data):
     X, Y, _ = data
     search = CamelClassifierCV(alphas=(0.3, 0.3), lambda2s=(0.1, 0.1)).fit(X, Y)
     assert search.best_index_ == 0
     assert set(search.cv_results_["rank_test_score"]) == {1}
-
-
-def test_an_undefined_criterion_gives_way_to_hamming_loss(data):
-    X, Y, _ = data
-    search = CamelClassifierCV(scoring="coverage").fit(X, Y[:, :1])
-    assert search.scoring_ == "hamming_loss"
-    assert np.isnan(search.cv_results_["mean_test_coverage"]).all()
-    assert search.best_score_ == search.cv_results_["mean_test_hamming_loss"].max()
 
 
 @pytest.mark.parametrize("cv", ["loo", 3])
@@ -284,14 +228,6 @@ def test_the_best_parameters_give_the_fitted_model_again(data, cv, solver, kerne
     assert search.bandwidth_multiplier_ in (0.5, 2.0)
 
 
-def test_a_kernel_without_bandwidth_is_scored_once(data):
-    X, Y, _ = data
-    search = CamelClassifierCV(
-        alphas=(0.0,), lambda2s=(0.1,), kernels=("linear", "rbf"), bandwidths=(0.5, 1.0, 2.0)
-    ).fit(X, Y)
-    assert [p["kernel"] for p in search.cv_results_["params"]] == ["linear", "rbf", "rbf", "rbf"]
-
-
 def test_progress_is_told_to_callback_and_log_and_never_printed(data, caplog, capsys):
     X, Y, _ = data
     told = []
@@ -301,22 +237,6 @@ def test_progress_is_told_to_callback_and_log_and_never_printed(data, caplog, ca
     assert told[1].best_score >= told[0].best_score
     assert sum("24 of 24 candidates" in message for message in caplog.messages) == 1
     assert capsys.readouterr().out == ""
-
-
-@pytest.mark.parametrize("cv", ["loo", 3])
-def test_centred_labels_are_those_of_a_plain_fit_with_the_same_choice(data, cv):
-    X, Y = data[:2]
-    searched = CamelClassifierCV(
-        alphas=(0.3, 0.7), lambda2s=(0.1,), cv=cv, correlation="centred"
-    ).fit(X, Y)
-    plain = CamelClassifier(searched.alpha_, lambda2=0.1, correlation="centred").fit(X, Y)
-    np.testing.assert_allclose(searched.decision_function(X), plain.decision_function(X), atol=1e-9)
-    np.testing.assert_array_equal(
-        searched.label_correlation_, learn(np.where(Y > 0, 1.0, -1.0), centred=True).S
-    )
-    assert not np.allclose(
-        searched.label_correlation_, CamelClassifier().fit(X, Y).label_correlation_
-    )
 
 
 @pytest.mark.parametrize(
@@ -366,25 +286,6 @@ def test_groups_reach_the_splitter(splitter, data, rng):
         np.testing.assert_array_equal(grouped.cv_results_[key], by_hand_.cv_results_[key])
 
 
-def test_groups_reach_the_splitter_through_a_pipeline(data):
-    X, Y, _ = data
-    groups = np.arange(50) % 4
-    model = make_pipeline(StandardScaler(), CamelClassifierCV(cv=GroupKFold(2), **SMALL)).fit(
-        X, Y, camelclassifiercv__groups=groups
-    )
-    assert np.isfinite(model[-1].best_score_)
-
-
-def test_groups_are_routed_where_they_are_asked_for(data):
-    X, Y, _ = data
-    with config_context(enable_metadata_routing=True):
-        model = CamelClassifierCV(cv=GroupKFold(2), **SMALL).set_fit_request(groups=True)
-        found = cross_validate(
-            model, X, Y, params={"groups": np.arange(50) % 6}, cv=GroupKFold(3), error_score="raise"
-        )
-    assert np.isfinite(found["test_score"]).all()
-
-
 def test_groups_that_nobody_would_use_are_refused(data):
     X, Y, _ = data
     with pytest.raises(
@@ -425,22 +326,6 @@ def test_groups_leave_together_exactly(options, data, rng):
     np.testing.assert_allclose(found.link_slopes_, link.slope, rtol=1e-6)
     one_each = clone(model).fit(X, Y, groups=np.arange(50))
     assert one_each.estimate_ == pytest.approx(clone(model).fit(X, Y).estimate_, abs=1e-9)
-
-
-@pytest.mark.parametrize("cv", ["loo", GroupKFold(3)])
-def test_a_search_tunes_thresholds_on_groups_that_were_left_out(cv, data, rng):
-    X, Y, _ = data
-    groups = rng.permutation(np.arange(50) % 13)
-    search = CamelClassifierCV(
-        (0.0,), lambda2s=(0.1,), cv=cv, threshold="macro_f1", scoring="macro_f1"
-    ).fit(X, Y, groups=groups)
-    model = CamelClassifier(**search.best_params_)
-    scores = left_out(model, X, Y, groups)
-    np.testing.assert_allclose(search.thresholds_, thresholds("macro_f1", Y > 0, scores), atol=1e-9)
-    if cv == "loo":
-        assert search.best_score_ == pytest.approx(
-            evaluate(Y, scores, scores > search.thresholds_)["macro_f1"], abs=1e-9
-        )
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ import pytest
 from sklearn.datasets import make_multilabel_classification
 
 from skcamel import CamelClassifier, CamelClassifierCV
-from skcamel.baselines import JFSCCV, LLSFCV
-from skcamel.experiment import get_method
 
 X, Y = make_multilabel_classification(80, n_features=6, n_classes=4, n_labels=2, random_state=0)
 
@@ -82,22 +80,6 @@ def test_a_device_agrees_with_numpy(make, device):
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("rows", [60, 12], ids=["tall", "wide"])
-@pytest.mark.parametrize("preset", ["faithful", "fair"])
-@pytest.mark.parametrize("kind", [LLSFCV, JFSCCV])
-def test_searches_of_the_sequences_agree_with_numpy(kind, preset, rows, device):
-    X = np.random.default_rng(0).random((rows, 30)) * (np.arange(30) > 2)  # with columns of zeros
-    labels = Y[:rows]
-    here, there = (
-        kind(cv=2, preset=preset, device=where).fit(X, labels) for where in (None, device)
-    )
-    for name in ("mean_test_score", "mean_test_hamming_loss", "mean_test_coverage"):
-        np.testing.assert_allclose(there.cv_results_[name], here.cv_results_[name], atol=1e-8)
-    assert there.best_params_ == here.best_params_
-    np.testing.assert_array_equal(there.coef_, here.coef_)
-
-
-@pytest.mark.torch
 def test_what_is_wrong_with_the_first_kernel_is_said_as_without_a_device(device):
     K = np.where(np.eye(20) > 0, -1.0, 0.0)  # started in a thread while the labels are learned
     for where in (None, device):
@@ -150,17 +132,3 @@ def test_missing_torch_is_named_with_its_cure(monkeypatch):
         match=r"device='cuda' needs torch: pip install skcamel\[gpu\], or use device=None",
     ):
         CamelClassifier(device="cuda").fit(X, Y)
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("preset", ["quick", "best"])
-def test_a_study_on_a_device_agrees_with_numpy(preset, device):
-    here, there = (
-        get_method("camel-per-metric", preset, device=where).fit(X[:60], Y[:60], seed=0)
-        for where in (None, device)
-    )
-    for criterion, model in here.items():
-        ours, theirs = model.outcome(X[60:]), there[criterion].outcome(X[60:])
-        assert theirs.params == pytest.approx(ours.params)
-        np.testing.assert_allclose(theirs.scores, ours.scores, atol=1e-8)
-        np.testing.assert_array_equal(theirs.decisions, ours.decisions)

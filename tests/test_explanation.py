@@ -53,23 +53,6 @@ def test_a_push_is_the_share_of_the_other_labels_own_prediction(explained):
     np.testing.assert_allclose(explanation.own, (1 - alpha) * deviation, atol=1e-10 * scale)
 
 
-def test_without_collaboration_nothing_is_pushed():
-    X, Y = make_multilabel_classification(40, n_classes=3, random_state=0)
-    parts = CamelClassifier(alpha=0.0).fit(X, Y).explain(X).parts
-    assert (parts[:, ~np.eye(3, dtype=bool)] == 0).all()
-
-
-def test_weights_move_the_average_row():
-    X, Y = make_multilabel_classification(40, n_classes=3, random_state=0)
-    weights = np.arange(40) % 3 + 1.0
-    model = CamelClassifier().fit(X, Y, sample_weight=weights)
-    np.testing.assert_allclose(
-        model.explain(X[:2]).base,
-        np.average(model.decision_function(X), axis=0, weights=weights),
-        atol=1e-9,
-    )
-
-
 def test_top_frame_and_text_tell_the_same(explained):
     model, X, explanation = explained
     top = explanation.top(2)
@@ -122,12 +105,6 @@ def test_texts_tell_pushes_that_the_data_contradict_last_and_mark_them():
     assert str(CamelClassifier(correlation="centred").fit(X, Y).explain(X[:1])).endswith(
         "learned from centred labels."
     )
-
-
-def test_rows_can_be_chosen(explained):
-    _, _, explanation = explained
-    np.testing.assert_array_equal(explanation[4].parts[0], explanation.parts[4])
-    np.testing.assert_array_equal(explanation[2:5].scores, explanation.scores[2:5])
 
 
 def test_a_row_without_labels_says_so():

@@ -1,13 +1,11 @@
 """Kernels against loops over pairs of rows."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from scipy import sparse
 
 from reference import kernel as literal
-from skcamel.arrays import allowed_threads, to_numpy
+from skcamel.arrays import to_numpy
 from skcamel.camel import kernel
 
 FEW = 16  # new rows
@@ -77,28 +75,6 @@ def test_one_distance_matrix_serves_all_bandwidths(rng):
         )
 
 
-def test_blocks_do_not_change_the_result(rng, monkeypatch):
-    X = rng.normal(size=(30, 3))
-    whole = next(kernel.fitted_many("rbf", X))
-    whole_sparse = next(kernel.fitted_many("linear", sparse.csr_array(X)))[1]
-    monkeypatch.setattr(kernel, "BLOCK_BYTES", 400)
-    blocks = next(kernel.fitted_many("rbf", X))
-    assert blocks[0].bandwidth == pytest.approx(whole[0].bandwidth, rel=1e-14)
-    np.testing.assert_allclose(blocks[1], whole[1], rtol=1e-13)
-    np.testing.assert_allclose(
-        next(kernel.fitted_many("linear", sparse.csr_array(X)))[1], whole_sparse, rtol=1e-13
-    )
-
-
-def test_a_function_may_return_what_it_keeps(rng):
-    cached = np.eye(5, dtype=np.int64)
-    X = rng.normal(size=(5, 2))
-    of = kernel.Kernel(lambda *_: cached)
-    for K in (next(kernel.fitted_many(of.name, X))[1], of(X, X)):
-        K += 1.5
-        assert (cached == np.eye(5)).all()
-
-
 def test_a_function_with_the_wrong_shape_is_refused(rng):
     with pytest.raises(ValueError, match=r"returned shape \(2, 2\); it must return \(5, 5\)"):
         next(kernel.fitted_many(lambda *_: np.eye(2), rng.normal(size=(5, 2))))
@@ -125,20 +101,6 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", [*RADIAL, "linear"])
-@pytest.mark.parametrize("form", FORMS)
-def test_few_and_many_new_rows_equal_the_loops(name, form, rng):
-    rows, train = (FORMS[form](rng.normal(size=(n, 40))) for n in (2 * FEW, 30))
-    dense, dense_train = (
-        part.toarray() if sparse.issparse(part) else part for part in (rows, train)
-    )
-    expected = literal.matrix(name, dense, dense_train, 5.0)
-    for few in (rows, rows[:1], rows[: FEW - 1]):
-        np.testing.assert_allclose(
-            kernel.Kernel(name, 5.0)(few, train), expected[: few.shape[0]], atol=1e-12
-        )
-
-
 @pytest.mark.parametrize(
     ("name", "form"),
     [("laplacian", form) for form in FORMS]
@@ -159,21 +121,6 @@ def test_threads_do_not_change_the_bits_of_l1_distances(rng, monkeypatch):
     np.testing.assert_array_equal(kernel.distances("laplacian", X1, X2), alone)
 
 
-def test_one_row_starts_no_threads(rng, monkeypatch):
-    X1, X2 = rng.normal(size=(1, 4)), rng.normal(size=(20, 4))
-    monkeypatch.setattr(kernel, "SOON_DONE", 0)
-    monkeypatch.setattr(kernel, "allowed_threads", lambda: 3)
-    np.testing.assert_allclose(
-        kernel.distances("laplacian", X1, X2), abs(X1 - X2).sum(axis=1)[None], rtol=1e-12
-    )
-
-
-def test_threads_are_counted_without_a_search_through_all_libraries(monkeypatch):
-    before = allowed_threads()
-    monkeypatch.setattr("threadpoolctl.ThreadpoolController", None)
-    assert allowed_threads() == before
-
-
 @pytest.mark.parametrize("share", [0.0, 2.0])
 def test_entries_and_columns_of_sparse_rows_have_one_distance(share, rng, monkeypatch):
     X1, X2 = (
@@ -182,23 +129,3 @@ def test_entries_and_columns_of_sparse_rows_have_one_distance(share, rng, monkey
     monkeypatch.setattr(kernel, "THIN", share)
     expected = abs(X1.toarray()[:, None] - X2.toarray()).sum(axis=2)
     np.testing.assert_allclose(kernel.distances("laplacian", X1, X2), expected, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", [*RADIAL, "linear"])
-def test_one_sparse_row_makes_no_training_rows_dense(name, rng):
-    row, train = (
-        sparse.random_array((n, 100_000), density=1e-4, rng=rng, format="csr") for n in (1, 500)
-    )
-    tracemalloc.start()
-    kernel.Kernel(name)(row, train)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 2**23  # 400 MB were they dense; the new row is 800 kB
-
-
-@pytest.mark.parametrize("name", RADIAL)
-def test_equal_thin_rows_are_at_distance_exactly_0(name, rng):
-    X = sparse.random_array((40, 3000), density=0.03, rng=rng, format="csr")
-    D = kernel.distances(name, X, X.copy())
-    assert (D.diagonal() == 0).all()
-    assert (D + np.eye(40) > 0).all()

@@ -11,7 +11,6 @@ from scipy import sparse
 from sklearn.base import clone
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
-from skcamel.experiment import get_method
 from skcamel.memory import Alive
 
 N = 700
@@ -67,41 +66,6 @@ def test_a_fit_needs_no_more_than_it_asks_for(model, n, d, q, monkeypatch):
         * N**2
     )
     assert needed <= asked[0]
-
-
-@pytest.mark.parametrize(
-    ("preset", "n", "d", "q"),
-    [("quick", 500, 9, 4), ("paper", 500, 9, 60), ("best", 500, 9, 4), ("best", 300, 600, 60)],
-)
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_a_unit_of_a_study_needs_no_more_than_it_asks_for(preset, n, d, q, kind, monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.5)
-    Y, rows, asked = (X[:, :1] + rng.normal(size=(n, q)) > 1).astype(int), kind(X), []
-    monkeypatch.setattr(memory, "require", lambda needed, *_, **__: asked.append(needed))
-    needed = (
-        peak_of(
-            lambda: get_method("camel", preset).fit(rows, Y, seed=0)[""].outcome(rows[: n // 9])
-        )
-        * 8
-        * N**2
-    )
-    assert needed <= asked[0]
-
-
-def test_a_unit_that_does_not_fit_is_refused_before_it_allocates():
-    rows, Y = np.ones((3000, 2)), np.ones((3000, 2), dtype=int)
-
-    def refused():
-        with (
-            memory.allowance(2**26),
-            pytest.raises(
-                MemoryError, match=r"A fit on 3000 rows .* needs about .*fewer at the same time"
-            ),
-        ):
-            get_method("camel", "best").fit(rows, Y, seed=0)
-
-    assert peak_of(refused) < 0.1
 
 
 def test_prediction_keeps_within_its_blocks(data, monkeypatch):
@@ -200,20 +164,6 @@ def test_too_many_columns_are_refused_with_landmarks_as_the_cure():
         assert peak_of(refused) * 8 * N**2 < 2**25
 
 
-def test_clusters_of_wide_sparse_rows_are_refused_before_they_are_made_dense():
-    X = sparse.csr_array((np.ones(50), (np.arange(50), np.arange(50))), shape=(50, 40_000))
-    with (
-        memory.allowance(2**24),
-        pytest.raises(
-            MemoryError,
-            match=r"Clusters of 50 rows of 40000 columns needs about .*Take landmarks='uniform'",
-        ),
-    ):
-        CamelClassifier(solver="landmark", landmarks="kmeans", n_landmarks=5).fit(
-            X, np.eye(50, 2, dtype=int)
-        )
-
-
 @pytest.fixture
 def system(tmp_path, monkeypatch):
     """A system of files: what ``/proc`` and ``/sys/fs/cgroup`` would say."""
@@ -234,11 +184,6 @@ def system(tmp_path, monkeypatch):
     return write
 
 
-def test_the_machine_decides_where_nothing_else_limits(system):
-    system()
-    assert memory.available() == 8000 * 1024
-
-
 @pytest.mark.parametrize("group", ["/", "/jobs/7"])
 def test_control_groups_of_version_2_limit_what_is_free(system, group):
     own = f"groups{group.rstrip('/')}"
@@ -251,19 +196,6 @@ def test_control_groups_of_version_2_limit_what_is_free(system, group):
         }
     )
     assert memory.available() == 500_000
-
-
-def test_a_group_above_that_of_this_process_limits_too(system):
-    system(
-        **{
-            "proc/self/cgroup": "0::/jobs/7\n",
-            "groups/jobs/7/memory.max": "max\n",
-            "groups/jobs/memory.max": "1000000\n",
-            "groups/jobs/memory.current": "900000\n",
-            "groups/jobs/memory.stat": "inactive_file 0\n",
-        }
-    )
-    assert memory.available() == 100_000
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ulimit -v is a limit of Linux")

@@ -9,12 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.datasets import make_multilabel_classification
 
-import pages
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import JFSC, LLSF, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 from skcamel.camel.outputs import Outputs
-from skcamel.experiment import Method
-from skcamel.report import build_model_report
 
 X, Y = make_multilabel_classification(90, n_features=6, n_classes=4, random_state=0)
 MODELS = [
@@ -87,36 +84,3 @@ def test_every_method_answers_from_the_outputs(model):
             found.probabilities,
         )
     assert model.score(X[60:], 2 * Y[60:] - 1) == (found.decisions == Y[60:]).all(axis=1).mean()
-
-
-@each_model
-def test_a_1d_y_is_answered_in_its_classes(model):
-    many = np.array(["a", "b", "c"])[Y[:, 0] + Y[:, 1]]
-    found = model.fit(X, many).outputs(X)
-    np.testing.assert_array_equal(found.predictions, model.classes_[found.scores.argmax(axis=1)])
-    np.testing.assert_array_equal(found.decisions.sum(axis=1), 1)
-    assert found.label_sets == [(name,) for name in model.predict(X)]
-    assert not hasattr(found, "probabilities")
-    two = np.array(["no", "yes"])[Y[:, 0]]
-    found = model.fit(X, two).outputs(X)
-    np.testing.assert_array_equal(model.predict(X) == "yes", found.decisions[:, 0] == 1)
-    assert found.label_sets == [(name,) for name in model.predict(X)]
-    assert model.decision_function(X).shape == (90,)
-    if hasattr(model, "predict_proba"):
-        np.testing.assert_array_equal(model.predict_proba(X)[:, 1:], found.probabilities)
-
-
-def test_a_unit_of_a_study_evaluates_the_kernel_once(evaluations):
-    fitted = Method("camel", CamelClassifier()).fit(X[:60], Y[:60], seed=0)[""]
-    evaluations.clear()
-    fitted.outcome(X[60:])
-    assert evaluations == [30]
-
-
-def test_a_page_evaluates_the_kernel_of_all_rows_once(evaluations, tmp_path):
-    model, data = pages.model(5, 60), pages.new_rows(5, 1200)
-    evaluations.clear()
-    build_model_report(model, data, tmp_path / "page.html")
-    assert (
-        evaluations.count(1200) == 1
-    )  # scores; their parts, by label and by column, are of 500 rows

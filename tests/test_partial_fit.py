@@ -1,16 +1,12 @@
 """partial_fit: whatever the order and the batches, the model of one fit; what a batch gets wrong is named and nothing is lost."""
 
-import copy
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skcamel import CamelClassifier, CamelClassifierCV, load, save
+from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.camel import landmark
 from skcamel.camel.stream import Stream
 
@@ -106,11 +102,6 @@ def test_whole_weights_equal_copies():
         np.testing.assert_array_equal(weighted.cooccurrence_, repeated.cooccurrence_)
 
 
-def test_blocks_of_a_wide_kernel_are_whitened():
-    model = made("wide rbf").partial_fit(X, Y)
-    assert model._stream.stream.features.of_blocks
-
-
 def test_scaling_bandwidth_and_landmarks_come_from_the_first_batch():
     model = CamelClassifier(solver="landmark", n_landmarks=10, scaling="standard").partial_fit(
         X[:40], Y[:40], solve=False
@@ -144,29 +135,6 @@ def test_batches_may_be_whatever_fit_takes(kind):
     expected = made().fit(rows(X), labels(Y))
     assert_same(model, expected)
     assert model.label_names_.tolist() == expected.label_names_.tolist()
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("device", [None, "cpu"])
-def test_batches_may_be_tensors(device):
-    torch = pytest.importorskip("torch", reason="torch is not installed: pip install skcamel[gpu]")
-    for kind in ("rbf", "laplacian", "primal"):
-        model = made(kind, device=device)
-        for i in range(0, N, 20):
-            model.partial_fit(
-                torch.tensor(X[i : i + 20]),
-                torch.tensor(Y[i : i + 20]),
-                sample_weight=torch.tensor(WEIGHTS["any"][i : i + 20]),
-            )
-        assert_same(model, made(kind).fit(X, Y, WEIGHTS["any"]), atol=1e-8)
-
-
-def test_sparse_and_dense_batches_may_follow_each_other():
-    for first, second in ((sparse.csr_array, np.asarray), (np.asarray, sparse.csr_array)):
-        assert_same(
-            made().partial_fit(first(X[:30]), Y[:30]).partial_fit(second(X[30:]), Y[30:]),
-            made().fit(X, Y),
-        )
 
 
 BAD = X[30:].copy()
@@ -212,28 +180,6 @@ def test_a_bad_batch_is_refused_and_nothing_is_lost(wrong, kind):
     assert_same(model.partial_fit(X[30:], Y[30:]), made(kind).fit(X, Y))
 
 
-def test_bad_weights_are_refused_and_nothing_is_lost():
-    model = made().partial_fit(X[:30], Y[:30])
-    for weights in (-np.ones(N), np.full(N, np.nan), np.ones(3)):
-        with pytest.raises(ValueError, match="sample_weight"):
-            model.partial_fit(X, Y, sample_weight=weights)
-    assert_same(model.partial_fit(X[30:], Y[30:]), made().fit(X, Y))
-
-
-@pytest.mark.parametrize("where", ["moments", "summarise", "solve_in"])
-def test_an_error_in_the_middle_changes_nothing(where, monkeypatch):
-    model = made().partial_fit(X[:30], Y[:30])
-
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(landmark, where, interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            model.partial_fit(X[:7], Y[:7])
-    assert_same(model.partial_fit(X[30:], Y[30:]), made().fit(X, Y))
-
-
 def test_an_error_in_the_second_block_changes_nothing(monkeypatch):
     monkeypatch.setattr(landmark, "BLOCK_ROWS", 8)
     model = made().partial_fit(X[:30], Y[:30])
@@ -251,14 +197,6 @@ def test_an_error_in_the_second_block_changes_nothing(monkeypatch):
             model.partial_fit(X[30:], Y[30:])
     assert len(calls) > 1
     assert_same(model.partial_fit(X[30:], Y[30:]), made().fit(X, Y))
-
-
-def test_a_failed_first_batch_leaves_no_trace():
-    model = made()
-    with pytest.raises(ValueError, match="row 7, column 2"):
-        model.partial_fit(BAD, Y[30:])
-    assert vars(model).keys() == vars(made()).keys()
-    assert_same(model.partial_fit(X[:, :], Y), made().fit(X, Y))
 
 
 def test_classes_may_come_one_after_the_other_if_the_first_call_names_all():
@@ -284,21 +222,6 @@ def test_classes_may_come_one_after_the_other_if_the_first_call_names_all():
         model.partial_fit(X[:1], y[:1]),
         made(threshold="zero").fit(np.vstack([X, X[:1]]), np.append(y, y[0])),
     )
-
-
-def test_two_classes_and_one_so_far():
-    y = np.where(Y[:, 0] == 1, "yes", "no")
-    model = (
-        made()
-        .partial_fit(X[y == "yes"], y[y == "yes"], classes=["no", "yes"])
-        .partial_fit(X[y == "no"], y[y == "no"])
-    )
-    assert_same(model, made().fit(X, y))
-    lone = made().partial_fit(X[y == "yes"], y[y == "yes"])
-    with pytest.raises(
-        ValueError, match="y holds the class 'no', which was not named before; there are yes"
-    ):
-        lone.partial_fit(X, y)
 
 
 def test_batches_without_a_solution_answer_nothing_yet():
@@ -347,45 +270,6 @@ def test_what_the_first_batch_fixed_cannot_change(changed):
     ):
         model.set_params(**changed).partial_fit(X[30:], Y[30:])
     assert_same(model.set_params(**{name: before}).partial_fit(X[30:], Y[30:]), made().fit(X, Y))
-
-
-def test_what_only_the_solution_depends_on_may_change():
-    model = made().partial_fit(X[:30], Y[:30])
-    model.set_params(lambda2=1.0, alpha=0.2, threshold="common", max_memory="1GiB").partial_fit(
-        X[30:], Y[30:]
-    )
-    assert_same(model, made(lambda2=1.0, alpha=0.2, threshold="common").fit(X, Y))
-    with pytest.raises(MemoryError, match="max_memory allows 1"):
-        model.set_params(max_memory="1MiB").partial_fit(X, Y)
-
-
-def test_sums_go_with_pickles_and_copies_but_not_with_clones_and_files(tmp_path):
-    model = made(landmarks="uniform", n_landmarks=15).partial_fit(X[:30], Y[:30])
-    expected = copy.deepcopy(model).partial_fit(X[30:], Y[30:])
-    assert_same(pickle.loads(pickle.dumps(model)).partial_fit(X[30:], Y[30:]), expected)  # noqa: S301 (our own bytes)
-    assert clone(model).partial_fit(X[30:], Y[30:]).total_weight_ == 30
-    scores = model.decision_function(NEW)
-    save(model, tmp_path / "m.skcamel")
-    loaded = load(tmp_path / "m.skcamel")
-    np.testing.assert_array_equal(loaded.decision_function(NEW), scores)
-    np.testing.assert_array_equal(
-        copy.deepcopy(loaded).predict_proba(NEW), model.predict_proba(NEW)
-    )
-    assert loaded.partial_fit(X[30:], Y[30:]).total_weight_ == 30  # anew
-    assert_same(
-        copy.deepcopy(model).partial_fit(X[30:], Y[30:]), expected
-    )  # a save takes nothing away
-    save(made("primal").partial_fit(X, Y), tmp_path / "primal.skcamel")
-    np.testing.assert_array_equal(
-        load(tmp_path / "primal.skcamel").predict(NEW), made("primal").fit(X, Y).predict(NEW)
-    )
-
-
-def test_a_copy_and_its_origin_go_their_own_ways():
-    model = made().partial_fit(X[:30], Y[:30])
-    other = copy.copy(model)
-    other.partial_fit(X[:5], Y[:5])
-    assert_same(model.partial_fit(X[30:], Y[30:]), made().fit(X, Y))
 
 
 def test_only_solvers_by_sums_have_it():

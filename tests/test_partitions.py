@@ -19,7 +19,6 @@ distributed = pytest.importorskip("distributed")
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(900, 5))
 Y = (X[:, :3] + 0.5 * RNG.normal(size=(900, 3)) > 0.4).astype(int)
-WEIGHTS = np.arange(900) % 4
 UNEVEN = (1, 300, 0, 99, 400, 0, 100)
 LANDMARK = {"solver": "landmark", "n_landmarks": 40, "scaling": "standard", "threshold": "label"}
 PRIMAL = {"solver": "primal", "kernel": "linear"}
@@ -72,18 +71,6 @@ def test_partitions_give_the_fit_of_all_rows(options, chunks):
     assert_same(CamelClassifier(**options).fit(lazy(X, chunks), lazy(Y, chunks)), here)
 
 
-def test_weights_come_in_partitions_too():
-    here = CamelClassifier(**LANDMARK).fit(X, Y, WEIGHTS)
-    assert_same(CamelClassifier(**LANDMARK).fit(lazy(X), lazy(Y), lazy(WEIGHTS)), here)
-
-
-def test_columns_may_be_split():
-    split = da.from_array(X, chunks=(200, 2))
-    assert_same(
-        CamelClassifier(**LANDMARK).fit(split, lazy(Y)), CamelClassifier(**LANDMARK).fit(X, Y)
-    )
-
-
 def sparsely(array):
     return lazy(array).map_blocks(
         sparse.csr_array, dtype=array.dtype, meta=sparse.csr_array((0, array.shape[1]))
@@ -96,12 +83,6 @@ def test_partitions_may_be_sparse():
         CamelClassifier(**PRIMAL).fit(sparsely(rows.toarray()), lazy(Y)),
         CamelClassifier(**PRIMAL).fit(rows, Y),
     )
-
-
-def test_labels_may_be_sparse_in_some_partitions():
-    mixed = da.concatenate([lazy(Y[:400]), sparsely(Y[400:])])
-    there = CamelClassifier(0.3, **LANDMARK).fit(lazy(X), mixed)
-    assert_same(there, CamelClassifier(0.3, **LANDMARK).fit(X, Y))
 
 
 def test_partitions_of_unknown_size_are_as_good():
@@ -155,14 +136,6 @@ def test_answers_are_lazy_and_those_of_all_rows(ask):
     expected = getattr(model, ask)(X)
     assert answer.dtype == expected.dtype
     np.testing.assert_allclose(answer.compute(), expected, atol=1e-12)
-
-
-def test_the_first_labels_and_other_confidences_are_lazy_too():
-    model = CamelClassifier().fit(X[:100], Y[:100])  # of any solver
-    np.testing.assert_array_equal(model.top_k(lazy(X), 2).compute(), model.top_k(X, 2))
-    np.testing.assert_array_equal(
-        model.predict_sets(lazy(X), confidence=0.7).compute(), model.predict_sets(X, 0.7)
-    )
 
 
 def test_classes_of_a_1d_y_are_answered_for_partitions():

@@ -53,17 +53,6 @@ def test_the_direction_of_the_data_is_that_of_the_plain_correlation(Y):
     np.testing.assert_array_equal(down, direction > 0)
 
 
-def test_pushes_on_one_label_are_those_of_its_column(rng):
-    Y = np.where(rng.random((30, 4)) < 0.4, 1, -1)
-    S = rng.normal(size=(4, 4))
-    shown = Evidence.of(S, *cooccurrence(Y, None))
-    for j in range(4):
-        assert (
-            ranked_pushes(S[:, j], 3, shown, j)
-            == [push for push in ranked_pushes(S, 16, shown) if push.target == j][:3]
-        )
-
-
 @pytest.mark.parametrize(
     "make",
     [CamelClassifier, lambda **given: CamelClassifierCV(alphas=(0.5,), lambda2s=(0.1,), **given)],

@@ -1,13 +1,12 @@
 """What does not go together is refused with what to do, and everything else works with every solver."""
 
 import re
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, load, save
+from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, save
 
 X, Y = np.arange(24.0).reshape(12, 2), np.arange(12)[:, None] % [2, 3] == 0
 GAPS = np.where(np.eye(12, 2) > 0, np.nan, Y)
@@ -168,51 +167,12 @@ def explained(solver, _):
     return told.parts
 
 
-def stored(solver, path):
-    model = made(solver).fit(X, Y)
-    save(model, path / "m.skcamel")
-    np.testing.assert_array_equal(
-        load(path / "m.skcamel").decision_function(X), model.decision_function(X)
-    )
-    return load(path / "m.skcamel").predict(X)
-
-
-def weighted(solver, _):
-    """An integer weight equals repeated rows; landmarks are given, so that they are not drawn from other rows."""
-    times = np.arange(12) % 3 + 1
-    how = {"landmarks": X[::2], "bandwidth": 3.0} if solver == "landmark" else {}
-    one = made(solver, **how).fit(X, Y, sample_weight=times).decision_function(X)
-    np.testing.assert_allclose(
-        one,
-        made(solver, **how)
-        .fit(X.repeat(times, axis=0), Y.repeat(times, axis=0))
-        .decision_function(X),
-        atol=1e-6,
-    )
-    return one
-
-
 def page(solver, path):
     pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
     from skcamel.report import build_model_report
 
     build_model_report(made(solver).fit(X, Y), (X, Y), path / "page.html")
     return np.array([(path / "page.html").stat().st_size])
-
-
-def on_device(solver, _):
-    if find_spec("torch") is None:
-        pytest.skip("torch is not installed: pip install skcamel[gpu]")
-    there = made(solver, device="cpu").fit(X, Y).decision_function(X)
-    np.testing.assert_allclose(there, made(solver).fit(X, Y).decision_function(X), atol=1e-8)
-    return there
-
-
-def sparse_rows(solver, _):
-    """The same as dense rows."""
-    found = made(solver).fit(sparse.csr_array(X), Y).decision_function(sparse.csr_array(X))
-    np.testing.assert_allclose(found, made(solver).fit(X, Y).decision_function(X), atol=1e-9)
-    return found
 
 
 def lazily():
@@ -223,12 +183,6 @@ def lazily():
 
 
 USES = {
-    "predict": lambda solver, _: made(solver).fit(X, Y).predict(X),
-    "decision_function": lambda solver, _: made(solver).fit(X, Y).decision_function(X),
-    "label_sets": lambda solver, _: np.array(
-        [len(row) for row in made(solver).fit(X, Y).label_sets(X)]
-    ),
-    "top_k": lambda solver, _: made(solver).fit(X, Y).top_k(X, 1),
     "predict_proba": lambda solver, _: made(solver).fit(X, Y).predict_proba(X),
     "predict_sets": lambda solver, _: made(solver).fit(X, Y).predict_sets(X),
     "explain": explained,
@@ -239,13 +193,8 @@ USES = {
     "CamelClassifierCV": searched,
     "find_label_errors": lambda solver, _: find_label_errors(X, Y, made(solver)).scores,
     "unknown labels": lambda solver, _: made(solver).fit(X, GAPS).predict(X),
-    "sample weights": weighted,
-    "sparse rows": sparse_rows,
     "Dask collections": lambda solver, _: made(solver).fit(*lazily()).predict(X),
     "tuned thresholds": lambda solver, _: made(solver, threshold="macro_f1").fit(X, Y).predict(X),
-    "save and load": stored,
-    "page of the model": page,
-    "device": on_device,
 }
 
 

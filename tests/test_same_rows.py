@@ -17,7 +17,7 @@ from skcamel.baselines import (
     EnsembleOfClassifierChains,
     RAkEL,
 )
-from skcamel.camel import kernel, scaling
+from skcamel.camel import scaling
 
 KERNELS = ("rbf", "laplacian", "exponential", "linear")
 CAMELS = {
@@ -108,16 +108,6 @@ def test_sparse_rows_in_any_order_with_repeats_are_the_dense_rows(name, seed):
     assert (thin.indices == before[1]).all()
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_flags_of_an_older_matrix_are_not_believed(name, rng):
-    X, Y, new = made(3, name)
-    thin = shuffled(X, rng, repeat=True)
-    thin.has_canonical_format = thin.has_sorted_indices = True
-    np.testing.assert_allclose(
-        scores(MODELS[name], thin, Y, new), scores(MODELS[name], X, Y, new), atol=1e-8
-    )
-
-
 @pytest.mark.parametrize("name", SHIFTLESS)
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @FEW
@@ -127,19 +117,6 @@ def test_an_offset_of_the_columns_changes_nothing(name, form, seed):
     offset = np.array([0, 0, 1e6, -1e4, 0, 1.0])
     moved = scores(MODELS[name], form(X + offset), Y, form(new + offset))
     np.testing.assert_allclose(moved, scores(MODELS[name], X, Y, new), atol=1e-8)
-
-
-@pytest.mark.parametrize("name", SHIFTLESS)
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("value", [0.1, 1e8, -1e13, 1e200])
-def test_a_constant_column_does_no_harm(name, form, value):
-    X, Y, new = made(5, name)
-    wider, wider_new = (
-        form(np.column_stack([rows, np.full(len(rows), value)])) for rows in (X, new)
-    )
-    np.testing.assert_allclose(
-        scores(MODELS[name], wider, Y, wider_new), scores(MODELS[name], X, Y, new), atol=1e-8
-    )
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -187,16 +164,6 @@ def test_one_row_is_answered_as_among_others(name, form):
     np.testing.assert_allclose(alone, model.decision_function(form(new)), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", kernel.RADIAL)
-@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_rows_that_differ_in_length_alone_have_no_distance(name, form, rng):
-    X = np.outer(rng.uniform(0.1, 9, size=20), [1.0, 3.0, 0.0, 7.0])
-    model = CamelClassifier(kernel=name, scaling="unit").fit(
-        form(X), np.arange(20)[:, None] % [2, 3] == 0
-    )
-    assert model.bandwidth_ == 1
-
-
 def test_the_linear_kernel_keeps_the_papers_intercept(rng):
     X, Y, new = made(7)
     offset = np.array([0, 5, 0, 0, -30, 0])
@@ -240,27 +207,3 @@ def test_repeated_entries_with_an_infinite_sum_are_refused():
     X = sparse.csr_matrix(([1e308, 1e308, 1.0], [0, 0, 1], [0, 2, 3]), shape=(2, 2))
     with pytest.raises(ValueError, match="repeated entries whose sum is infinite"):
         CamelClassifier().fit(X, np.eye(2, dtype=int))
-
-
-@given(seed=st.integers(0, 10_000), far=st.sampled_from([0.0, 1e9]), weighted=st.booleans())
-def test_moments_are_those_of_exact_arithmetic(seed, far, weighted):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(15, 3)) * (rng.random((15, 3)) < 0.6) + far * np.array([1, 0, 0])
-    w = rng.integers(1, 5, size=15).astype(float) if weighted else np.ones(15)
-    exact, v = X.astype(np.longdouble), (w / w.sum()).astype(np.longdouble)
-    mean = v @ exact
-    deviation = np.sqrt(v @ (exact - mean) ** 2)
-    for form in (X, sparse.csr_array(X)):
-        found = scaling.moments(form, w if weighted else None)
-        np.testing.assert_allclose(found[0], mean.astype(float), rtol=1e-14, atol=1e-14)
-        np.testing.assert_allclose(found[1], deviation.astype(float), rtol=1e-6 if far else 1e-12)
-
-
-@given(seed=st.integers(0, 10_000))
-def test_a_shift_of_sparse_rows_is_that_of_the_array(seed):
-    rng = np.random.default_rng(seed)
-    X, shift = (
-        rng.normal(size=(7, 5)) * (rng.random((7, 5)) < 0.5),
-        rng.normal(size=5) * (rng.random(5) < 0.5),
-    )
-    np.testing.assert_array_equal(scaling.shifted(sparse.csr_array(X), shift).toarray(), X - shift)

@@ -9,14 +9,13 @@ from scipy import sparse
 from sklearn.model_selection import GridSearchCV, KFold
 
 from reference.solver import known_entries_scores
-from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, load, save
+from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import BinaryRelevance
 from skcamel.camel import correlation
-from skcamel.camel.explanation import evidence
 from skcamel.camel.representation import Data
 from skcamel.camel.search import candidate_metrics, combine
 from skcamel.checks import ConstantLabelWarning
-from skcamel.metrics import NAMES, average_precision, evaluate, get_scorer
+from skcamel.metrics import average_precision, evaluate, get_scorer
 
 GRID = {"alphas": (0.0, 0.4, 0.8), "lambda2s": (0.02, 0.2), "scalings": ("standard",)}
 
@@ -62,16 +61,6 @@ def test_a_fit_is_the_literal_solution_for_the_known_entries(correlation_kind):
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 8)
     expected = known_entries_scores(K, 2 * Y - 1, model.collaboration_, 1.0, 0.1)
     np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-8)
-
-
-def test_hidden_labels_are_found_better_than_by_taking_them_for_absent():
-    X, Y, hidden = make(400, share=0.5)
-    model, naive = (
-        CamelClassifier(scaling="standard").fit(X[:300], labels)
-        for labels in (hidden[:300], np.nan_to_num(hidden[:300]))
-    )
-    wrong, naively = (np.mean(own.predict(X[300:]) != Y[300:]) for own in (model, naive))
-    assert wrong < naively - 0.05
 
 
 @pytest.mark.parametrize(
@@ -123,21 +112,6 @@ def test_integer_weights_are_repeated_rows(seed, share):
     )
 
 
-def test_few_unknown_entries_change_little_and_none_change_nothing():
-    X, Y, _ = make(120)
-    complete = CamelClassifier().fit(X, Y)
-    one = Y.copy()
-    one[7, 2] = np.nan
-    np.testing.assert_allclose(
-        CamelClassifier().fit(X, one).decision_function(X), complete.decision_function(X), atol=0.15
-    )
-    assert not hasattr(complete, "known_together_")
-    assert complete.n_iter_ == 1
-    again = CamelClassifier().fit(X, one).fit(X, Y)
-    assert not hasattr(again, "known_together_")
-    np.testing.assert_array_equal(again.decision_function(X), complete.decision_function(X))
-
-
 def test_rows_without_any_known_label_only_move_the_average_row():
     X, _, Y = make()
     rng = np.random.default_rng(1)
@@ -172,22 +146,6 @@ def test_a_label_that_nobody_knows_scores_0_and_is_not_predicted(threshold, make
     assert np.isfinite(model.decision_function(X)).all()
 
 
-def test_a_fold_whose_test_rows_know_nothing_has_no_say():
-    X, _, Y = make(60)
-    Y[40:] = np.nan
-    folds = [
-        (np.arange(20, 60), np.arange(20)),
-        (np.r_[0:20, 40:60], np.arange(20, 40)),
-        (np.arange(40), np.arange(40, 60)),
-    ]
-    three, two = (CamelClassifierCV(**GRID, cv=folds[:k]).fit(X, Y) for k in (3, 2))
-    assert np.isnan(three.cv_results_["split2_test_score"]).all()
-    np.testing.assert_array_equal(
-        three.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
-    )
-    assert three.best_params_ == two.best_params_
-
-
 @pytest.mark.parametrize("model", [CamelClassifier(), BinaryRelevance()], ids=str)
 def test_score_is_the_share_of_rows_whose_known_labels_are_right(model):
     X, Y, hidden = make(40)
@@ -209,13 +167,6 @@ def test_score_is_the_share_of_rows_whose_known_labels_are_right(model):
         model.score(X, np.full(Y.shape, np.nan))
 
 
-def test_constant_means_constant_where_known():
-    X, _, Y = make()
-    Y[Y[:, 0] == 0, 0] = np.nan
-    with pytest.warns(ConstantLabelWarning, match="no negative row"):
-        CamelClassifier().fit(X, Y)
-
-
 def test_the_correlation_comes_from_rows_that_know_both_labels():
     _, _, Y = make(200, 3)
     Y = 2 * Y - 1
@@ -232,25 +183,6 @@ def test_the_correlation_comes_from_rows_that_know_both_labels():
     assert found.S[0, 2] == 0 or abs(C[0, 1] * C[1, 2]) > 0
 
 
-@given(st.integers(0, 10_000), st.floats(0.05, 0.9), st.booleans())
-def test_the_gram_matrix_of_known_entries_is_a_gram_matrix(seed, share, centred):
-    _, _, Y = make(15, 6, share, seed)
-    C = correlation.gram(2 * Y - 1, centred=centred)
-    assert np.linalg.eigvalsh(C)[0] > -1e-9 * len(Y)
-    np.testing.assert_array_equal(C, C.T)
-    found = correlation.learn(2 * Y - 1, centred=centred)
-    assert found.violation.max() <= 1e-6
-    rows = np.where(
-        np.isnan(Y).any(axis=1, keepdims=True), np.nan, Y
-    )  # whole rows unknown: the complete rest, which has no noise
-    whole = ~np.isnan(rows).any(axis=1)
-    np.testing.assert_allclose(
-        correlation.gram(2 * rows - 1, centred=centred) / len(Y),
-        correlation.gram(2 * Y[whole] - 1, centred=centred) / whole.sum(),
-        atol=1e-9,
-    )
-
-
 @given(st.integers(0, 10_000), st.floats(0.0, 0.8))
 def test_criteria_count_known_entries(seed, share):
     _, _, Y = make(20, 5, share, seed)
@@ -259,17 +191,6 @@ def test_criteria_count_known_entries(seed, share):
     found = candidate_metrics(Y > 0, stack, cuts, (~np.isnan(Y)).astype(float))
     for scores, cut, values in zip(stack, cuts, found, strict=True):
         assert values == pytest.approx(literal_metrics(Y, scores, cut), nan_ok=True)
-
-
-def test_criteria_with_nothing_unknown_are_those_of_complete_labels(rng):
-    _, Y, _ = make(30)
-    stack, weights = rng.normal(size=(2, 30, 4)), rng.uniform(0.5, 2, 30)
-    for own, entries in zip(
-        candidate_metrics(Y > 0, stack, np.zeros(4), weights),
-        candidate_metrics(Y > 0, stack, np.zeros(4), weights[:, None] * np.ones(4)),
-        strict=True,
-    ):
-        assert own == pytest.approx(entries)
 
 
 def test_weights_of_a_combination_are_least_squares_on_known_entries(rng):
@@ -323,42 +244,6 @@ def test_folds_are_scored_as_refits_on_known_entries_would_be():
             )
 
 
-def test_the_estimate_is_near_what_new_rows_show():
-    X, Y, hidden = make(1500, share=0.5, seed=3)
-    model = CamelClassifierCV(**GRID).fit(X[:300], hidden[:300])
-    assert set(model.estimate_) == set(NAMES)
-    assert model.estimate_["hamming_loss"] == pytest.approx(
-        np.mean(model.predict(X[300:]) != Y[300:]), abs=0.03
-    )
-
-
-def test_members_are_combined_and_stored(tmp_path):
-    X, _, Y = make(120)
-    model = CamelClassifierCV.from_preset("best", alphas=(0.0, 0.4), lambda2s=(0.02, 0.2)).fit(X, Y)
-    assert len(model.members_) >= 1
-    save(model, tmp_path / "model.skcamel")
-    again = load(tmp_path / "model.skcamel")
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
-    np.testing.assert_array_equal(again.known_together_, model.known_together_)
-
-
-def test_evidence_counts_rows_that_know_both_labels():
-    X, _, Y = make()
-    weights = np.random.default_rng(2).integers(1, 4, size=60).astype(float)
-    model = CamelClassifier().fit(X, Y, sample_weight=weights)
-    shown = evidence(model)
-    for i in range(4):
-        for j in range(4):
-            both = ~np.isnan(Y[:, i]) & ~np.isnan(Y[:, j])
-            assert shown.seen[i, j] == (weights * (Y[:, i] == 1) * (Y[:, j] == 1)).sum()
-            shares = [
-                (weights * (Y[:, k] == 1)).sum() / weights[~np.isnan(Y[:, k])].sum() for k in (i, j)
-            ]
-            assert shown.expected[i, j] == pytest.approx(
-                shares[0] * shares[1] * weights[both].sum()
-            )
-
-
 def test_what_cannot_take_unknown_labels_says_so():
     X, _, Y = make()
     with pytest.raises(ValueError, match="solver='alternating' takes complete labels"):
@@ -400,38 +285,3 @@ def test_a_search_of_scikit_learn_takes_unknown_labels_if_it_is_given_a_splitter
                 [average_precision(Y[test], F) for (_, test), F in zip(folds, models, strict=True)]
             )
         )
-
-
-@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.3]))
-def test_answers_keep_their_limits_whatever_is_known(seed, share):
-    X, _, Y = make(30, 3, share, seed)
-    model = CamelClassifier().fit(X, Y)
-    assert (model.predict_sets(X, 1.0) == -1).all()
-    told = model.explain(X, features=True)
-    np.testing.assert_allclose(
-        told.feature_base + told.features.sum(axis=1), model.decision_function(X), atol=1e-9
-    )
-    found = find_label_errors(X, Y, CamelClassifier())
-    assert len(found) == (~np.isnan(Y)).sum()
-    np.testing.assert_array_equal(found.given, Y[found.rows, found.labels])
-
-
-@given(st.integers(0, 10_000))
-def test_answers_of_complete_labels_do_not_depend_on_how_they_are_written(seed):
-    X, Y, _ = make(20, 3, 0.0, seed)
-    floats, integers = (CamelClassifier().fit(X, labels) for labels in (Y, Y.astype(int)))
-    np.testing.assert_array_equal(floats.predict_sets(X, 0.8), integers.predict_sets(X, 0.8))
-    np.testing.assert_array_equal(floats.predict_proba(X), integers.predict_proba(X))
-    one, other = (find_label_errors(X, labels, CamelClassifier()) for labels in (Y, Y.astype(int)))
-    np.testing.assert_array_equal(one.scores, other.scores)
-
-
-def test_a_row_that_occurs_twice_is_a_row_of_weight_two_for_every_answer():
-    X, _, Y = make(40, 3)
-    weighted = CamelClassifier().fit(X, Y, sample_weight=np.full(40, 2.0))
-    repeated = CamelClassifier().fit(np.repeat(X, 2, axis=0), np.repeat(Y, 2, axis=0))
-    np.testing.assert_allclose(
-        weighted.predict_proba(X), repeated.predict_proba(X), atol=0.02
-    )  # leave-one-out is approximate here
-    one, other = (model.explain(X[:5], features=True).features for model in (weighted, repeated))
-    np.testing.assert_allclose(one, other, atol=1e-6)

@@ -72,16 +72,6 @@ def test_every_convention_agrees_with_the_literal_loops(case, weighted, xp):
             assert same(value, exact), (name, ties, rows, absent)
 
 
-@given(case=cases())
-def test_each_function_alone_agrees_with_all_at_once(case):
-    truth, scores, decisions, weights = case
-    for name, value in metrics.evaluate(truth, scores, decisions, sample_weight=weights).items():
-        alone = getattr(metrics, name)(
-            truth, scores if name in metrics.RANKING else decisions, sample_weight=weights
-        )
-        assert value == alone or (math.isnan(value) and math.isnan(alone))
-
-
 @given(case=cases(), data=st.data())
 def test_what_stands_where_the_truth_is_unknown_does_not_matter(case, data):
     truth, scores, decisions, weights = case
@@ -102,22 +92,6 @@ def test_what_stands_where_the_truth_is_unknown_does_not_matter(case, data):
     assert metrics.edge_cases(truth, decisions) == metrics.edge_cases(truth, changed[1])
 
 
-@given(case=cases())
-def test_rows_and_labels_of_which_nothing_is_known_may_be_left_out(case):
-    truth, scores, decisions, weights = case
-    rows, labels = (~np.isnan(truth).all(axis=axis) for axis in (1, 0))
-    if rows.any():
-        part = [x[rows][:, labels] for x in (truth, scores, decisions)]
-        for convention in ROWS:
-            whole = metrics.evaluate(
-                truth, scores, decisions, rows=convention, sample_weight=weights + 1
-            )
-            assert close(
-                whole, metrics.evaluate(*part, rows=convention, sample_weight=weights[rows] + 1)
-            )
-        assert metrics.edge_cases(truth, decisions) == metrics.edge_cases(part[0], part[2])
-
-
 @given(case=cases(), data=st.data())
 def test_order_of_rows_and_of_labels_does_not_matter(case, data):
     truth, scores, decisions, weights = case
@@ -135,23 +109,6 @@ def test_order_of_rows_and_of_labels_does_not_matter(case, data):
         assert close(whole, metrics.evaluate(*permuted, sample_weight=weights[rows]))
 
 
-@given(case=cases(), weighted=st.booleans())
-def test_a_mask_that_knows_everything_changes_no_digit(case, weighted):
-    truth, scores, decisions, weights = case
-    relevant, known = truth == 1, np.ones(truth.shape, dtype=bool)
-    weights = weights + 0.25 if weighted else None
-    for ties, rows in product(TIES, ROWS):
-        plain = ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights)
-        masked = ranking_metrics(
-            relevant, scores, ties=ties, rows=rows, weights=weights, known=known
-        )
-        assert np.array_equal(list(plain.values()), list(masked.values()), equal_nan=True)
-    plain, masked = (
-        decision_metrics(count(relevant, decisions, weights, mask)) for mask in (None, known)
-    )
-    assert np.array_equal(list(plain.values()), list(masked.values()))
-
-
 def test_candidates_at_once_are_each_judged_by_the_known_entries(xp):
     relevant, known = as_truth(xp(Y))
     stacked = np.stack([F, -F, F[:, ::-1]])
@@ -163,18 +120,6 @@ def test_candidates_at_once_are_each_judged_by_the_known_entries(xp):
         assert {name: float(values[k]) for name, values in together.items()} == pytest.approx(
             alone, abs=1e-15
         )
-
-
-def test_hand_example():
-    values = metrics.evaluate(Y, F, P)
-    assert (
-        values["one_error"] == 1 / 2
-    )  # rows 0 and 1 count: 0.1 < 0.5 among the known, 0.6 is the best of 0.2 and 0.6
-    assert values["coverage"] == 1 / 4
-    assert values["ranking_loss"] == 1 / 2
-    assert values["average_precision"] == 3 / 4
-    assert values["hamming_loss"] == 4 / 6  # right are label 0 and label 1 of row 1
-    assert values["macro_f1"] == pytest.approx((0 + 2 / 3 + 0) / 3)
 
 
 def test_every_form_of_a_gap_is_understood():
@@ -192,27 +137,10 @@ def test_every_form_of_a_gap_is_understood():
         assert metrics.evaluate(truth, F, P) == expected
 
 
-def test_nothing_known_gives_nan():
-    values = metrics.evaluate(np.full((3, 2), NAN), F[:3, :2], P[:3, :2], rows="sklearn")
-    assert all(map(math.isnan, values.values()))
-
-
 @pytest.mark.parametrize("bad", [2.0, 0.5])
 def test_other_values_beside_gaps_are_refused(bad):
     with pytest.raises(ValueError, match="Y must hold only 0 and 1, or only -1 and \\+1"):
         metrics.evaluate(np.where(Y == 1, bad, Y), F, P)
-
-
-def test_both_codings_beside_gaps_are_refused():
-    with pytest.raises(ValueError, match="Y must hold only 0 and 1"):
-        metrics.hamming_loss([[0, -1, NAN]], [[0, 1, 1]])
-
-
-def test_gaps_in_decisions_and_scores_are_refused():
-    with pytest.raises(ValueError, match="P must hold only 0 and 1"):
-        metrics.hamming_loss(Y, Y)
-    with pytest.raises(ValueError, match="scores holds NaN"):
-        metrics.coverage(Y, Y)
 
 
 def test_report_counts_known_entries(xp):
@@ -224,20 +152,6 @@ def test_report_counts_known_entries(xp):
     assert [row["known"] for row in empty] == [2, 0]
     assert [row["f1"] for row in empty] == [1, pytest.approx(NAN, nan_ok=True)]
     assert "known" not in next(iter(metrics.report([[1.0, 0.0]], [[1, 1]])))
-
-
-def test_edge_cases_are_those_of_known_entries():
-    cases = metrics.edge_cases(
-        np.array([[NAN, 0, NAN], [NAN, NAN, NAN], [1, NAN, NAN]]),
-        np.array([[1, 0, 1], [1, 1, 1], [0, 1, 1]]),
-    )
-    assert cases == metrics.EdgeCases(
-        rows_without_labels=1,
-        rows_with_all_labels=1,
-        labels_absent=1,
-        labels_never_true=1,
-        labels_never_predicted=2,
-    )
 
 
 def test_scorers_judge_known_entries():

@@ -15,7 +15,6 @@ from scipy import sparse
 
 from reference import metrics as literal
 from skcamel import metrics
-from skcamel.metrics import ranking
 from skcamel.metrics.conventions import ROWS, TIES
 from skcamel.metrics.ranking import best_labels
 
@@ -94,15 +93,6 @@ def matrices(draw, *, levels=few_levels, least=1, mixed_rows=False):
     return np.array(labels), np.array(scores), np.array(weights)
 
 
-@st.composite
-def untied(draw):
-    """Labels, with rows of every kind where there is more than one label, and scores without ties."""
-    labels, _, _ = draw(matrices(least=2))
-    n, q = labels.shape
-    ranks = draw(st.lists(st.permutations(range(q)), min_size=n, max_size=n))
-    return labels, np.array(ranks) * 0.5 - 1.0
-
-
 def same(value, exact):
     """Whether a float is that exact number up to rounding, NaN for None."""
     return math.isnan(value) if exact is None else abs(value - float(exact)) <= ROUNDING
@@ -127,35 +117,6 @@ def test_hand_example_gives_its_fractions(case, xp):
         assert same(
             getattr(metrics, name)(xp(labels), xp(scores), ties=ties, rows=rows), Fraction(fraction)
         )
-
-
-def test_ranks_of_the_hand_example_are_those_of_the_table():
-    ranks = [[literal.rank(row, j, "worst") for j in range(3)] for row in F.tolist()]
-    assert ranks == [[1, 3, 2], [1, 2, 3], [2, 1, 3], [1, 2, 3]]
-
-
-def test_weights_of_the_hand_example_move_each_metric_to_a_weighted_mean():
-    weights = [
-        1,
-        2,
-        0,
-        5,
-    ]  # per row: one-error 0 1 0 1, coverage 1/3 1/3 1/3 2/3, ranking loss 0 1/2 0 1, precision 1 1/2 1 1/3
-    expected = (Fraction(7, 8), Fraction(13, 24), Fraction(3, 4), Fraction(11, 24))
-    for value, exact in zip(all_four(Y, F, sample_weight=weights), expected, strict=True):
-        assert same(value, exact)
-
-
-@pytest.mark.parametrize(
-    ("scores", "worst", "index"),
-    [([0.5, 0.5, 0.1], 0.0, 1.0), ([0.1, 0.5, 0.5], 1.0, 1.0), ([0.5, 0.1, 0.5], 0.0, 1.0)],
-)
-def test_top_label_of_equals_is_the_lowest_index_under_worst_and_the_highest_under_index(
-    scores, worst, index
-):
-    labels = [[1, 0, 0]]
-    assert metrics.one_error(labels, [scores], ties="worst") == worst
-    assert metrics.one_error(labels, [scores], ties="index") == index
 
 
 # Two other implementations
@@ -228,18 +189,6 @@ def test_scores_that_differ_in_their_last_bit_are_no_ties():
         assert metrics.average_precision(relevant[None], scores[None]) == 1 / rank
 
 
-@pytest.mark.parametrize("ties", TIES)
-def test_rows_are_scored_alike_in_blocks_of_any_size(ties, rng, monkeypatch):
-    labels, scores = (
-        rng.random((50, 7)) < 0.3,
-        rng.integers(0, 40, (50, 7)) / 8.0,
-    )  # some rows have ties
-    whole = ranking.ranking_metrics(labels, scores, ties=ties)
-    monkeypatch.setattr(ranking, "BLOCK", 20)  # 2 rows
-    for name, values in ranking.ranking_metrics(labels, scores, ties=ties).items():
-        np.testing.assert_array_equal(values, whole[name])
-
-
 # Laws
 
 
@@ -275,113 +224,6 @@ def test_order_of_rows_does_not_matter(case, data):
         )
 
 
-@given(case=untied(), data=st.data())
-def test_order_of_labels_does_not_matter_without_ties(case, data):
-    labels, scores = case
-    order = np.array(data.draw(st.permutations(range(labels.shape[1]))))
-    for ties, rows in CONVENTIONS:
-        straight = all_four(labels, scores, ties=ties, rows=rows)
-        assert close(all_four(labels[:, order], scores[:, order], ties=ties, rows=rows), straight)
-
-
-@given(case=matrices(), data=st.data())
-def test_order_of_labels_matters_under_worst_ties_to_one_error_alone(case, data):
-    labels, scores, _ = case
-    order = np.array(data.draw(st.permutations(range(labels.shape[1]))))
-    assert close(all_four(labels[:, order], scores[:, order])[1:], all_four(labels, scores)[1:])
-
-
-@given(case=untied())
-def test_ties_rules_agree_without_ties(case):
-    for rows in ROWS:
-        assert np.array_equal(
-            all_four(*case, ties="worst", rows=rows),
-            all_four(*case, ties="index", rows=rows),
-            equal_nan=True,
-        )
-
-
-@given(case=matrices(mixed_rows=True))
-def test_rows_rules_agree_where_every_row_has_some_and_lacks_some_labels(case):
-    labels, scores, weights = case
-    for ties in TIES:
-        skip, mulan, sklearn_ = (
-            all_four(labels, scores, ties=ties, rows=rows, sample_weight=weights) for rows in ROWS
-        )
-        assert np.array_equal(skip, mulan, equal_nan=True)
-        assert np.array_equal(skip, sklearn_, equal_nan=True)
-
-
-@given(case=matrices())
-def test_worst_ties_never_lower_coverage_or_ranking_loss(case):
-    labels, scores, _ = case
-    worst, index = (
-        all_four(labels, scores, ties=ties, rows="mulan")[1:3] for ties in ("worst", "index")
-    )
-    assert (worst >= index - ROUNDING).all()
-
-
-@given(case=matrices(mixed_rows=True), gaps=st.lists(st.floats(1e-3, 1e3), min_size=6, max_size=6))
-def test_perfect_scores_leave_no_error_and_the_least_coverage(case, gaps):
-    labels, _, _ = case
-    scores = np.where(labels, 1.0, -1.0) * np.array(gaps[: labels.shape[1]])
-    least = (labels.sum(axis=1) - 1).mean() / labels.shape[1]
-    for ties in TIES:
-        assert close(all_four(labels, scores, ties=ties), [0, least, 0, 1])
-
-
-@given(case=matrices(mixed_rows=True))
-def test_coverage_is_never_below_that_of_perfect_scores(case):
-    labels, scores, _ = case
-    for ties in TIES:
-        assert (
-            metrics.coverage(labels, scores, ties=ties)
-            >= (labels.sum(axis=1) - 1).mean() / labels.shape[1] - ROUNDING
-        )
-
-
-@given(case=untied())
-def test_reversed_scores_turn_ranking_loss_into_its_complement(case):
-    labels, scores = case
-    forward, backward = metrics.ranking_loss(labels, scores), metrics.ranking_loss(labels, -scores)
-    undecided = labels.all(axis=1) | ~labels.any(axis=1)
-    assert (
-        (math.isnan(forward) and math.isnan(backward))
-        if undecided.all()
-        else close(forward + backward, 1)
-    )
-
-
-@given(case=matrices(mixed_rows=True), data=st.data())
-def test_one_relevant_label_ties_the_metrics_to_its_rank(case, data):
-    _, scores, _ = case
-    n, q = scores.shape
-    relevant = data.draw(st.lists(st.integers(0, q - 1), min_size=n, max_size=n))
-    labels = np.eye(q, dtype=bool)[relevant]
-    for ties in TIES:
-        ranks = [
-            literal.rank(row, j, ties) for row, j in zip(scores.tolist(), relevant, strict=True)
-        ]
-        _, coverage, loss, precision = all_four(labels, scores, ties=ties)
-        assert close(loss, coverage * q / (q - 1))
-        assert close(precision, np.mean([1 / r for r in ranks]))
-
-
-@given(case=matrices())
-def test_metrics_stay_inside_their_ranges(case):
-    labels, scores, _ = case
-    q = labels.shape[1]
-    highest = np.array([1, 1 - 1 / q, 1, 1]) + ROUNDING
-    for ties, rows in CONVENTIONS:
-        values = all_four(labels, scores, ties=ties, rows=rows)
-        lowest = (
-            np.array([0, -1 / q if rows == "sklearn" else 0, 0, 1 / q]) - ROUNDING
-        )  # a relevant label is at worst the last of q
-        defined = ~np.isnan(values)
-        assert (values >= lowest)[defined].all()
-        assert (values <= highest)[defined].all()
-
-
 @given(case=matrices(), repeats=st.lists(st.integers(0, 3), min_size=8, max_size=8))
 def test_integer_weights_equal_repeated_rows(case, repeats):
     labels, scores, _ = case
@@ -400,21 +242,6 @@ def test_integer_weights_equal_repeated_rows(case, repeats):
 # What may be passed
 
 
-@pytest.mark.parametrize("rows", ROWS)
-def test_minus_one_is_read_as_zero(rows, xp):
-    labels = np.vstack([Y, [0, 0, 0], [1, 1, 1]])
-    scores = np.vstack([F, F[:2]])
-    assert np.array_equal(
-        all_four(xp(2 * labels - 1), xp(scores), rows=rows),
-        all_four(xp(labels), xp(scores), rows=rows),
-    )
-
-
-@pytest.mark.parametrize("kind", [bool, np.int8, np.uint8, np.int64, np.float32, np.float64])
-def test_labels_of_every_dtype_are_understood(kind, xp):
-    assert np.array_equal(all_four(xp(Y.astype(kind)), xp(F)), all_four(xp(Y), xp(F)))
-
-
 @pytest.mark.parametrize(
     "convert",
     [np.ndarray.tolist, sparse.csr_array, sparse.csc_matrix, pd.DataFrame, np.asfortranarray],
@@ -422,14 +249,6 @@ def test_labels_of_every_dtype_are_understood(kind, xp):
 def test_lists_sparse_matrices_and_frames_are_understood(convert):
     expected = all_four(Y, F, sample_weight=np.array([1, 2, 3, 4]))
     assert np.array_equal(all_four(convert(Y), convert(F), sample_weight=[1, 2, 3, 4]), expected)
-
-
-def test_integer_and_single_precision_scores_rank_as_double_ones(xp):
-    scores = np.array([[9, 2, 6], [7, 6, 1], [5, 8, 3], [5, 5, 5]])
-    for kind in (np.int32, np.float32):
-        assert np.array_equal(
-            all_four(xp(Y), xp(scores.astype(kind))), all_four(xp(Y), xp(scores.astype(float)))
-        )
 
 
 def test_infinite_scores_are_legal_and_tie_with_each_other(xp):
@@ -443,17 +262,6 @@ def test_infinite_scores_are_legal_and_tie_with_each_other(xp):
 @pytest.mark.parametrize("labels", [[[0, 0]], [[1, 1]], [[0, 0], [1, 1]], [[1], [0]]])
 def test_no_row_left_to_count_gives_nan(name, labels):
     assert math.isnan(getattr(metrics, name)(labels, np.zeros(np.shape(labels))))
-
-
-@pytest.mark.parametrize("name", RANKING)
-def test_no_weight_left_to_count_gives_nan(name):
-    assert math.isnan(getattr(metrics, name)(Y, F, sample_weight=np.zeros(4)))
-
-
-def test_rows_without_labels_leave_mulans_average_precision_undefined_where_there_are_no_others():
-    assert math.isnan(metrics.average_precision([[0, 0]], [[1.0, 2.0]], rows="mulan"))
-    assert metrics.average_precision([[0, 0]], [[1.0, 2.0]], rows="sklearn") == 1.0
-    assert metrics.coverage([[0, 0]], [[1.0, 2.0]], rows="sklearn") == -0.5
 
 
 def test_arguments_are_left_as_they_were():
@@ -552,22 +360,6 @@ def test_refusal_says_what_came_and_what_is_needed(case, name):
     arguments, options, message = REFUSED[case]
     with pytest.raises(ValueError, match=re.escape(message)):
         getattr(metrics, name)(*arguments, **options)
-
-
-def test_refusal_names_the_wrong_value_however_late_it_stands():
-    labels = np.zeros((2000, 2), dtype=int)
-    labels[-1, -1] = 7
-    with pytest.raises(ValueError, match=r"found .*7"):
-        metrics.one_error(labels, np.zeros((2000, 2)))
-
-
-def test_refusal_names_the_wrong_value_among_many_others():
-    labels = np.arange(24).reshape(4, 6)
-    with pytest.raises(
-        ValueError,
-        match=r"Y must hold only 0 and 1, or only -1 and \+1; found 0, 1, 2, …, 21, 22, 23",
-    ):
-        metrics.one_error(labels, labels)
 
 
 def test_the_best_labels_are_the_first_of_all_and_of_equals_the_lower_index(rng):

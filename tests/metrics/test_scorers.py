@@ -9,10 +9,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import ClassifierChain
-from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 
 from skcamel import CamelClassifier, metrics
 from skcamel.metrics import get_scorer
@@ -61,15 +58,6 @@ def test_cross_validation_gives_what_a_loop_over_the_folds_gives(q):
         assert results[f"test_{name}"].tolist() == values
 
 
-@pytest.mark.parametrize("column", [True, False], ids=["column", "vector"])
-def test_cross_validation_of_one_label_gives_what_a_loop_over_the_folds_gives(column):
-    X, Y = data(1)
-    Y = Y if column else Y[:, 0]
-    results = cross_validate(CamelClassifier(), X, Y, scoring=scorers(rows="mulan"), cv=CV)
-    for name, values in by_hand(CamelClassifier(), X, Y, rows="mulan").items():
-        assert results[f"test_{name}"].tolist() == values
-
-
 @pytest.mark.parametrize("q", [1, 2])
 def test_grid_search_ranks_by_the_scorer_and_refits(q):
     X, Y = data(q)
@@ -87,48 +75,11 @@ def test_grid_search_ranks_by_the_scorer_and_refits(q):
 
 
 @pytest.mark.parametrize("name", metrics.NAMES)
-def test_losses_are_negated_and_gains_are_not(name):
-    X, Y = data(3)
-    model = CamelClassifier().fit(X, Y)
-    prediction = model.decision_function(X) if name in metrics.RANKING else model.predict(X)
-    value = getattr(metrics, name)(Y, prediction)
-    assert value > 0  # otherwise the sign would show nothing
-    assert get_scorer(name)(model, X, Y) == (-value if name in metrics.LOSSES else value)
-
-
-@pytest.mark.parametrize("name", metrics.NAMES)
 def test_scorers_survive_pickling(name):
     X, Y = data(2)
     model = CamelClassifier().fit(X, Y)
     scorer = get_scorer(name, **options(name, ties="index", rows="mulan"))
     assert pickle.loads(pickle.dumps(scorer))(model, X, Y) == scorer(model, X, Y)  # noqa: S301 - our own bytes
-
-
-def test_conventions_reach_the_metric():
-    X, Y = data(2)
-    model = CamelClassifier().fit(X, Y)
-    scores = model.decision_function(X)
-    assert (
-        Y.sum(axis=1) % 2 == 0
-    ).any()  # rows without or with all labels, where the rows rules differ
-    for rows in ("skip", "mulan", "sklearn"):
-        assert get_scorer("coverage", rows=rows)(model, X, Y) == -metrics.coverage(
-            Y, scores, rows=rows
-        )
-    assert (
-        len(
-            {
-                get_scorer("coverage", rows=rows)(model, X, Y)
-                for rows in ("skip", "mulan", "sklearn")
-            }
-        )
-        == 3
-    )
-    Y[:, 1] = 0
-    never = CamelClassifier().fit(X, Y)
-    assert get_scorer("macro_f1", absent=1.0)(never, X, Y) - get_scorer("macro_f1", absent=0.0)(
-        never, X, Y
-    ) == pytest.approx(0.5)
 
 
 def test_sample_weights_reach_the_metric():
@@ -142,20 +93,6 @@ def test_sample_weights_reach_the_metric():
 
 @pytest.mark.parametrize("q", [2, 3])
 @pytest.mark.parametrize(
-    "estimator",
-    [RandomForestClassifier(5, random_state=0), KNeighborsClassifier()],
-    ids=["forest", "neighbours"],
-)
-def test_lists_of_probabilities_are_stacked(estimator, q):
-    X, Y = data(q)
-    estimator.fit(X, Y)
-    scores = np.column_stack([p[:, 1] for p in estimator.predict_proba(X)])
-    for name in metrics.RANKING:
-        assert get_scorer(name)(estimator, X, Y) == sign(name) * getattr(metrics, name)(Y, scores)
-
-
-@pytest.mark.parametrize("q", [2, 3])
-@pytest.mark.parametrize(
     "estimator", [RidgeClassifier(), ClassifierChain(LogisticRegression())], ids=["ridge", "chain"]
 )
 def test_decision_function_comes_first(estimator, q):
@@ -163,22 +100,6 @@ def test_decision_function_comes_first(estimator, q):
     scores = estimator.fit(X, Y).decision_function(X)
     for name in metrics.RANKING:
         assert get_scorer(name)(estimator, X, Y) == sign(name) * getattr(metrics, name)(Y, scores)
-
-
-@pytest.mark.parametrize("q", [2, 3])
-def test_probabilities_in_one_matrix_are_read_whole(q):
-    X, Y = data(q)
-    estimator = OneVsRestClassifier(GaussianNB()).fit(X, Y)  # has no decision_function
-    scores = estimator.predict_proba(X)
-    for name in metrics.RANKING:
-        assert get_scorer(name)(estimator, X, Y) == sign(name) * getattr(metrics, name)(Y, scores)
-
-
-def test_one_column_of_labels_is_read_though_the_estimator_answers_with_a_vector():
-    X, Y = data(1)
-    estimator = RidgeClassifier().fit(X, Y[:, 0])  # decisions and scores of shape (n,)
-    assert get_scorer("hamming_loss")(estimator, X, Y) == -np.mean(estimator.predict(X) != Y[:, 0])
-    assert get_scorer("one_error", rows="mulan")(estimator, X, Y) == -np.mean(Y == 0)
 
 
 @pytest.mark.parametrize("constant", [0, 1])

@@ -72,32 +72,6 @@ def test_evaluate_equals_the_seven_functions_under_every_convention(case, absent
             assert values[name] == alone or (math.isnan(values[name]) and math.isnan(alone)), name
 
 
-def test_losses_and_ranking_metrics_are_named_apart():
-    assert {"one_error", "hamming_loss", "coverage", "ranking_loss"} == metrics.LOSSES
-    assert metrics.RANKING == ("one_error", "coverage", "ranking_loss", "average_precision")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options", "message"),
-    [
-        ((Y, F * np.nan, P), {}, "scores holds NaN"),
-        ((Y, F[:2], P), {}, "Y has shape (4, 3) but scores has shape (2, 3)"),
-        ((Y, F, P[:2]), {}, "Y has shape (4, 3) but P has shape (2, 3)"),
-        ((Y, F, F), {}, "P must hold only 0 and 1, or only -1 and +1; found 0.1"),
-        ((Y, F, P), {"ties": "mean"}, "ties='mean' is not known"),
-        ((Y, F, P), {"rows": "drop"}, "rows='drop' is not known"),
-        (
-            (Y, F, P),
-            {"sample_weight": [1, 2, 3]},
-            "sample_weight has shape (3,); one weight for each of the 4 rows is needed.",
-        ),
-    ],
-)
-def test_evaluate_refuses_what_the_functions_refuse(arguments, options, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        metrics.evaluate(*arguments, **options)
-
-
 # report
 
 
@@ -121,26 +95,6 @@ def test_report_prints_as_an_aligned_table():
     ]
 
 
-def test_report_numbers_the_labels_that_have_no_name():
-    assert [row["label"] for row in metrics.report(Y, P)] == ["label1", "label2", "label3"]
-
-
-@pytest.mark.parametrize("absent", [0.0, 1.0])
-def test_report_of_an_absent_label_has_no_precision_and_no_recall(absent):
-    never_true, never_found, neither = metrics.report([[0, 1, 0]], [[1, 0, 0]], absent=absent)
-    assert (
-        never_true["precision"],
-        never_true["f1"],
-        never_found["recall"],
-        never_found["f1"],
-    ) == (0, 0, 0, 0)
-    assert math.isnan(never_true["recall"])
-    assert math.isnan(never_found["precision"])
-    assert math.isnan(neither["precision"])
-    assert math.isnan(neither["recall"])
-    assert neither["f1"] == absent
-
-
 @given(case=matrices(), absent=st.sampled_from([0.0, 1.0]))
 def test_mean_f1_of_the_report_is_macro_f1(case, absent):
     labels, _, decisions, weights = case
@@ -149,26 +103,12 @@ def test_mean_f1_of_the_report_is_macro_f1(case, absent):
     assert np.mean([row["f1"] for row in report]) == pytest.approx(macro, abs=1e-15)
 
 
-def test_integer_weights_of_the_report_equal_repeated_rows():
-    repeats = [3, 0, 1, 2]
-    repeated = metrics.report(np.repeat(Y, repeats, axis=0), np.repeat(P, repeats, axis=0))
-    assert metrics.report(Y, P, sample_weight=repeats) == repeated
-
-
 def test_report_refuses_another_number_of_names():
     with pytest.raises(
         ValueError,
         match=re.escape("Got 2 label_names for 3 labels; give one name for each column of Y."),
     ):
         metrics.report(Y, P, label_names=["sea", "sun"])
-
-
-def test_report_refuses_decisions_of_another_shape():
-    with pytest.raises(
-        ValueError,
-        match=re.escape("Y has shape (4, 3) but P has shape (4, 2); they must be equal."),
-    ):
-        metrics.report(Y, P[:, :2])
 
 
 # edge_cases
@@ -186,48 +126,7 @@ def test_edge_cases_are_counted(xp):
     )
 
 
-def test_rows_with_all_labels_are_counted_in_either_coding():
-    full = np.array([[1, 1], [1, -1], [1, 1]])
-    expected = metrics.EdgeCases(
-        rows_without_labels=0,
-        rows_with_all_labels=2,
-        labels_absent=0,
-        labels_never_true=0,
-        labels_never_predicted=0,
-    )
-    assert metrics.edge_cases(full, full) == metrics.edge_cases((full + 1) // 2, full) == expected
-
-
-def test_the_hand_example_has_no_edge_case():
-    assert metrics.edge_cases(Y, P) == metrics.EdgeCases(0, 0, 0, 0, 0)
-
-
-@given(case=matrices())
-def test_conventions_agree_where_no_edge_case_is_counted(case):
-    labels, scores, decisions, _ = case
-    cases = metrics.edge_cases(labels, decisions)
-    if cases.rows_without_labels == cases.rows_with_all_labels == cases.labels_absent == 0:
-        policy = metrics.evaluate(labels, scores, decisions)
-        assert policy == metrics.evaluate(labels, scores, decisions, rows="mulan")
-        assert policy == metrics.evaluate(labels, scores, decisions, rows="sklearn", absent=0.0)
-
-
-def test_edge_cases_refuse_decisions_of_another_shape():
-    with pytest.raises(
-        ValueError,
-        match=re.escape("Y has shape (4, 3) but P has shape (2, 3); they must be equal."),
-    ):
-        metrics.edge_cases(Y, P[:2])
-
-
 # names
-
-
-def test_every_public_name_is_there():
-    assert all(hasattr(metrics, name) for name in metrics.__all__)
-    assert metrics.__all__ == sorted(
-        metrics.__all__, key=lambda name: (not name.isupper(), name[0].islower(), name)
-    )
 
 
 def test_an_unknown_name_is_an_attribute_error():

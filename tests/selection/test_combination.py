@@ -11,7 +11,7 @@ from sklearn.metrics import log_loss
 
 from skcamel import CamelClassifier, CamelClassifierCV, load, metrics, save
 from skcamel.camel.representation import Data
-from skcamel.camel.search import combine, weights_of
+from skcamel.camel.search import combine
 
 TRIED = (
     ("none", "rbf", 1.0),
@@ -60,11 +60,6 @@ def test_weights_are_those_of_literal_least_squares(seed, weighted):
     )
 
 
-def test_members_that_are_equal_share_their_weight():
-    np.testing.assert_allclose(weights_of(np.ones((2, 2)), np.ones(2)), [0.5, 0.5], atol=1e-6)
-    np.testing.assert_allclose(weights_of(np.zeros((2, 2)), np.zeros(2)), [0.5, 0.5])
-
-
 def test_scores_are_the_weighted_sum_of_the_members_and_of_the_label_means(rows, model):
     X, Y, new, _ = rows
     assert 1 < len(model.members_) == len(model.weights_) <= 4
@@ -109,16 +104,6 @@ def test_answers_follow_from_the_scores(rows, model):
     np.testing.assert_allclose(explained.scores, scores, atol=1e-10)
 
 
-def test_a_combined_model_survives_its_file(rows, model, tmp_path):
-    _, _, new, _ = rows
-    save(model, tmp_path / "m.skcamel")
-    again = load(tmp_path / "m.skcamel")
-    np.testing.assert_array_equal(again.decision_function(new), model.decision_function(new))
-    np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
-    assert again.get_params() == model.get_params()
-    assert again.members_[0].get_params() == model.members_[0].get_params()
-
-
 def test_a_refit_leaves_nothing_of_the_other_kind(rows):
     X, Y, _, _ = rows
     model = CamelClassifierCV(**OPTIONS).fit(X, Y).set_params(combine=False).fit(X, Y)
@@ -155,24 +140,6 @@ def test_standardised_columns_of_sparse_rows_are_no_members(rows):
         thin, Y
     )
     assert [member.scaling for member in only.members_] == ["standard"]
-
-
-def test_weights_of_one_change_nothing(rows):
-    X, Y, new, _ = rows
-    plain, weighted = (
-        CamelClassifierCV(**OPTIONS).fit(X, Y),
-        CamelClassifierCV(**OPTIONS).fit(X, Y, sample_weight=np.ones(90)),
-    )
-    np.testing.assert_allclose(
-        plain.decision_function(new), weighted.decision_function(new), atol=1e-8
-    )
-
-
-def test_folds_and_combination_are_refused_together(rows):
-    with pytest.raises(
-        ValueError, match=r"combine=True learns its weights on leave-one-out.*use cv='loo'"
-    ):
-        CamelClassifierCV(combine=True, cv=3).fit(rows[0], rows[1])
 
 
 @pytest.mark.parametrize("combined", [False, True])

@@ -32,19 +32,6 @@ def checked(X, Y, weights=None):
     return data, correlation.learn(data.Y).S
 
 
-def test_the_table_is_that_of_literal_leave_one_out(rows):
-    X, Y, _ = rows
-    data, S = checked(X[:25], Y[:25])
-    grid = Grid((0.0, 0.7), (0.5, 1.0), (0.1, 1.0), (("none", "rbf", 0.5), ("none", "linear", 1.0)))
-    found = search(represent(data, grid, None), grid, S, "one_error")
-    assert len(found.params) == 16
-    for params, metrics in zip(found.params, found.metrics, strict=True):
-        K = kernel.Kernel(params["kernel"], params["bandwidth"])(data.X, data.X)
-        G = correlation.collaboration(S, params["alpha"])
-        scores = leave_one_out_scores(K, data.Y, G, params["lambda1"], params["lambda2"])
-        assert metrics == pytest.approx(evaluate(Y[:25], scores, scores > 0), abs=1e-9)
-
-
 @pytest.mark.parametrize("criterion", NAMES)
 def test_the_winner_leads_the_table_and_keeps_its_scores_and_solution(rows, criterion):
     X, Y, new = rows
@@ -143,13 +130,6 @@ def test_a_criterion_that_no_row_defines_gives_way_to_hamming_loss(rows):
         == "hamming_loss"
     )
     assert usable("macro_f1", full) == "macro_f1"
-
-
-def test_rank_scaling_is_left_out_for_sparse_rows_unless_it_is_all_there_is():
-    grid = Grid((0.0,), (1.0,), (1.0,), (("rank", "rbf", 1.0), ("none", "rbf", 1.0)))
-    assert grid.for_sparse_rows().places == (("none", "rbf", 1.0),)
-    alone = Grid((0.0,), (1.0,), (1.0,), (("rank", "rbf", 1.0),))
-    assert alone.for_sparse_rows() == alone
 
 
 def test_representations_take_the_place_of_the_product(rows):

@@ -1,9 +1,5 @@
 """Fits by sums over rows: equal to the exact ones where they can be, and within the memory that they are allowed."""
 
-import copy
-import json
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,15 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import skcamel.camel.base
-from skcamel import (
-    CamelClassifier,
-    CamelClassifierCV,
-    find_label_errors,
-    inspect,
-    load,
-    memory,
-    save,
-)
+from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, inspect, save
 from skcamel.camel import kernel, landmark, stream
 from skcamel.camel.base import SolverWarning
 
@@ -86,14 +74,6 @@ def test_a_search_with_all_rows_as_landmarks_finds_the_same(parameters, weights)
     assert getattr(found, "estimate_", None) == pytest.approx(getattr(exact, "estimate_", None))
 
 
-@pytest.mark.parametrize("preset", ["quick", "best"])
-def test_a_preset_with_all_rows_as_landmarks_finds_the_same(preset):
-    assert_same(
-        CamelClassifierCV.from_preset(preset, **ALL).fit(X, Y),
-        CamelClassifierCV.from_preset(preset).fit(X, Y),
-    )
-
-
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["", "weights"])
 @pytest.mark.parametrize("scaling", ["none", "standard", "unit"])
 @pytest.mark.parametrize("solver", ["primal", "landmark"])
@@ -107,17 +87,6 @@ def test_the_features_themselves_are_the_exact_linear_kernel(solver, scaling, we
         assert_same(found, exact, new)
         np.testing.assert_allclose(found.intercept_, exact.intercept_, atol=1e-9)
         np.testing.assert_allclose(found.b_, exact.b_, atol=1e-8)
-
-
-@pytest.mark.parametrize("more", [{}, {"cv": 3}, {"combine": True}])
-def test_a_search_in_the_features_takes_the_unit_of_the_exact_one(more):
-    parameters = GRID | {"kernels": ("linear",), "scalings": ("none", "unit")} | more
-    exact, found = (
-        CamelClassifierCV(**parameters, solver=solver).fit(7 * X + 3, Y)
-        for solver in ("spectral", "primal")
-    )
-    assert_same(found, exact, 7 * NEW + 3)
-    assert hasattr(found, "members_") or found.best_params_ == pytest.approx(exact.best_params_)
 
 
 @pytest.mark.parametrize(
@@ -174,26 +143,6 @@ def test_auto_counts_the_bytes_that_are_allowed():
     assert CamelClassifier(max_memory="1GiB").fit(X, Y).solver_ == "spectral"
 
 
-def test_what_is_free_does_not_choose_the_model(monkeypatch):
-    with (
-        memory.allowance(2**18),
-        pytest.raises(MemoryError, match=r"A fit on 70 rows and 3 labels.* solver='landmark'"),
-    ):
-        CamelClassifier().fit(X, Y)
-
-
-def test_auto_takes_the_exact_solver_where_no_other_can_serve(small):
-    gaps = np.where(RNG.random(Y.shape) < 0.1, np.nan, Y)
-    assert CamelClassifier().fit(X, gaps).solver_ == "spectral"
-    assert CamelClassifier(kernel="precomputed").fit(X @ X.T, Y).solver_ == "spectral"
-
-
-def test_label_errors_warn_once_too(small):
-    with pytest.warns(SolverWarning) as warned:
-        find_label_errors(X, Y, CamelClassifier())
-    assert len(warned) == 1
-
-
 @pytest.mark.parametrize("model", [CamelClassifier(**FEW), CamelClassifierCV(**GRID, **FEW)])
 def test_results_repeat_to_the_last_bit_and_the_seed_chooses_the_landmarks(model):
     first, again = (clone(model).fit(X, Y) for _ in range(2))
@@ -205,24 +154,6 @@ def test_results_repeat_to_the_last_bit_and_the_seed_chooses_the_landmarks(model
 
 def distinct(rows):
     return {tuple(row) for row in np.round(rows.toarray() if sparse.issparse(rows) else rows, 9)}
-
-
-@pytest.mark.parametrize("rows", [X, THIN])
-def test_uniform_landmarks_are_rows(rows):
-    model = CamelClassifier(**FEW).fit(rows, Y)
-    assert model.X_fit_.shape == (12, D)
-    assert (model.solver_, len(model.dual_coef_)) == ("landmark", 12)
-    assert distinct(model.X_fit_) <= distinct(rows)
-
-
-def test_uniform_landmarks_do_not_depend_on_the_labels_and_larger_sets_of_them_hold_the_smaller():
-    few, more = (
-        distinct(CamelClassifier(solver="landmark", n_landmarks=m).fit(X, Y).X_fit_)
-        for m in (12, 40)
-    )
-    other = CamelClassifier(**FEW).fit(X, 1 - Y)
-    assert few < more
-    assert distinct(other.X_fit_) == few
 
 
 @given(st.integers(2, 60), st.integers(1, 4), st.integers(1, 70), st.integers(0, 99), st.booleans())
@@ -301,36 +232,6 @@ def test_parameters_that_make_no_sense_are_refused(parameters, message):
         CamelClassifier(**{"solver": "landmark"} | parameters).fit(X, Y)
 
 
-@pytest.mark.parametrize("how", ["uniform", "kmeans"])
-def test_features_that_are_too_large_or_too_small_are_refused(how):
-    model = CamelClassifier(**FEW | {"landmarks": how})
-    with pytest.raises(ValueError, match="holds NaN or infinity"):
-        model.fit(X * 1e200, Y)
-    with pytest.raises(ValueError, match="The features are too small"):
-        model.fit(X * 1e-200, Y)
-
-
-def test_a_kernel_function_may_keep_what_it_returns_and_may_return_integers():
-    held = {}
-
-    def of(A, B):
-        return held.setdefault(
-            (A.tobytes(), B.tobytes()),
-            np.sign(A[:, :1]).astype(int) @ np.sign(B[:, :1]).T.astype(int),
-        )
-
-    found = (
-        CamelClassifier(solver="landmark", n_landmarks=N, kernel=of)
-        .fit(X, Y)
-        .decision_function(NEW)
-    )
-    assert all(set(np.unique(K)) <= {-1, 0, 1} for K in held.values())
-    held.clear()
-    np.testing.assert_allclose(
-        found, CamelClassifier(kernel=of).fit(X, Y).decision_function(NEW), atol=1e-8
-    )
-
-
 KINDS = {
     "landmarks": {"solver": "landmark", "n_landmarks": 100},
     "columns": {"solver": "primal", "kernel": "linear"},
@@ -360,181 +261,6 @@ def test_odd_data_give_what_the_exact_solver_gives(odd, kind):
         found.decision_function(new), exact.decision_function(new), atol=1e-8
     )
     np.testing.assert_allclose(found.predict_proba(new), exact.predict_proba(new), atol=1e-8)
-
-
-def test_rows_of_weight_0_have_no_say():
-    weights = (np.arange(N) >= 20).astype(float)
-    for kind in KINDS.values():
-        with_zeros, without = (
-            CamelClassifier(**kind).fit(X, Y, weights),
-            CamelClassifier(**kind).fit(X[20:], Y[20:]),
-        )
-        np.testing.assert_array_equal(
-            with_zeros.decision_function(NEW), without.decision_function(NEW)
-        )
-
-
-def test_wide_sparse_rows_get_landmarks_of_the_linear_kernel():
-    wide = sparse.random_array(
-        (60, stream.WIDE + 1), density=0.02, rng=np.random.default_rng(0), format="csr"
-    )
-    labels = (wide @ np.random.default_rng(1).normal(size=(wide.shape[1], 2)) > 0).astype(int)
-    found = CamelClassifier(solver="landmark", kernel="linear").fit(wide, labels)
-    assert found.solver_ == "landmark"
-    assert sparse.issparse(found.X_fit_)
-    np.testing.assert_allclose(
-        found.decision_function(wide),
-        CamelClassifier(kernel="linear").fit(wide, labels).decision_function(wide),
-        atol=1e-8,
-    )
-
-
-def test_float32_rows_count_as_the_numbers_they_are():
-    narrow = X.astype(np.float32)
-    for kind in KINDS.values():
-        found, expected = (
-            CamelClassifier(**kind).fit(narrow, Y),
-            CamelClassifier(**kind).fit(narrow.astype(np.float64), Y),
-        )
-        np.testing.assert_array_equal(found.dual_coef_, expected.dual_coef_)
-        assert found.decision_function(narrow).dtype == np.float32
-
-
-MODELS = {
-    "landmark": CamelClassifier(**FEW, scaling="standard", threshold="label"),
-    "primal": CamelClassifier(solver="primal", kernel="linear", scaling="minmax"),
-    "search": CamelClassifierCV(**GRID, **FEW, threshold="micro_f1"),
-    "primal search": CamelClassifierCV(**GRID, solver="primal", kernels=("linear",)),
-    "combined": CamelClassifierCV(
-        **GRID,
-        **FEW,
-        combine=True,
-        kernels=("rbf", "linear", "laplacian"),
-        scalings=("none", "standard"),
-    ),
-}
-
-
-@pytest.fixture(scope="module", params=MODELS)
-def fitted(request):
-    return clone(MODELS[request.param]).fit(
-        pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=["sea", "sun", "sky"])
-    )
-
-
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_a_model_answers_whatever_it_is_asked(fitted):
-    scores = fitted.decision_function(NEW)
-    shared = fitted.explain(NEW, features=True)
-    np.testing.assert_allclose(shared.feature_base + shared.features.sum(axis=1), scores, atol=1e-9)
-    np.testing.assert_allclose(shared.base + shared.parts.sum(axis=1), scores, atol=1e-9)
-    if not hasattr(fitted, "members_"):
-        np.testing.assert_allclose(
-            fitted.base_scores_ + fitted.deviations(NEW) @ fitted.collaboration_, scores, atol=1e-9
-        )
-        assert not hasattr(fitted, "Z_")
-    together = fitted.outputs(NEW)
-    np.testing.assert_array_equal(together.scores, scores)
-    assert fitted.label_sets(NEW) == [
-        tuple(np.array(["sea", "sun", "sky"])[row == 1]) for row in fitted.predict(NEW)
-    ]
-    np.testing.assert_array_equal(fitted.top_k(NEW, 1)[:, 0], scores.argmax(axis=1))
-    assert fitted.predict_sets(NEW, 0.9).shape[0] == len(NEW)
-
-
-def test_a_model_survives_pickle_copy_clone_and_its_file(fitted, tmp_path):
-    new = pd.DataFrame(NEW, columns=list("abcde"))
-    save(fitted, tmp_path / "m.skcamel")
-    loaded = load(tmp_path / "m.skcamel")
-    save(loaded, tmp_path / "again.skcamel")
-    for other in (
-        pickle.loads(pickle.dumps(fitted)),  # noqa: S301 (our own bytes)
-        copy.deepcopy(fitted),
-        loaded,
-        copy.deepcopy(loaded),
-        load(tmp_path / "again.skcamel"),
-    ):
-        np.testing.assert_array_equal(other.decision_function(new), fitted.decision_function(new))
-        np.testing.assert_array_equal(other.predict_proba(new), fitted.predict_proba(new))
-        np.testing.assert_array_equal(other.predict(new), fitted.predict(new))
-        np.testing.assert_array_equal(other.predict_sets(new, 0.8), fitted.predict_sets(new, 0.8))
-    labels = pd.DataFrame(Y, columns=["sea", "sun", "sky"])
-    refitted = clone(fitted).fit(pd.DataFrame(X, columns=list("abcde")), labels)
-    np.testing.assert_array_equal(refitted.decision_function(new), fitted.decision_function(new))
-
-
-def test_a_file_tells_briefly_that_given_landmarks_are_not_in_it(tmp_path):
-    model = CamelClassifier(solver="landmark", landmarks=X[:30]).fit(X, Y)
-    with pytest.warns(UserWarning, match="landmarks=array.*is not stored with the model") as warned:
-        save(model, tmp_path / "m.skcamel")
-    assert len(str(warned[0].message)) < 200
-    loaded = load(tmp_path / "m.skcamel")
-    np.testing.assert_array_equal(loaded.decision_function(NEW), model.decision_function(NEW))
-    np.testing.assert_array_equal(loaded.X_fit_, X[:30])
-
-
-def test_members_of_a_combination_know_how_their_landmarks_were_chosen():
-    parameters = GRID | {"combine": True, "kernels": ("rbf", "laplacian")}
-    model = CamelClassifierCV(**parameters, **FEW, landmarks="kmeans", random_state=3).fit(X, Y)
-    for member in model.members_:
-        again = clone(member).fit(X, Y)
-        np.testing.assert_allclose(again.dual_coef_, member.dual_coef_, atol=1e-8)
-
-
-def test_what_a_refit_does_not_find_out_is_gone():
-    model = CamelClassifier(solver="alternating", alpha=0.1).fit(
-        X, np.where(RNG.random(Y.shape) < 0, np.nan, Y)
-    )
-    assert {"Z_", "convergence_"} <= vars(model).keys()
-    model.set_params(solver="landmark").fit(X, Y)
-    assert not {"Z_", "convergence_"} & vars(model).keys()
-    model.set_params(solver="spectral").fit(X, np.where(RNG.random(Y.shape) < 0.1, np.nan, Y))
-    assert hasattr(model, "known_together_")
-    assert not hasattr(model.fit(X, Y), "known_together_")
-
-
-def test_commands_take_models_of_sums(tmp_path, monkeypatch):
-    pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
-    from click.testing import CliRunner
-
-    from skcamel.cli.root import root
-
-    monkeypatch.chdir(tmp_path)
-    names = ["sea", "sun", "sky"]
-    pd.DataFrame(X, columns=list("abcde")).assign(**dict(zip(names, Y.T, strict=True))).to_csv(
-        "rows.csv", index=False
-    )
-    for solver, name in (("landmark", "rbf"), ("primal", "linear")):
-        model = CamelClassifier(**FEW | {"solver": solver}, kernel=name)
-        save(
-            model.fit(pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=names)),
-            "m.skcamel",
-        )
-        for arguments in (
-            ["explain", "m.skcamel", "rows.csv", "--row", "1", "--json"],
-            ["evaluate", "m.skcamel", "rows.csv", "--json"],
-            ["predict", "m.skcamel", "rows.csv", "-o", f"{solver}.csv"],
-        ):
-            result = CliRunner().invoke(root, arguments, prog_name="skcamel")
-            assert result.exit_code == 0, result.output + str(result.stderr)
-            if "--json" in arguments:
-                assert json.loads(result.stdout)
-        assert (tmp_path / f"{solver}.csv").read_text().count("\n") >= N
-
-
-def test_plots_take_models_of_sums():
-    pytest.importorskip(
-        "matplotlib", reason="matplotlib is not installed: pip install skcamel[plot]"
-    )
-    from matplotlib import pyplot as plt
-
-    from skcamel.plots import plot_collaboration, plot_explanation
-
-    for model in (CamelClassifier(**FEW), CamelClassifier(solver="primal", kernel="linear")):
-        model.fit(X, Y)
-        plot_collaboration(model)
-        assert len(plot_explanation(model.explain(NEW), 0).lines)
-    plt.close("all")
 
 
 @given(

@@ -1,7 +1,6 @@
 """Thresholds: each maximises its metric on the scores it was given, found again by trying every threshold in exact arithmetic."""
 
 import math
-from itertools import pairwise
 from unittest import mock
 
 import numpy as np
@@ -10,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reference import thresholds as brute
-from skcamel import metrics
 from skcamel.arrays import to_numpy
 from skcamel.camel import thresholds as module
 from skcamel.camel.thresholds import METRICS, is_tuned, thresholds
@@ -85,18 +83,6 @@ def test_thresholds_of_the_labels_reach_the_best_of_all_combinations(problem, me
     )
 
 
-def test_micro_f1_of_many_labels_carries_a_certificate(rng, xp):
-    relevant, scores = simulated(rng)
-    ratio = metrics.micro_f1(relevant, scores > own_of(xp(relevant), xp(scores), "micro_f1"))
-    # 2 hits / (predicted + positives) <= ratio everywhere iff the sum over labels of max(2 hits -
-    # ratio predicted) <= ratio positives
-    most = 0.0
-    for label, column in zip(relevant.T, scores.T, strict=True):
-        decided = column > np.array(brute.cuts_between(column.tolist()))[:, None]
-        most += (2 * (decided & label).sum(axis=1) - ratio * decided.sum(axis=1)).max()
-    assert most == pytest.approx(ratio * relevant.sum(), rel=1e-12)
-
-
 @pytest.mark.parametrize("metric", METRICS)
 def test_a_label_keeps_the_share_p_of_p_plus_10_of_its_own_threshold(rng, metric):
     relevant, scores = simulated(rng)
@@ -162,31 +148,6 @@ def test_unknown_entries_decide_nothing(problem, metric, seed):
         known * 1.0,
     )
     np.testing.assert_array_equal(found, other)
-
-
-@given(problem=problems())
-def test_curves_hold_f1_at_every_threshold_that_decides_differently(problem):
-    relevant, scores, _ = problem
-    for (at, f1), true, values in zip(
-        module.f1_curves(relevant, scores), relevant.T, scores.T, strict=True
-    ):
-        decisions = [values > threshold for threshold in at]
-        assert len({tuple(decision) for decision in decisions}) == len(at) == len(set(values)) + 1
-        assert all(above >= below for above, below in pairwise(at))
-        np.testing.assert_allclose(
-            f1,
-            [metrics.macro_f1(true[:, None], decision[:, None]) for decision in decisions],
-            atol=1e-15,
-        )
-
-
-@pytest.mark.parametrize("metric", METRICS)
-@pytest.mark.parametrize("spread", [0.0, 1.0], ids=["equal scores", "different scores"])
-def test_labels_that_all_are_constant_are_decided_so(metric, spread, rng, xp):
-    scores = rng.normal(0.3, spread, (6, 2))
-    for constant in (False, True):
-        found = to_numpy(thresholds(metric, xp(np.full((6, 2), constant)), xp(scores)))
-        assert ((scores > found) == constant).all()
 
 
 def test_what_is_not_tuned_is_taken_as_it_is(xp):

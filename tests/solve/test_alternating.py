@@ -26,27 +26,3 @@ def test_the_loop_ends_at_the_closed_form_where_G_is_well_conditioned(kind, alph
     )
     scores = K @ to_numpy(loop.dual_coef) + to_numpy(loop.intercept)
     np.testing.assert_allclose(scores, K @ exact.dual_coef + exact.intercept, atol=1e-8)
-
-
-def test_the_change_of_Z_falls_and_is_recorded():
-    K, Y, S = problems.make("plain")
-    loop = alternating.solve(
-        K, Y, correlation.collaboration(S, 0.5), lambda1=1.0, lambda2=0.1, tol=1e-8
-    )
-    assert len(loop.convergence) == loop.n_iter > 3
-    assert (np.diff(loop.convergence) < 0).all()
-    assert loop.convergence[-1] <= 1e-8 * np.linalg.norm(loop.Z)
-
-
-def test_weights_equal_repetition(rng):
-    K, Y, S = problems.make("plain")
-    G = correlation.collaboration(S, 0.4)
-    weights = rng.integers(1, 4, size=len(K))
-    index = np.repeat(np.arange(len(K)), weights)
-    options = {"lambda1": 1.0, "lambda2": 0.1, "tol": 1e-12}
-    weighted = alternating.solve(K, Y, G, weights=weights.astype(float), **options)
-    repeated = alternating.solve(K[np.ix_(index, index)], Y[index], G, **options)
-    of_weighted = K @ weighted.dual_coef + weighted.intercept
-    np.testing.assert_allclose(
-        of_weighted, K[:, index] @ repeated.dual_coef + repeated.intercept, atol=1e-8
-    )

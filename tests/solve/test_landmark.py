@@ -1,7 +1,6 @@
 """Sums over rows: the same however they are taken, and leave-one-out from them equals refits without the row."""
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
@@ -106,15 +105,6 @@ def test_the_solution_and_leave_one_out_equal_literal_fits(kind, of_blocks, weig
             )
 
 
-def test_candidates_that_are_scored_together_do_not_meddle():
-    summary = summary_of(made("rbf", np.array), np.array, None)
-    bases = [spectral.label_basis((1 - a) * np.eye(Q) + a * G) for a in (0.0, 0.3, 0.7)]
-    together = landmark.leave_one_out(summary, summary.targets, bases, PENALTIES)
-    for (basis, penalty), scores in zip(product(bases, PENALTIES), together, strict=True):
-        (alone,) = landmark.leave_one_out(summary, summary.targets, [basis], [penalty])
-        np.testing.assert_allclose(scores, alone, atol=1e-11)
-
-
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("of_blocks", [False, True])
 def test_moments_are_sums_whatever_the_blocks_and_threads(weights, of_blocks):
@@ -135,14 +125,6 @@ def test_moments_are_sums_whatever_the_blocks_and_threads(weights, of_blocks):
         assert all(
             (mine == theirs).all() for mine, theirs in zip(found, again, strict=True)
         )  # to the last bit
-
-
-def test_label_counts_by_whole_weights_are_whole():
-    w = np.tile([1.0, 2.0, 3.0, 5.0, 7.0], N // 5)
-    found = landmark.moments(
-        made("rbf", np.array), [lambda: as_block(np.array, slice(None), w)], Q
-    ).labels
-    np.testing.assert_array_equal(found, np.round(found))
 
 
 def test_an_error_in_a_thread_comes_out():
@@ -188,37 +170,6 @@ def test_the_guard_whitens_where_sums_of_kernels_would_lose_their_digits():
         errors[of_blocks] = abs(fitted - expected).max()
     assert errors[True] < 1e-6
     assert errors[False] > 100 * errors[True]
-
-
-@pytest.mark.parametrize(("n_rows", "raw"), [(40, True), (1e16, False)])
-def test_more_rows_need_more_digits(n_rows, raw):
-    assert (
-        landmark.features(Kernel("laplacian", 3.0), X, n_rows=n_rows, lambda2=0.1).of_blocks
-        is not raw
-    )
-
-
-def test_the_guard_weighs_eigenvalues_rows_and_the_ridge():
-    assert landmark.keeps_digits(1e-2, 1e2, 100, 0.1)
-    for worse in (
-        (1e-9, 1e2, 100, 0.1),
-        (1e-2, 1e6, 100, 0.1),
-        (1e-2, 1e2, 1e10, 0.1),
-        (1e-2, 1e2, 100, 1e-9),
-    ):
-        assert not landmark.keeps_digits(*worse)
-    assert landmark.keeps_digits(1e-2, 1e2, 1e-9, 0.1)  # fewer rows than landmarks count as as many
-
-
-@pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])
-def test_the_guard_takes_the_ridge_of_a_linear_kernel_as_it_is_and_in_its_unit(scale):
-    rows = RNG.normal(size=(6, 9)) * scale
-    K = rows @ rows.T
-    s = np.linalg.eigvalsh(K)
-    unit = np.trace(K) / 6 - K.mean()
-    of = landmark.features(Kernel("linear"), rows, n_rows=1e9, lambda2=1e-3)
-    least = 1e-3 * min(1.0, unit)
-    assert of.of_blocks is not landmark.keeps_digits(s[0], s[-1], 1e9 / 6, least)
 
 
 def test_equal_landmarks_and_landmarks_at_the_origin_are_no_trouble():

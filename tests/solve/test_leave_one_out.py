@@ -80,22 +80,6 @@ def ridge_refits(X, Y, groups, rho):
     return scores
 
 
-@pytest.mark.parametrize("n", [25, 60])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_groups_leave_together_as_in_refits(n, weighted, xp):
-    X, Y, weights, groups = problem(n, weighted=weighted)
-    K = Kernel("rbf", 2.0)(X, X)
-    spectrum = spectral.decompose(xp(K) + 0.0, None if weights is None else xp(weights))
-    for basis in bases_of(Y):
-        own = [spectral.LabelBasis(*(to_match(part, spectrum.values) for part in basis))]
-        found = spectral.leave_one_out(
-            spectrum, spectral.project(spectrum, xp(Y)), own, PENALTIES, groups
-        )
-        for penalty, scores in zip(PENALTIES, found, strict=True):
-            wanted = refits(K, Y, weights, groups, basis, penalty)
-            np.testing.assert_allclose(to_numpy(scores), wanted, atol=1e-9)
-
-
 @pytest.mark.parametrize("count", [None, 9, 40])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_groups_of_sums_leave_together_as_in_refits(count, weighted, xp):
@@ -157,21 +141,6 @@ def test_a_grid_is_interpolated_to_rounding(weighted, by_sums, monkeypatch):
         np.testing.assert_allclose(interpolated, scores, atol=1e-9)
 
 
-def test_errors_at_nodes_are_formed_where_memory_allows(monkeypatch):
-    X, Y, _, groups = problem(60, weighted=False)
-    spectrum = spectral.decompose(Kernel("rbf", 2.0)(X, X))
-    targets, bases, widths = spectral.project(spectrum, Y), bases_of(Y), []
-    errors_at = spectral._errors_at
-    monkeypatch.setattr(
-        spectral, "_errors_at", lambda *given: widths.append(len(given[2])) or errors_at(*given)
-    )
-    list(spectral.leave_one_out(spectrum, targets, bases, GRID, groups))
-    assert len(widths) == 1
-    monkeypatch.setattr(spectral, "MOST", 0)
-    list(spectral.leave_one_out(spectrum, targets, bases, GRID, groups))
-    assert len(widths) == 1 + len(bases) * len(GRID)
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_groups_of_one_row_are_rows(weighted):
     X, Y, weights, _ = problem(30, weighted=weighted)
@@ -182,23 +151,6 @@ def test_groups_of_one_row_are_rows(weighted):
     grouped = spectral.leave_one_out(spectrum, targets, bases, GRID, np.arange(30)[::-1])
     for plain, scores in zip(alone, grouped, strict=True):
         np.testing.assert_allclose(scores, plain, atol=1e-10)
-
-
-def test_many_groups_and_large_ones_are_taken_in_blocks():
-    X, Y, _, _ = problem(1400, weighted=False)
-    groups = np.append(np.arange(800) % 400, np.full(600, 400))
-    K = Kernel("rbf", 2.0)(X, X)
-    spectrum = spectral.decompose(K.copy())
-    basis = bases_of(Y)[1]
-    (scores,) = spectral.leave_one_out(
-        spectrum, spectral.project(spectrum, Y), [basis], [(1.0, 0.1)], groups
-    )
-    wanted = np.where(
-        np.isin(groups, [0, 399, 400]), groups, 401
-    )  # refits without the first, the last and the large one
-    found = refits(K, Y, None, wanted, basis, (1.0, 0.1))
-    judged = wanted < 401
-    np.testing.assert_allclose(scores[judged], found[judged], atol=1e-8)
 
 
 def test_one_group_of_all_rows_is_refused():

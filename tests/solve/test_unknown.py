@@ -1,7 +1,5 @@
 """Labels with unknown entries: the solution counts known entries alone, and leave-one-out scores are near those of refits."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
@@ -71,34 +69,6 @@ def test_the_papers_variables_minimise_the_objective_of_the_known_entries(rng):
     np.testing.assert_allclose(s.intercept, s.b @ G, atol=1e-10)
 
 
-def test_filling_again_and_again_with_ZG_has_the_same_limit():
-    K, Y, S = problems.make("plain")
-    hidden, G = hide(Y, 0.4), correlation.collaboration(S, 0.4)
-    spectrum, basis = spectral.decompose(K.copy()), spectral.label_basis(G)
-    labels = np.where(np.isnan(hidden), 0.0, hidden)
-    for _ in range(3000):
-        Z = spectral.solve_in(
-            spectrum, spectral.project(spectrum, labels), basis, lambda1=1.0, lambda2=0.5
-        ).Z
-        labels = np.where(np.isnan(hidden), Z @ G, hidden)
-    filled, n_rounds = unknown.fill(spectrum, hidden, basis, (1.0, 0.5))
-    np.testing.assert_allclose(filled, labels, atol=1e-9)
-    assert n_rounds < 60
-
-
-def test_without_collaboration_each_label_is_fitted_to_its_known_rows():
-    K, Y, _ = problems.make("plain")
-    Y = hide(Y, 0.5)
-    solution, _ = solved(K, Y, np.eye(4), 1.0, 0.1)
-    scores = K @ solution.dual_coef + solution.intercept
-    for j in range(4):
-        rows = ~np.isnan(Y[:, j])
-        alone = literal.fixed_point_scores(
-            K[np.ix_(rows, rows)], Y[rows, j : j + 1], np.eye(1), 1.0, 0.1, K_new=K[:, rows]
-        )
-        np.testing.assert_allclose(scores[:, j], alone[:, 0], atol=1e-8)
-
-
 def test_nothing_unknown_is_the_complete_problem():
     K, Y, S = problems.make("plain")
     spectrum, basis = (
@@ -111,25 +81,6 @@ def test_nothing_unknown_is_the_complete_problem():
     (exact,) = spectral.leave_one_out(spectrum, targets, [basis], [(1.0, 0.1)])
     np.testing.assert_array_equal(solution.dual_coef, complete.dual_coef)
     np.testing.assert_allclose(scores, exact, atol=1e-12)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_candidates_together_are_candidates_one_by_one(weighted, rng, monkeypatch):
-    monkeypatch.setattr(unknown, "ROUGH", unknown.EXACT)
-    K, Y, S = problems.make("plain")
-    weights = rng.choice([0.5, 1.0, 2.0], size=len(K)) if weighted else None
-    Y, spectrum = hide(Y, 0.4), spectral.decompose(K.copy(), weights)
-    bases = [spectral.label_basis(correlation.collaboration(S, alpha)) for alpha in ALPHAS]
-    left = unknown.leave_one_out(spectrum, Y, bases, PENALTIES)
-    new = unknown.held_out(spectrum, Y, bases, PENALTIES, K[:5])
-    for (basis, (lambda1, lambda2)), left_out, held_out in zip(
-        product(bases, PENALTIES), left, new, strict=True
-    ):
-        solution, scores = unknown.solve_in(spectrum, Y, basis, lambda1=lambda1, lambda2=lambda2)
-        np.testing.assert_allclose(left_out, scores, atol=1e-8)
-        np.testing.assert_allclose(
-            held_out, K[:5] @ solution.dual_coef + solution.intercept, atol=1e-8
-        )
 
 
 def test_groups_are_refused():

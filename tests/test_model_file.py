@@ -1,17 +1,18 @@
-"""Model files: the same predictions afterwards, and one clear error for everything else."""
+"""Model files: the same predictions afterwards, one clear error for everything else, and never more memory than bytes."""
 
 import io
 import json
 import os
 import pickle
 import stat
+import struct
+import tracemalloc
 import zipfile
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
@@ -19,135 +20,111 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from fuzzing import model_files
 from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, inspect, load, save
 from skcamel.baselines import LLSF, BinaryRelevance
+from tiny_steps import Foreign
 
 X, Y = make_multilabel_classification(60, n_features=5, n_classes=4, n_labels=2, random_state=0)
 NEW = X[40:] + 0.1
 X, Y = X[:40], Y[:40]
 SMALL = {"alphas": (0.0, 0.5), "lambda2s": (0.01, 0.1)}
+BOTH = SMALL | {"scalings": ("none", "standard"), "combine": True, "scores": "log_odds"}
+NAMES = ["ä", "b\n", '"c', "d"]
+
+
+def fitted(estimator, rows=X, labels=Y, **options):
+    return estimator.fit(rows, labels, **options)
+
 
 MODELS = {
-    "plain": lambda: CamelClassifier().fit(X, Y),
-    "frames": (
-        lambda: CamelClassifier(scaling="standard").fit(
-            pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y, columns=["ä", "b\n", '"c', "d"])
-        )
+    "plain": lambda: fitted(CamelClassifier()),
+    "frames": lambda: fitted(CamelClassifier(), frame(X), pd.DataFrame(Y, columns=NAMES)),
+    "sparse": lambda: fitted(
+        CamelClassifier(scaling="minmax", kernel="laplacian"), sparse.csr_array(X)
     ),
-    "sparse": (
-        lambda: CamelClassifier(scaling="minmax", kernel="laplacian").fit(sparse.csr_array(X), Y)
+    "ranks": lambda: fitted(CamelClassifier(scaling="rank", kernel="linear")),
+    "thresholds": lambda: fitted(CamelClassifier(threshold="micro_f1", scores="log_odds")),
+    "costs": lambda: fitted(CamelClassifier(threshold=[0.1] * 4, miss_cost={"label2": 5})),
+    "combined": lambda: fitted(CamelClassifierCV(**BOTH, threshold=np.full(4, 0.1), miss_cost=2.0)),
+    "alternating": lambda: fitted(CamelClassifier(0.1, solver="alternating")),
+    "weights": lambda: fitted(
+        CamelClassifier(kernel="precomputed"), X @ X.T, sample_weight=1 + np.arange(40) % 3
     ),
-    "ranks": lambda: CamelClassifier(scaling="rank", kernel="linear").fit(X, Y),
-    "thresholds": lambda: CamelClassifier(threshold="micro_f1", scores="log_odds").fit(X, Y),
-    "costs": (
-        lambda: CamelClassifier(threshold=[0.1, 0.2, 0.3, 0.4], miss_cost={"label2": 5}).fit(X, Y)
-    ),
-    "combined": (
-        lambda: CamelClassifierCV(
-            **SMALL,
-            scalings=("none", "standard"),
-            combine=True,
-            scores="log_odds",
-            threshold=np.array([0.1, 0.2, 0.3, 0.4]),
-            miss_cost=2.0,
-        ).fit(X, Y)
-    ),
-    "far thresholds": lambda: CamelClassifier(threshold=1e100).fit(X, Y),
-    "alternating": lambda: CamelClassifier(0.1, solver="alternating").fit(X, Y),
-    "centred": lambda: CamelClassifier(correlation="centred").fit(X, Y),
-    "weights": (
-        lambda: CamelClassifier(kernel="precomputed").fit(
-            X @ X.T, Y, sample_weight=1 + np.arange(40) % 3
-        )
-    ),
-    "strings": lambda: CamelClassifier().fit(X, np.array(["no", "yes"])[Y[:, 0]]),
-    "multiclass": lambda: CamelClassifier().fit(X, np.arange(40) % 3),
-    "search": (
-        lambda: CamelClassifierCV(**SMALL, kernels=("linear", "rbf"), bandwidths=(0.5, 1.0)).fit(
-            X, Y
-        )
-    ),
-    "folds": (
-        lambda: CamelClassifierCV(**SMALL, cv=3, random_state=1, scoring="coverage").fit(
-            X, Y[:, :1]
+    "words": lambda: fitted(CamelClassifier(), labels=np.array(["no", "yes"])[Y[:, 0]]),
+    "multiclass": lambda: fitted(CamelClassifier(), labels=np.arange(40) % 3),
+    "search": lambda: fitted(CamelClassifierCV(**SMALL, kernels=("linear", "rbf"))),
+    "folds": lambda: fitted(CamelClassifierCV(**SMALL, cv=3, scoring="coverage"), labels=Y[:, :1]),
+    "pipeline": lambda: fitted(
+        make_pipeline(
+            "passthrough",
+            make_pipeline(StandardScaler(), "passthrough"),
+            make_pipeline(CamelClassifier()),
         )
     ),
 }
 
 
+def frame(rows):
+    return pd.DataFrame(rows, columns=list("abcde"))
+
+
+def rows_for(kind):
+    return {"weights": NEW @ X.T, "frames": frame(NEW)}.get(kind, NEW)
+
+
 @pytest.mark.parametrize("kind", MODELS)
 def test_predictions_on_new_rows_are_identical(kind, tmp_path):
-    model = MODELS[kind]()
+    model, new = MODELS[kind](), rows_for(kind)
     save(model, tmp_path / "model")
     assert os.listdir(tmp_path) == ["model"]  # the path as given
     again = load(str(tmp_path / "model"))
-    new = (
-        NEW @ X.T
-        if kind == "weights"
-        else pd.DataFrame(NEW, columns=list("abcde"))
-        if kind == "frames"
-        else NEW
-    )
-    assert again.label_sets(new) == model.label_sets(new)
+    assert type(again) is type(model)
     for method in ("decision_function", "predict", "predict_proba"):
         assert hasattr(again, method) == hasattr(model, method)
         if hasattr(model, method):
             np.testing.assert_array_equal(getattr(again, method)(new), getattr(model, method)(new))
+    if kind == "pipeline":
+        return
+    assert again.label_sets(new) == model.label_sets(new)
     np.testing.assert_array_equal(again.explain(new).parts, model.explain(new).parts)
     np.testing.assert_equal(again.get_params(), model.get_params())
-    if hasattr(model, "set_thresholds_"):
-        np.testing.assert_array_equal(again.predict_sets(new), model.predict_sets(new))
-    if hasattr(model, "label_estimates_"):
-        np.testing.assert_equal(again.label_estimates_, model.label_estimates_)
     assert vars(again).keys() == vars(model).keys()
     assert list(again.label_names_) == list(model.label_names_)
+    if hasattr(model, "set_thresholds_"):
+        np.testing.assert_array_equal(again.predict_sets(new), model.predict_sets(new))
     if hasattr(model, "cv_results_"):
-        assert again.best_params_ == model.best_params_
-        np.testing.assert_array_equal(
-            again.cv_results_["mean_test_score"], model.cv_results_["mean_test_score"]
-        )
-    again.set_params(device=None).fit(
-        X @ X.T if kind == "weights" else X, Y
-    )  # and it can be fitted again
+        np.testing.assert_equal(again.cv_results_, model.cv_results_)
+    again.fit(X @ X.T if kind == "weights" else X, Y)  # and it can be fitted again
 
 
 def test_a_splitter_is_left_out_with_a_warning(tmp_path):
-    model = CamelClassifierCV(**SMALL, cv=KFold(2), callback=lambda progress: None).fit(X, Y)
-    with pytest.warns(
-        UserWarning,
-        match="cv=KFold.* is not stored with the model; its predictions do not depend on it",
-    ):
+    model = fitted(CamelClassifierCV(**SMALL, cv=KFold(2), callback=lambda progress: None))
+    with pytest.warns(UserWarning, match="cv=KFold.* is not stored with the model"):
         save(model, tmp_path / "model")
     again = load(tmp_path / "model")
     assert (again.cv, again.callback) == ("loo", None)
     np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
 
 
-def test_what_cannot_be_written_without_pickle_is_refused_and_names_skops(tmp_path):
+def test_what_cannot_be_written_is_refused_and_leaves_no_file(tmp_path):
     path = tmp_path / "model"
-    with pytest.raises(
-        TypeError,
-        match=(
-            r"save cannot store _kernel=<function .*For models with functions .* use skops.io.dump"
-        ),
-    ):
-        save(CamelClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y), path)
-    for other in (
-        LogisticRegression(),
-        LLSF().fit(X, Y),
-        BinaryRelevance().fit(X, Y),
-        make_pipeline(StandardScaler(), LLSF()).fit(X, Y),
-    ):
-        with pytest.raises(
-            TypeError,
-            match=(
-                r"save takes a fitted CamelClassifier or CamelClassifierCV, .*, got \w+; for others"
-                r" use skops"
-            ),
-        ):
+    with pytest.raises(TypeError, match=r"save cannot store _kernel=<function .* use skops"):
+        save(fitted(CamelClassifier(kernel=lambda A, B: A @ B.T)), path)
+    others = [LogisticRegression(), fitted(LLSF()), fitted(BinaryRelevance())]
+    for other in (*others, fitted(make_pipeline(StandardScaler(), LLSF()))):
+        with pytest.raises(TypeError, match=r"save takes a fitted CamelClassifier or .* use skops"):
             save(other, path)
     with pytest.raises(ValueError, match="not fitted; call fit before save"):
         save(CamelClassifier(), path)
+    model = MODELS["plain"]()
+    model.dual_coef_[0, 0] = np.nan
+    with pytest.raises(ValueError, match="cannot be saved: dual_coef_ must hold numbers"):
+        save(model, path)
+    model = MODELS["plain"]()
+    model.label_names_[0] = "\udc80"
+    with pytest.raises(ValueError, match="half characters"):
+        save(model, path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -163,226 +140,34 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left"):
         save(MODELS["thresholds"](), path)
     assert path.read_bytes() == before
-    assert [p.name for p in tmp_path.iterdir()] == ["model"]
+    assert os.listdir(tmp_path) == ["model"]
 
 
-def test_a_new_file_has_the_usual_rights_an_old_one_keeps_its_own_and_a_link_stays_a_link(tmp_path):
-    save(MODELS["plain"](), tmp_path / "model")
-    (tmp_path / "other").touch()
-    assert stat.S_IMODE((tmp_path / "model").stat().st_mode) == stat.S_IMODE(
-        (tmp_path / "other").stat().st_mode
-    )
+def test_rights_and_links_stay_and_missing_places_are_named(tmp_path):
     (tmp_path / "v1").touch(mode=0o600)
     (tmp_path / "current").symlink_to(tmp_path / "v1")
     save(MODELS["plain"](), tmp_path / "current")
     assert (tmp_path / "current").is_symlink()
     assert stat.S_IMODE((tmp_path / "v1").stat().st_mode) == 0o600
     assert load(tmp_path / "v1").n_features_in_ == 5
-
-
-def test_a_missing_folder_or_file_is_just_missing(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"There is no such folder.*nowhere'"):
         save(MODELS["plain"](), tmp_path / "nowhere" / "model")
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "nothing")
 
 
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory):
-    path = tmp_path_factory.mktemp("models") / "model"
-    save(CamelClassifier().fit(X[:6, :2], Y[:6, :2]), path)
-    return path.read_bytes()
-
-
-@settings(max_examples=150)
-@given(data=st.data())
-def test_a_damaged_file_loads_whole_or_not_at_all(data, stored, tmp_path_factory):
-    """Any cut and any flipped bytes: ModelFileError, or a model that predicts as the original."""
-    path = tmp_path_factory.getbasetemp() / "damaged"
-    damaged = bytearray(stored)
-    for position, value in data.draw(
-        st.lists(st.tuples(st.integers(0, len(stored) - 1), st.integers(0, 255)), max_size=4)
-    ):
-        damaged[position] = value
-    path.write_bytes(
-        damaged[: data.draw(st.one_of(st.just(len(stored)), st.integers(0, len(stored) - 1)))]
-    )
-    try:
-        model = load(path)
-    except ModelFileError:
-        with pytest.raises(ModelFileError):
-            inspect(path)
-        return
-    assert "training rows" in str(inspect(path))
-    path.write_bytes(stored)
-    np.testing.assert_array_equal(
-        model.decision_function(NEW[:, :2]), load(path).decision_function(NEW[:, :2])
-    )
-
-
-class Trap:
-    """Unpickling this would leave a mark."""
-
-    def __reduce__(self):
-        return os.mkdir, ("executed",)
-
-
-@pytest.mark.parametrize(
-    "kind", ["pickle", "object array", "text", "empty", "other zip", "other npz", "compressed"]
-)
-def test_a_foreign_file_is_refused_and_never_executed(kind, tmp_path, monkeypatch, stored):
-    monkeypatch.chdir(tmp_path)
-    path = tmp_path / "model"
-    if kind == "pickle":
-        path.write_bytes(pickle.dumps(Trap()))
-    elif kind == "object array":
-        with path.open("wb") as file:
-            np.savez(file, header=np.array([Trap()], dtype=object))
-    elif kind == "text":
-        path.write_text("a,b\n1,2\n")
-    elif kind == "empty":
-        path.touch()
-    elif kind == "other zip":
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("readme.txt", "hello")
-    elif kind == "other npz":
-        with path.open("wb") as file:
-            np.savez(file, header=np.frombuffer(b'{"format": "something"}', dtype=np.uint8))
-    elif kind == "compressed":
-        with np.load(io.BytesIO(stored)) as arrays, path.open("wb") as file:
-            np.savez_compressed(file, **arrays)
-    with pytest.raises(ModelFileError):
-        load(path)
-    assert not (tmp_path / "executed").exists()
-
-
-def state(header):
-    return header["model"]["$CamelClassifier"]
-
-
-def edited(stored, edit):
-    """The stored model with an edited header."""
-    with np.load(io.BytesIO(stored)) as file:
-        arrays = dict(file)
-    header = json.loads(arrays["header"].tobytes())
-    edit(header, arrays)
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    target = io.BytesIO()
-    np.savez(target, **arrays)
-    return target.getvalue()
-
-
-@pytest.mark.parametrize(
-    ("edit", "message"),
-    [
-        (
-            lambda h, a: h.update(format=2),
-            "model has the format 2, this skcamel reads 1; update skcamel",
-        ),
-        (
-            lambda h, a: h.pop("format"),
-            "has the format None, this skcamel reads 1; fit again with this version",
-        ),
-        (
-            lambda h, a: h.update(format=0),
-            "has the format 0, this skcamel reads 1; fit again with this version",
-        ),
-        (
-            lambda h, a: h.update(format="skcamel-model", version=2),
-            "has the format 'skcamel-model', this skcamel reads 1; fit again",
-        ),
-        (
-            lambda h, a: h.update(model={"$Popen": {}}),
-            "names 'Popen', which is no class of a model",
-        ),
-        (lambda h, a: state(h).pop("bandwidth_"), "bandwidth_ missing"),
-        (lambda h, a: state(h).pop("_kernel"), "_kernel missing"),
-        (
-            lambda h, a: state(h)["_kernel"]["$Kernel"].update(name="foo"),
-            "_kernel name must be one of rbf.*, got 'foo'",
-        ),
-        (
-            lambda h, a: state(h).update(_target="regression"),
-            "do not belong together: 2 and 2 for the target 'regression'",
-        ),
-        (
-            lambda h, a: state(h).update(n_iter_={"$tuple": []}),
-            "n_iter_ must be a whole number of ordinary size, got a tuple",
-        ),
-        (
-            lambda h, a: state(h).update(_kernel={"$Popen": {"args": "ls"}}),
-            "not a whole skcamel model file",
-        ),
-        (lambda h, a: state(h).update(nonsense=1), "not a whole skcamel model file"),
-        (lambda h, a: state(h).update(lambda2=-1), "lambda2 must be a number > 0, got -1"),
-        (lambda h, a: state(h).pop("lambda2"), "lambda2 missing"),
-        (
-            lambda h, a: state(h).update(correlation="plain"),
-            "correlation='plain' is not known; choose one of 'paper', 'centred'",
-        ),
-        (
-            lambda h, a: state(h).update(total_weight_=0),
-            "total_weight_ must be at least 1e-50, got 0",
-        ),
-        (lambda h, a: a.pop("a1"), "are not header, a0, a1"),
-        (
-            lambda h, a: a.update({f"a{len(a) - 1}": np.zeros(3)}),
-            "1 of its arrays belong to nothing",
-        ),
-    ],
-)
-def test_an_edited_file_is_refused(edit, message, stored, tmp_path):
-    (tmp_path / "model").write_bytes(edited(stored, edit))
-    with pytest.raises(ModelFileError, match=message):
-        load(tmp_path / "model")
-
-
-@pytest.mark.parametrize("read", [load, inspect])
-@pytest.mark.parametrize("version", [1, 2])
-def test_a_file_of_before_the_first_release_says_what_to_do(version, read, tmp_path):
-    """Its header stood at the end in the very first form."""
-    header = {
-        "format": "skcamel-model",
-        "version": version,
-        "written_by": "skcamel 0.1.0",
-        "class": "CamelClassifier",
-    }
-    arrays = {
-        "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-        "a0": np.zeros(3),
-    }
-    with (tmp_path / "model").open("wb") as file:
-        np.savez(file, **(arrays if version == 2 else dict(reversed(arrays.items()))))
-    with pytest.raises(
-        ModelFileError,
-        match=(
-            r"model has the format 'skcamel-model', this skcamel reads 1; fit again with this"
-            r" version\."
-        ),
-    ):
-        read(tmp_path / "model")
-
-
 def test_equal_models_give_equal_files(tmp_path):
     costs = {"label2": 5, "label1": 2}
-    one, other = (
-        CamelClassifierCV(**SMALL, miss_cost=dict(items)).fit(X, Y)
-        for items in (costs.items(), reversed(costs.items()))
-    )
-    for name, value in reversed(
-        list(vars(other).items())
-    ):  # another order of attributes, and of what they hold
+    one = fitted(CamelClassifierCV(**SMALL, miss_cost=costs))
+    other = fitted(CamelClassifierCV(**SMALL, miss_cost=dict(reversed(costs.items()))))
+    for name, value in reversed(list(vars(other).items())):  # in another order
         delattr(other, name)
         setattr(other, name, dict(reversed(value.items())) if isinstance(value, dict) else value)
     save(one, tmp_path / "one")
-    os.utime(tmp_path / "one", (0, 0))
     save(other, tmp_path / "other")
     save(load(tmp_path / "one"), tmp_path / "again")
-    assert (
-        (tmp_path / "one").read_bytes()
-        == (tmp_path / "other").read_bytes()
-        == (tmp_path / "again").read_bytes()
-    )
+    contents = {(tmp_path / name).read_bytes() for name in ("one", "other", "again")}
+    assert len(contents) == 1
 
 
 class OneWay(io.RawIOBase):
@@ -404,18 +189,14 @@ class OneWay(io.RawIOBase):
         return self.content.write(bytes(data)[:1000])
 
 
-def test_a_stream_need_not_be_seekable_and_may_take_few_bytes_at_a_time():
+def test_streams_need_not_be_seekable_and_are_left_open_behind_the_model():
     model, stream = MODELS["plain"](), OneWay()
     save(model, stream)
-    np.testing.assert_array_equal(
-        load(OneWay(stream.content.getvalue())).predict(NEW), model.predict(NEW)
-    )
-
-
-def test_a_stream_is_left_open_behind_the_model():
+    again = load(OneWay(stream.content.getvalue()))
+    np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
     stream = io.BytesIO(b"before")
     stream.seek(6)
-    save(MODELS["plain"](), stream)
+    save(model, stream)
     end = stream.tell()
     assert end == len(stream.getvalue())
     stream.seek(6)
@@ -423,41 +204,344 @@ def test_a_stream_is_left_open_behind_the_model():
     assert (stream.closed, stream.tell()) == (False, end)
 
 
-def test_errors_name_the_stream_or_what_is_none(tmp_path):
+def test_errors_name_the_stream_or_what_is_none():
     model, stream = MODELS["plain"](), io.BytesIO()
     save(model, stream)
-    with pytest.raises(
-        ModelFileError,
-        match=(
-            r"The stream \(BytesIO\) holds nothing from where it stands to its end; go back .*"
-            r" seek\(0\)"
-        ),
-    ):
+    with pytest.raises(ModelFileError, match=r"\(BytesIO\) holds nothing from where it stands"):
         load(stream)
-    with pytest.raises(
-        ModelFileError, match=r"The stream \(BytesIO\) is not a whole skcamel model file"
-    ):
+    with pytest.raises(ModelFileError, match=r"\(BytesIO\) is not a whole skcamel model file"):
         load(io.BytesIO(b"PK"))
     stream.close()
     for use, mode in ((load, "rb"), (lambda file: save(model, file), "wb")):
-        with pytest.raises(
-            ValueError, match=r"The stream \(BytesIO\) is closed, or open for the other direction"
-        ):
+        with pytest.raises(ValueError, match=r"\(BytesIO\) is closed, or open for the other"):
             use(stream)
-        with pytest.raises(
-            TypeError, match="A model file is a path or a binary file object, got NoneType"
-        ):
+        with pytest.raises(TypeError, match="a path or a binary file object, got NoneType"):
             use(None)
-        with pytest.raises(
-            TypeError,
-            match=(
-                r"The stream \(StringIO\) is open for text, a model is bytes; open it with mode"
-                rf" '{mode}'"
-            ),
-        ):
+        with pytest.raises(TypeError, match=rf"is open for text, .* open it with mode '{mode}'"):
             use(io.StringIO())
-    with (
-        (tmp_path / "model").open("wb") as file,
-        pytest.raises(ValueError, match=r"model is closed, or open for the other direction.*'rb'"),
+
+
+# ---- damaged, foreign and hostile files
+
+
+@pytest.mark.parametrize("first", range(0, 2000, 250))
+def test_a_file_changed_at_random_is_refused_or_sound(first, tmp_path):
+    for seed in range(first, first + 250):
+        try:
+            model_files.attack(seed, tmp_path)
+        except Exception as error:
+            error.add_note(f"seed {seed}")
+            raise
+
+
+class Trap:
+    """Unpickling this would leave a mark."""
+
+    def __reduce__(self):
+        return os.mkdir, ("executed",)
+
+
+def npz(**arrays):
+    target = io.BytesIO()
+    np.savez(target, **arrays)
+    return target.getvalue()
+
+
+def header_of(text):
+    return np.frombuffer(text, dtype=np.uint8)
+
+
+@pytest.fixture(scope="module")
+def stored():
+    """The bytes of a model."""
+    stream = io.BytesIO()
+    save(MODELS["plain"](), stream)
+    return stream.getvalue()
+
+
+FOREIGN = {
+    "a pickle": lambda stored: pickle.dumps(Trap()),
+    "an array of objects": lambda stored: npz(header=np.array([Trap()], dtype=object)),
+    "text": lambda stored: b"a,b\n1,2\n",
+    "nothing": lambda stored: b"",
+    "a zip of a text": lambda stored: packed({"readme.txt": b"hello"}),
+    "an npz of others": lambda stored: npz(header=header_of(b'{"format": "something"}')),
+    "a compressed model": lambda stored: packed(unpacked(stored), zipfile.ZIP_DEFLATED),
+    "bytes behind it": lambda stored: stored + b"x",
+    "bytes before it": lambda stored: b"x" + stored,
+    "two models": lambda stored: stored + stored,
+    "a byte too few": lambda stored: stored[:-1],
+    "no directory": lambda stored: stored[:-22],
+    "members in another order": lambda stored: packed(dict(reversed(unpacked(stored).items()))),
+    "a member too many": lambda stored: packed(unpacked(stored) | {"notes.npy": b""}),
+    **{
+        f"the header {text[:9]}": lambda stored, text=text: npz(header=header_of(text))
+        for text in (b"[" * 10**5, b'{"format": NaN}', b"1" * 10**5, b"\xff", b"null", b"{}")
+    },
+}
+
+
+def unpacked(content):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(members, method=zipfile.ZIP_STORED):
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", method) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_a_foreign_file_is_refused_and_never_executed(kind, tmp_path, monkeypatch, stored):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model").write_bytes(FOREIGN[kind](stored))
+    for read in (load, inspect):
+        with pytest.raises(ModelFileError):
+            read(tmp_path / "model")
+    assert os.listdir(tmp_path) == ["model"]
+
+
+@pytest.mark.parametrize("version", [None, 0, 2, "skcamel-model"])
+def test_a_file_of_another_format_says_what_to_do(version, stored, edited):
+    path = edited("plain", lambda header, arrays: header.update(format=version))
+    hint = "update skcamel" if version == 2 else "fit again with this version"
+    with pytest.raises(ModelFileError, match=f"the format {version!r}, .* reads 1; {hint}"):
+        load(path)
+
+
+@cache
+def parts_of(name):
+    """Header, as text, and arrays of the file of a model."""
+    return model_files.stored(MODELS[name]())
+
+
+@pytest.fixture
+def edited(tmp_path):
+    """`edited(name, edit)` ► path of the file of that model after ``edit(header, arrays)``."""
+
+    def write(name, edit):
+        text, arrays = parts_of(name)
+        header, arrays = json.loads(text), dict(arrays)
+        edit(header, arrays)
+        members = {"header": header_of(json.dumps(header).encode())} | arrays
+        contents = [(key, model_files.npy(array)) for key, array in members.items()]
+        (tmp_path / "model").write_bytes(model_files.zipped(contents))
+        return tmp_path / "model"
+
+    return write
+
+
+def at(header, path):
+    """The node that holds the last key of a path, and this key."""
+    *path, last = path.split("/")
+    node = next(iter(header["model"].values()))
+    for key in path:
+        node = node[int(key) if isinstance(node, list) else key]
+    return node, int(last) if isinstance(node, list) else last
+
+
+def setting(path, value):
+    """An edit that sets a node of the header."""
+
+    def edit(header, arrays):
+        node, key = at(header, path)
+        node[key] = value
+
+    return edit
+
+
+def change(path, function):
+    """An edit that replaces an array by a function of it."""
+
+    def edit(header, arrays):
+        node, key = at(header, path)
+        name = node[key]["$array"] if isinstance(node[key], dict) else node[key]
+        arrays[name] = function(arrays[name].copy())
+
+    return edit
+
+
+def first(value):
+    def put(array):
+        array.flat[0] = value
+        return array
+
+    return put
+
+
+KERNEL, SCALE, RANKS = "_kernel/$Kernel", "_scaling/$Scaling", "_scaling/$Scaling/ranks/$Ranks"
+SETS, ESTIMATES = "set_thresholds_/$SetThresholds", "label_estimates_/$dict"
+STEP = "1/1/$Pipeline/0/1/$skops"
+REFUSED = {
+    "sparse": [
+        change("X_fit_/$csr/1", first(2**30)),
+        change("X_fit_/$csr/1", first(-5)),
+        change("X_fit_/$csr/1", first(3)),
+        change("X_fit_/$csr/2", first(1)),
+        change("X_fit_/$csr/0", first(np.nan)),
+    ],
+    "plain": [
+        lambda header, arrays: arrays.pop("a1"),
+        lambda header, arrays: arrays.update({f"a{len(arrays)}": np.zeros(3)}),
+        lambda header, arrays: header.update(model={"$Popen": {}}),
+        change("dual_coef_", first(np.nan)),
+        change("dual_coef_", first(1e308)),
+        change("dual_coef_", lambda a: a.astype("<U8")),
+        change("dual_coef_", lambda a: a.astype(complex)),
+        change("dual_coef_", lambda a: a.astype(">f8")),
+        change("intercept_", lambda a: np.array(1.0)),
+        change("A_", lambda a: a[:-1]),
+        setting(f"{KERNEL}/bandwidth", 0),
+        setting(f"{KERNEL}/bandwidth", float("inf")),
+        setting(f"{KERNEL}/bandwidth", "abc"),
+        setting(f"{KERNEL}/name", "foo"),
+        setting("_kernel", {"$Popen": {"args": "ls"}}),
+        setting("thresholds_", {"$text": list("abcd")}),
+        change("link_slopes_", first(0.0)),
+        change("link_slopes_", lambda a: a[1:]),
+        change(f"{SETS}/yes", lambda a: a[1:]),
+        change(f"{SETS}/yes", lambda a: a[::-1].copy()),
+        change(f"{ESTIMATES}/rows", first(-1.0)),
+        change(f"{ESTIMATES}/f1", lambda a: a > 0),
+        setting("miss_cost", {"$dict": {"a": {"$dict": {"b": 1}}}}),
+        setting("foo", 1),
+        setting("predict", 1),
+        setting("label_names_", {"$objects": ["a"]}),
+        setting("label_names_", {"$objects": [1, 2, 3, 4]}),
+        setting("n_features_in_", True),
+        setting("n_features_in_", 6),
+        setting("_target", "binary"),
+        setting("total_weight_", 0),
+        setting("n_iter_", 10**1000),
+        setting("n_iter_", {"$tuple": []}),
+        setting("alpha", 7),
+        setting("random_state", {"$dict": {"a": 1}}),
+        setting("device", "__import__('os')"),
+    ],
+    "frames": [setting("feature_names_in_", {"$objects": ["a"]})],
+    "ranks": [
+        setting(f"{SCALE}/ranks", None),
+        change(f"{RANKS}/knots", lambda a: a[::-1].copy()),
+        change(f"{RANKS}/knots", first(-1e300)),
+        change(f"{RANKS}/levels", lambda a: a + 1),
+        change(f"{RANKS}/ends", first(0)),
+        change(f"{RANKS}/ends", lambda a: a[1:]),
+    ],
+    "words": [
+        setting("classes_", {"$text": ["no", "no"]}),
+        setting("classes_", {"$text": list("abc")}),
+    ],
+    "pipeline": [
+        setting("0", ["a", {"$Popen": {}}]),
+        setting("2", ["a", {"$Popen": {}}]),
+        setting("2/1/$Pipeline/0/1", "passthrough"),
+        setting("0/1", "drop"),
+        setting("0/1", 1),
+        setting("0/1", {"$Pipeline": "a"}),
+        setting("0/0", "a__b"),
+        setting("0/0", "memory"),
+        setting("0/0", 1),
+        setting("0/1", json.loads('{"$Pipeline": [["a", ' * 100 + "null" + "]]}" * 100)),
+        lambda header, arrays: header["model"]["$Pipeline"].clear(),
+        lambda header, arrays: header["model"]["$Pipeline"].append(["b", None]),
+        lambda header, arrays: header["model"]["$Pipeline"][0].append(1),
+        setting("2/1/$Pipeline/0/1/$CamelClassifier/n_iter_", -1),
+        change(STEP, lambda a: a[:3]),
+        change(STEP, lambda a: a[:-30]),
+        change(STEP, lambda a: header_of(packed({}))),
+        change(STEP, lambda a: header_of(packed(unpacked(a.tobytes()), zipfile.ZIP_DEFLATED))),
+        change(STEP, lambda a: schema(a, lambda text: text[:-5])),
+        change(STEP, lambda a: schema(a, lambda text: b"[" * 10**5)),
+        change(STEP, lambda a: schema(a, lambda text: text.replace(b"ardScaler", b"ardKnife"))),
+        change(
+            STEP,
+            lambda a: schema(
+                a,
+                lambda text: text.replace(b"StandardScaler", b"system").replace(
+                    b"sklearn.preprocessing._data", b"os"
+                ),
+            ),
+        ),
+    ],
+}
+
+
+def schema(array, function):
+    """The bytes of a step of skops with another text in a sound archive."""
+    members = unpacked(array.tobytes())
+    return header_of(packed(members | {"schema.json": function(members["schema.json"])}))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_model_that_is_not_sound_is_refused(name, edited):
+    assert type(load(edited(name, lambda header, arrays: None))) is type(MODELS[name]())
+    for k, edit in enumerate(REFUSED[name]):
+        try:
+            load(edited(name, edit))
+        except ModelFileError:
+            continue
+        pytest.fail(f"edit {k} of {name} was loaded")
+
+
+def test_a_refusal_names_what_is_wrong(edited):
+    for edit, message in (
+        (setting("lambda2", -1), "lambda2 must be a number > 0, got -1"),
+        (lambda header, arrays: at(header, "lambda2")[0].pop("lambda2"), "lambda2 missing"),
+        (setting("correlation", "plain"), "correlation='plain' is not known; choose one of"),
+        (setting("_target", "regression"), "do not belong together.*'regression'"),
+        (lambda header, arrays: arrays.update(a99=np.zeros(3)), "are not header, a0, a1"),
     ):
-        load(file)
+        with pytest.raises(ModelFileError, match=message):
+            load(edited("plain", edit))
+
+
+def test_a_model_of_a_gpu_loads_where_there_is_none(edited):
+    assert load(edited("plain", setting("device", "cuda"))).device == "cuda"
+
+
+@pytest.mark.parametrize(
+    "shape", [b"(999999999999,)", b"(4294967296, 4294967296)", b"(-1,)", b"(1e9,)"]
+)
+def test_arrays_that_declare_more_than_they_hold_take_no_memory(shape, tmp_path):
+    content = model_files.npy(np.zeros(10))
+    head = content[10:128].replace(b"(10,)", shape)
+    lying = content[:8] + struct.pack("<H", len(head)) + head + content[128:]
+    header = model_files.npy(header_of(b'{"format": 1}'))
+    (tmp_path / "model").write_bytes(model_files.zipped([("header", header), ("a0", lying)]))
+    tracemalloc.start()
+    with pytest.raises(ModelFileError):
+        load(tmp_path / "model")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**21
+
+
+def test_a_type_that_is_not_trusted_is_never_built(tmp_path, monkeypatch):
+    """Neither its constructor nor its state is touched before its name was found in `trusted`."""
+    save(fitted(make_pipeline(Foreign(), CamelClassifier())), tmp_path / "model")
+    trusted = load(tmp_path / "model", trusted=["tiny_steps.Foreign"])
+    assert isinstance(trusted[0], Foreign)
+    monkeypatch.setattr(Foreign, "__new__", lambda *_, **__: pytest.fail("was built"))
+    with pytest.raises(ModelFileError, match=r"not trusted.*\['tiny_steps.Foreign'\]"):
+        load(tmp_path / "model")
+    with pytest.raises(TypeError, match=r"is one text; give a sequence of names"):
+        load(tmp_path / "model", trusted="tiny_steps.Foreign")
+
+
+def test_a_step_changed_at_random_is_refused_or_transforms(edited):
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+
+        def flip(array, rng=rng):
+            places = rng.integers(len(array), size=rng.integers(1, 4))
+            array[places] = rng.integers(256, size=len(places))
+            return array
+
+        try:
+            model = load(edited("pipeline", change(STEP, flip)))
+        except ModelFileError:
+            continue
+        assert hasattr(model[1], "transform"), seed

@@ -12,15 +12,14 @@ import numpy as np
 import pyarrow.csv
 
 from benchmarks.machine import Row, at_most, seconds
-from skcamel.data.readers import read_columns
+from skcamel.data import read_columns
 
 SIZE = 200e6  # bytes
 BLOCK = 20_000  # rows made at once, and repeated
 PEAK = """
 import sys
 from skcamel import memory
-from skcamel.data.readers import read_columns
-from skcamel.data.separated import pyarrow_module
+from skcamel.data.tables import pyarrow_module, read_columns
 pyarrow_module("pyarrow.csv")
 before = memory.resident()
 table = read_columns(sys.argv[1])

@@ -22,7 +22,7 @@ ORDER = (
     ("camel",),
     ("data",),
     ("baselines",),
-    ("matching", "predictions"),
+    ("predictions",),
     ("model_file",),
     ("export",),
     ("experiment",),
@@ -75,7 +75,7 @@ PACKAGES = {
         *("__init__", "arrays", "camel", "checks", "gone", "lazy", "memory", "metrics"),
         *("presets", "text"),
     ),
-    "data": ("data", "files", "matching", "predictions"),
+    "data": ("data", "files", "predictions"),
     "report": ("display", "plots", "report"),
     "cli": ("cli", "__main__"),
 }

@@ -102,6 +102,11 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
         else:
             rows = validate_data(estimator, X, reset=reset, **accepted)
     except ValueError as error:
+        if "could not convert string" in str(error):
+            raise ValueError(
+                f"X holds words ({error}); skcamel.data.TablePreparer turns a table into numbers,"
+                " as in make_pipeline(TablePreparer(), CamelClassifier())."
+            ) from error
         if sparse.issparse(X) or not re.search("contains (NaN|infinity)", str(error)):
             raise
         row, column = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))[0]

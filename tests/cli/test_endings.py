@@ -27,7 +27,7 @@ WAIT = (
 MOMENTS = {
     "importing": (
         "import builtins\nbefore = builtins.__import__\ndef late(name, *rest):\n    return wait()"
-        " if name == 'skcamel.data.formats' else before(name, *rest)\nbuiltins.__import__ = late\n"
+        " if name == 'skcamel.data.sources' else before(name, *rest)\nbuiltins.__import__ = late\n"
     ),
     "importing the root": (
         "class Late:\n    def find_spec(name, *_):\n        if name == 'skcamel.cli.root': wait()\n"

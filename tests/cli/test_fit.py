@@ -118,7 +118,7 @@ def test_wrong_use(refused, tmp_path):
     refused(2, "is not in the range 0<x<1", *fit, "--test-size", "1")
     refused(2, "There is no such folder", *fit, "-o", "nowhere/m.skcamel")
     refused(2, "threshold='middle' is not known", *fit, "--threshold", "middle")
-    refused(1, "no column begins with 'tag_'", "fit", "mine.csv", "--labels", "tag_*")
+    refused(1, "no column is called 'tag_*'", "fit", "mine.csv", "--labels", "tag_*")
     assert sorted(os.listdir(tmp_path)) == ["mine.csv"]
 
 

@@ -35,10 +35,10 @@ def place(cli, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         for name in (
-            "data.formats.read_dataset",
+            "data.sources.read_dataset",
             "model_file.load",
             "experiment.records.Records.__init__",
-            "data.formats.read_matching",
+            "data.matching.read_rows",
         ):
             patch.setattr(f"skcamel.{name}", worked)
         yield tmp_path
@@ -123,7 +123,7 @@ def test_labels_without_a_name(refused, tmp_path):
         )
     for labels in ("a\nb", "x" * 200_000):
         refused(
-            2,
+            1,
             "put names with commas or ends of line in double quotes",
             "fit",
             "mine.csv",

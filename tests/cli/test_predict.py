@@ -190,7 +190,7 @@ def test_arff_with_and_without_labels(cli, model, tmp_path, write):
     )
     result = cli("predict", "m.skcamel", "new.arff")
     assert result.stdout == plain
-    assert "4 labels, left aside" in result.stderr
+    assert "4 label columns, left aside" in result.stderr
     rows = "\n".join(",".join(map(str, x)) for x in X)
     (tmp_path / "bare.arff").write_text(
         "@relation r\n" + "".join(f"@attribute {c} numeric\n" for c in "xyz") + f"@data\n{rows}\n"

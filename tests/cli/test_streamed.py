@@ -107,7 +107,7 @@ def test_what_the_columns_were_prepared_from_is_stated(cli, files, monkeypatch):
     table = made().slice(0, 1).set_column(2, "colour", pa.array(["violet"]))
     pq.write_table(table, files / "c.parquet")
     first_rows = lambda files, seed: (  # noqa: E731
-        files.column_table(files.schema.names).slice(0, 60),
+        pa.concat_tables([rows.table for rows in files.batches()]).slice(0, 60),
         np.arange(60),
     )
     monkeypatch.setattr("skcamel.data.batches.ParquetFiles.sample", first_rows)

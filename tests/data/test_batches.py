@@ -7,7 +7,7 @@ from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.camel.landmark import Block
 from skcamel.camel.stream import Batches
 from skcamel.data import DataError, TablePreparer, batches, read_columns, take_labels
-from skcamel.data.batches import labels_of, opened, prepared
+from skcamel.data.batches import opened
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install skcamel[tables]")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -51,6 +51,10 @@ def split(folder, table, sizes=(40, 50)):
     return paths
 
 
+def whole(files):
+    return pa.concat_tables([rows.table for rows in files.batches()])
+
+
 def test_batches_hold_what_the_whole_files_hold(tmp_path):
     paths = split(tmp_path, messy())
     parts = list(opened(paths).batches())
@@ -69,7 +73,7 @@ def test_columns_may_be_in_any_order_and_numbers_of_any_type(tmp_path):
     )
     pq.write_table(pa.table({"c": [1.5], "b": ["y"], "a": [2.5]}), tmp_path / "b.parquet")
     files = opened([tmp_path / "a.parquet", tmp_path / "b.parquet"])
-    assert files.column_table(["a", "b", "c"]).to_pydict() == {
+    assert whole(files).select(["a", "b", "c"]).to_pydict() == {
         "a": [1.0, 2.0, 2.5],
         "b": ["x", None, "y"],
         "c": [None, None, 1.5],
@@ -90,7 +94,7 @@ KINDS = {
 def test_labels_mean_what_they_mean_in_the_whole_file(kind, tmp_path):
     columns, names = KINDS[kind]
     table = pa.table({"x": [1, 2, 3]} | columns)
-    found = labels_of(opened(split(tmp_path, table, (1, 2))), names)
+    found = opened(split(tmp_path, table, (1, 2))).labels(names)
     pq.write_table(table, tmp_path / "whole.parquet")
     _, wanted = take_labels(read_columns(tmp_path / "whole.parquet"), names, "whole.parquet")
     assert found.names == wanted.names
@@ -107,7 +111,7 @@ def test_labels_mean_what_they_mean_in_the_whole_file(kind, tmp_path):
                 " complete labels"
             ),
         ),
-        ({"sea": [1, 0, 1, 2]}, "label 'sea' is 2 in row 4; labels are 0 and 1"),
+        ({"sea": [1, 0, 1, 2]}, "'2' in column 'sea', row 4; labels are 0 and 1"),
         ({"sea": ["yes", "no", "no", "maybe"]}, "'maybe'"),
         (
             {"sea": pa.array([[], [], [], []], pa.list_(pa.string()))},
@@ -120,7 +124,7 @@ def test_unknown_and_wrong_labels_are_refused_by_row(columns, message, tmp_path)
     pq.write_table(table.slice(0, 2), tmp_path / "a.parquet")
     pq.write_table(table.slice(2), tmp_path / "b.parquet")
     with pytest.raises(DataError, match=message):
-        labels_of(opened([tmp_path / "a.parquet", tmp_path / "b.parquet"]), ["sea"])
+        opened([tmp_path / "a.parquet", tmp_path / "b.parquet"]).labels("sea")
 
 
 @pytest.mark.parametrize(
@@ -157,11 +161,7 @@ def test_the_sample_depends_on_the_seed_alone(tmp_path, monkeypatch):
     table, rows = files.sample(20, seed=3)
     monkeypatch.setattr(batches, "BATCH_ROWS", 90)
     again, same_rows = files.sample(20, seed=3)
-    assert (
-        table.to_pylist()
-        == again.to_pylist()
-        == files.column_table(files.schema.names).take(rows).to_pylist()
-    )
+    assert table.to_pylist() == again.to_pylist() == whole(files).take(rows).to_pylist()
     np.testing.assert_array_equal(rows, same_rows)
     assert not np.array_equal(rows, files.sample(20, seed=4)[1])
     assert len(files.sample(1000)[0]) == 90
@@ -175,14 +175,14 @@ def test_a_fit_in_batches_is_the_fit_in_memory(make, text, tmp_path):
         words = np.random.default_rng(1).choice(["wind", "wave", "sand", "rain", "hill"], (90, 7))
         table = table.append_column("note", pa.array([" ".join(row) for row in words]))
     files = opened(split(tmp_path, table))
-    labels = labels_of(files, LABELS)
+    labels = files.labels(LABELS)
     preparer = TablePreparer(text=["note"] * text).fit(
         files.sample()[0].drop_columns(LABELS), labels.Y
     )
     signs = np.where(labels.Y > 0, 1, -1).astype(np.int8)
 
     def read():
-        for X, first, _ in prepared(files, preparer, labels):
+        for X, first, _ in files.prepared(preparer, labels):
             yield Block(X, signs[first : first + X.shape[0]], None, first)
 
     options = {"solver": "landmark", "n_landmarks": 30}
@@ -201,7 +201,7 @@ def test_values_that_the_sample_did_not_hold_are_taken_as_at_prediction_and_coun
     odd = pa.table({"size": [None], "kind": ["w"], "sea": [1]}, schema=table.schema)
     files = opened(split(tmp_path, pa.concat_tables([table, odd]), (20, 21)))
     preparer = TablePreparer().fit(table.drop_columns(["sea"]))
-    parts = list(prepared(files, preparer, labels_of(files, ["sea"])))
+    parts = list(files.prepared(preparer, files.labels("sea")))
     total = parts[0][2]
     for _, _, differences in parts[1:]:
         total = total.plus(differences)

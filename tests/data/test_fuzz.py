@@ -7,7 +7,7 @@ import pytest
 from fuzzing.readers import FORMATS, attack, check, originals, outcome
 from skcamel.data import DataError
 
-FILES = 3840  # damaged ones, the same in every run; ``make fuzz`` goes on
+FILES = 1920  # damaged ones, the same in every run; ``make fuzz`` goes on
 TESTS = 12
 
 
@@ -35,7 +35,6 @@ def lay_out(kind, storage, folder):
     return folder / FORMATS[kind][0]
 
 
-@pytest.mark.filterwarnings("ignore:a.[cjp]")  # about text columns
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_whole_files_are_read(kind, storage, tmp_path):

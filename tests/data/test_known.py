@@ -25,7 +25,7 @@ from skcamel.data import (
     write_svmlight,
 )
 from skcamel.data.dataset import as_indicators, digest, known_share, unknown_entries
-from skcamel.data.formats import Expected, read_labels, read_matching
+from skcamel.data.matching import read_labels
 
 NAN = math.nan
 Y = np.array([[1, NAN, 0], [0, 1, NAN], [NAN, NAN, NAN], [1, 1, 0], [0, 0, 0]])
@@ -261,12 +261,3 @@ def test_svmlight_refuses_unknown_labels(tmp_path):
     ):
         write_svmlight(Dataset(X, Y), tmp_path / "a.svm")
     assert not (tmp_path / "a.svm").exists()
-
-
-def test_a_table_for_a_model_may_have_unknown_labels(tmp_path):
-    (tmp_path / "a.csv").write_text("f1,f2,sea,sun\n1,2,1,\n3,4,?,0\n")
-    expected = Expected(2, ("f1", "f2"), {}, ("sun", "sea"))
-    rows = read_matching(tmp_path / "a.csv", expected, truth=True)
-    assert np.array_equal(rows.Y, [[NAN, 1], [0, NAN]], equal_nan=True)
-    (tmp_path / "b.csv").write_text("f1,f2,sea,sun\n1,2,1,0\n")
-    assert read_matching(tmp_path / "b.csv", expected, truth=True).Y.dtype == np.int64

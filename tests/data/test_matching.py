@@ -1,134 +1,184 @@
-"""Rows for a model: features found by name wherever they stand, labels on request, text by known values."""
+"""New rows for a model: columns found by name wherever they stand, labels on request, cells read as at the fit."""
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.io import savemat
+from sklearn.pipeline import make_pipeline
 
-from skcamel.data import DataError, Dataset
-from skcamel.data.formats import Expected, match, read_labels, read_matching
+from skcamel import CamelClassifier
+from skcamel.data import DataError, Dataset, TablePreparer
+from skcamel.data.matching import match, read_labels, read_rows
 
-EXPECTED = Expected(3, ("x", "y", "c"), {"c": ("blue", "red")}, ("l", "m"))
-CELLS = {
-    "x": ["1", "4"],
-    "y": ["2", "5"],
-    "c": ["red", "blue"],
-    "l": ["0", "1"],
-    "m": ["1", "1"],
-    "other": ["what", "ever"],
-}
+X = np.random.default_rng(0).normal(size=(20, 3))
+Y = pd.DataFrame((X[:, :2] > 0).astype(int), columns=["l", "m"])
+BARE = CamelClassifier().fit(pd.DataFrame(X, columns=["x", "y", "c"]), Y)
+CELLS = {"x": ["1", "4"], "y": ["2", "5"], "c": ["6", ""], "l": ["0", "1"], "m": ["1", "1"]}
 
 
-@given(st.permutations(list(CELLS)))
+@pytest.fixture
+def nominal():
+    """A model of a file whose third column was nominal."""
+    model = CamelClassifier().fit(X, Y)
+    model.input_columns_ = {
+        "features": ("x", "y", "c"),
+        "categories": {"c": ("blue", "red")},
+        "dropped": ("id",),
+    }
+    return model
+
+
+@pytest.fixture
+def prepared():
+    """A model of a table with a German number, a code, a category and the name of the row."""
+    table = pa.table(
+        {
+            "price": [f"{k},5" for k in range(20)],
+            "code": [f"00{k % 3}" for k in range(20)],
+            "plan": ["free", "team"] * 10,
+            "ticket": [f"T{k}" for k in range(20)],
+        }
+    )
+    preparer = TablePreparer(id=["ticket"], category=["code"])
+    return make_pipeline(preparer, CamelClassifier()).fit(table, Y)
+
+
+@given(st.permutations([*CELLS, "other"]))
 def test_the_order_of_columns_does_not_matter(tmp_path_factory, order):
     path = tmp_path_factory.mktemp("t") / "new.csv"
-    path.write_text(
-        "\n".join(
-            ",".join(line) for line in [order, *zip(*(CELLS[name] for name in order), strict=True)]
-        )
-    )
-    rows = read_matching(path, EXPECTED, truth=True)
-    np.testing.assert_array_equal(rows.X, [[1, 2, 1], [4, 5, 0]])
-    np.testing.assert_array_equal(rows.Y, [[0, 1], [1, 1]])
-    assert (set(rows.labels), rows.ignored, rows.by_position) == ({"l", "m"}, ("other",), False)
-    np.testing.assert_array_equal(read_labels(path, ("m", "l")), [[1, 0], [1, 1]])
-    assert read_matching(path, EXPECTED, truth=False).Y is None
+    columns = {**CELLS, "c": ["6", "7"], "other": ["what", "ever"]}
+    pd.DataFrame({name: columns[name] for name in order}).to_csv(path, index=False)
+    rows = read_rows(BARE, path, truth=True)
+    assert rows.X.tolist() == [[1, 2, 6], [4, 5, 7]]
+    assert rows.Y.tolist() == [[0, 1], [1, 1]]
+    assert (set(rows.labels), rows.extra, rows.by_position) == ({"l", "m"}, ("other",), False)
+    assert read_labels(path, ("m", "l")).tolist() == [[1, 0], [1, 1]]
+    assert read_rows(BARE, path).Y is None
 
 
 def test_labels_are_not_read_unless_wanted(tmp_path):
     path = tmp_path / "new.csv"
-    path.write_text("x,y,c,l\n1,2,red,\n")
-    assert read_matching(path, EXPECTED, truth=False).labels == ("l",)
-    with pytest.raises(DataError, match="the label 'm' of the model is missing"):
-        read_matching(path, EXPECTED, truth=True)
+    path.write_text("x,y,c,l\n1,2,3,what\n")
+    assert read_rows(BARE, path).labels == ("l",)
+    path.write_text("x,y,c,l\n1,2,3,\n")
+    with pytest.raises(DataError, match="the label 'm' of the model is missing; give a file"):
+        read_rows(BARE, path, truth=True)
+    with pytest.raises(DataError, match="no column holds the labels 'l', 'm'"):
+        match(BARE, pa.table({"x": [1], "y": [2], "c": [3]}), "new", truth=True)
 
 
-def test_equal_names_are_taken_in_order():
-    expected = Expected(3, ("a", "b", "a"), {}, ("l",))
-    data = Dataset([[2.0, 1.0, 3.0]], [[1]], ("b", "a", "a"), ("l",))
-    assert match(data, expected, truth=True).X.tolist() == [[1, 2, 3]]
-    with pytest.raises(DataError, match="1 columns are called 'a', the model knows 2"):
-        match(Dataset([[2.0, 1.0]], [[1]], ("b", "a"), ("l",)), expected, truth=False)
+def test_missing_labels_are_unknown(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y,c,m,l\n1,2,3,1,\n3,4,5,?,0\n")
+    found = read_rows(BARE, tmp_path / "a.csv", truth=True).Y
+    np.testing.assert_array_equal(found, [[np.nan, 1], [0, np.nan]])
+    (tmp_path / "b.csv").write_text("x,y,c,m,l\n1,2,3,1,0\n")
+    assert read_rows(BARE, tmp_path / "b.csv", truth=True).Y.dtype == np.int64
+
+
+def test_what_does_not_fit_a_model_is_refused():
+    twice = Dataset(np.ones((1, 4)), [[1, 0]], ("x", "y", "c", "x"), ("l", "m"))
+    with pytest.raises(DataError, match="two columns are called 'x'; rename one"):
+        match(BARE, twice, "new")
+    with pytest.raises(
+        DataError, match="the feature 'c' of the model is missing; give the columns"
+    ):
+        match(BARE, Dataset([[2.0, 1.0]], [[1]], ("x", "y")), "new")
+    with pytest.raises(DataError, match=r"missing or infinite, the first in row 2, .*\('c'\)"):
+        match(BARE, pa.table(CELLS), "new")
 
 
 def test_a_model_without_names_takes_columns_in_their_order():
-    data = Dataset([[2.0, 1.0]], [[1]], ("b", "a"), ("l",))
-    rows = match(data, Expected(2, None, {}, ("l",)), truth=False)
-    assert (rows.X.tolist(), rows.by_position) == ([[2, 1]], True)
+    model = CamelClassifier().fit(X, Y)
+    data = Dataset([[2.0, 1.0, 3.0]], [[1, 0]], ("b", "a", "c"), ("l", "m"))
+    rows = match(model, data, "new")
+    assert (rows.X.tolist(), rows.by_position) == ([[2, 1, 3]], True)
+    assert "so the columns are taken in their order" in rows.notes("new")[-1]
     with pytest.raises(
-        DataError, match="has 2 columns beside the labels, the model was fitted on 3; bring"
+        DataError, match="has 2 columns beside the labels, the model was fitted on 3"
     ):
-        match(data, Expected(3, None, {}, ("l",)), truth=False)
+        match(model, Dataset([[2.0, 1.0]], [[1]]), "new")
 
 
-def test_decimal_commas_in_new_rows(tmp_path):
+def test_nominal_columns_keep_their_numbers(nominal, tmp_path):
     path = tmp_path / "new.csv"
-    path.write_text("x;y;c\n1,5;2;red\n")
-    assert read_matching(path, EXPECTED, truth=False).X.tolist() == [[1.5, 2, 1]]
+    path.write_text("y,x,c,id\n1,2,red,7\n3,4,blue,8\n")
+    rows = read_rows(nominal, path)
+    assert (rows.X.tolist(), rows.extra) == ([[2, 1, 1], [4, 3, 0]], ())
+    named = {"feature_names": ("x", "y", "c"), "label_names": ("l", "m")}
+    other = Dataset([[1.0, 2, 0]], [[1, 0]], **named, categories={"c": ("red", "blue")})
+    with pytest.raises(
+        DataError, match="'c' holds 'red', 'blue', at the fit it held 'blue', 'red'"
+    ):
+        match(nominal, other, "new")
+    path.write_text("x,y,c\n1,2,red\n1,2,green\n")
+    problem = "'green' in column 'c', row 2, which had the values 'blue', 'red'; correct the cell"
+    with pytest.raises(DataError, match=f"new.csv: {problem}"):
+        read_rows(nominal, path)
+    path.write_text("x,y,c\n1,2,red\none,2,red\n")
+    with pytest.raises(
+        DataError, match=r"'one' in column 'x', row 2, which holds numbers; .*Table"
+    ):
+        read_rows(nominal, path)
 
 
-@pytest.mark.parametrize("block", [6, 2**20])
-def test_missing_text_is_nan_in_every_block(tmp_path, monkeypatch, block):
-    monkeypatch.setattr("skcamel.data.separated.BLOCK_BYTES", block)
-    path = tmp_path / "new.csv"
-    path.write_text("x,y,c\n1,2,\n1,2,red\n1,2,?\n")
-    np.testing.assert_array_equal(
-        read_matching(path, EXPECTED, truth=False).X[:, 2], [np.nan, 1, np.nan]
-    )
+FRAME = {
+    "price": [2.5, None],
+    "code": ["001", "002"],
+    "plan": ["team", "free"],
+    "ticket": ["A", "B"],
+}
+WRITTEN = {**FRAME, "price": ["2,5", "k.A."]}
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "x,y,c\n1,2,red\n1,2,green\n",
-            "'green' in column 'c', row 2, which had the values 'blue', 'red'; write one of these",
-        ),
-        (
-            "x,y,c\n1,2,red\none,2,red\n",
-            "'one' in column 'x', row 2, which holds numbers; correct the cell",
-        ),
-    ],
-)
-def test_cells_that_the_model_cannot_know(tmp_path, text, message):
-    (tmp_path / "new.csv").write_text(text)
-    with pytest.raises(DataError, match=message):
-        read_matching(tmp_path / "new.csv", EXPECTED, truth=False)
+def test_cells_are_read_by_the_rule_that_the_model_learned(prepared, tmp_path):
+    pd.DataFrame(WRITTEN).to_csv(tmp_path / "a.csv", sep=";", index=False)
+    pd.DataFrame(WRITTEN).to_csv(tmp_path / "b.csv", index=False)
+    pd.DataFrame(WRITTEN).to_json(tmp_path / "c.jsonl", orient="records", lines=True)
+    pd.DataFrame(WRITTEN).to_excel(tmp_path / "d.xlsx", index=False)
+    pd.DataFrame(FRAME).to_parquet(tmp_path / "e.parquet")
+    expected = prepared[:-1].transform(pd.DataFrame(FRAME))
+    for name in ("a.csv", "b.csv", "c.jsonl", "d.xlsx", "e.parquet"):
+        rows = read_rows(prepared, tmp_path / name)
+        np.testing.assert_array_equal(rows.X, expected)
+        assert rows.ids == {"ticket": ["A", "B"]}
 
 
-def test_text_that_looks_like_numbers_or_dates_stays_text(tmp_path):
-    expected = Expected(
-        3,
-        ("n", "d", "t"),
-        {"n": ("1", "2.0"), "d": ("2020-01-01", "later"), "t": ("TRUE", "maybe")},
-        ("l",),
-    )
-    (tmp_path / "new.csv").write_text("n,d,t\n2.0,2020-01-01,TRUE\n1,later,maybe\n")
-    assert read_matching(tmp_path / "new.csv", expected, truth=False).X.tolist() == [
-        [2, 0, 0],
-        [1, 1, 1],
-    ]
+def test_columns_of_a_table_may_be_missing_or_unknown(prepared):
+    table = pa.table({**WRITTEN, "l": ["1", "0"], "colour": ["red", "blue"]})
+    rows = match(prepared, table, "new.csv", allow_missing=True)
+    assert (rows.labels, rows.extra) == (("l",), ("colour",))
+    notes = rows.notes("new.csv")
+    assert "new.csv holds 1 label column, left aside: 'l'." in notes
+    assert "new.csv holds 1 column that the model does not know, left aside: 'colour'." in notes
+    with pytest.raises(DataError, match=r"new\.csv: the table lacks the column 'plan' of the fit"):
+        match(prepared, table.drop_columns(["plan"]), "new.csv")
+    match(prepared, table.drop_columns(["plan"]), "new.csv", allow_missing=True)
+
+
+def test_lists_of_labels_are_the_truth_too(prepared):
+    prepared[-1].label_columns_ = ["tags"]
+    table = pa.table({**WRITTEN, "tags": ["l|other", "m"]})
+    rows = match(prepared, table, "new.csv", truth=True)
+    assert (rows.Y.tolist(), rows.unknown) == ([[1, 0], [0, 1]], ("other",))
 
 
 @pytest.mark.parametrize("name", ["t.svm", "t.mat"])
 def test_labels_of_files_without_names(tmp_path, name):
-    from scipy.io import savemat
-
     if name == "t.mat":
-        savemat(tmp_path / name, {"data": np.eye(3, 5), "target": np.eye(3, 2)})
+        savemat(tmp_path / name, {"data": np.eye(3), "target": np.eye(3, 2)})
     else:
         (tmp_path / name).write_text("1 1:1\n2 2:1\n1,2 3:1\n")
     assert read_labels(tmp_path / name, ("a", "b")).shape == (3, 2)
     with pytest.raises(DataError, match="has 2 labels, 3 are needed"):
         read_labels(tmp_path / name, ("a", "b", "c"))
-    if name == "t.mat":
-        with pytest.raises(DataError, match="has 2 labels, the model 3"):
-            read_matching(tmp_path / name, Expected(5, None, {}, ("a", "b", "c")), truth=True)
+    rows = read_rows(BARE, tmp_path / name, truth=True)
+    assert (rows.X.shape, rows.Y.shape, rows.by_position) == ((3, 3), (3, 2), True)
 
 
 def test_labels_of_an_arff_file(tmp_path):
-    (tmp_path / "t.arff").write_text(
-        "@relation r\n@attribute b {0,1}\n@attribute x numeric\n@attribute a"
-        " {0,1}\n@data\n1,5,0\n0,6,1\n"
-    )
-    np.testing.assert_array_equal(read_labels(tmp_path / "t.arff", ("a", "b")), [[0, 1], [1, 0]])
+    head = "@relation r\n@attribute b {0,1}\n@attribute x numeric\n@attribute a {0,1}\n@data\n"
+    (tmp_path / "t.arff").write_text(f"{head}1,5,0\n0,6,1\n")
+    assert read_labels(tmp_path / "t.arff", ("a", "b")).tolist() == [[0, 1], [1, 0]]

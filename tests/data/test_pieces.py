@@ -4,37 +4,19 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from skcamel.arrays import default_names
 from skcamel.data import DataError, Dataset
 from skcamel.data.attributes import number
 from skcamel.data.dataset import as_indicators, row_kinds
-from skcamel.data.labels import label_columns
 from skcamel.data.text import (
     check_memory,
     check_plausible_width,
     decoded,
-    first_repeated,
     numerals,
-    shortened,
-    stem,
-    xml_beside,
 )
 
 
 def test_text_of_older_tools_is_read_too():
     assert decoded(b"caf\xe9") == decoded("café".encode()) == "café"
-
-
-def test_names_of_files():
-    assert stem("folder/yeast.arff.gz") == "yeast"
-    assert xml_beside("emotions.arff.gz").name == xml_beside("emotions.ARFF").name == "emotions.xml"
-
-
-def test_words_for_messages():
-    assert shortened(["a", "b", "c"], most=2) == "'a', 'b', …"
-    assert first_repeated(["a", "b", "a"]) == "a"
-    assert first_repeated(["a", "b"]) is None
-    assert default_names("f", 2) == ("f1", "f2")
 
 
 def test_numbers_as_text_and_back():
@@ -57,11 +39,6 @@ def test_what_does_not_fit_is_refused():
         ),
     ):
         check_plausible_width(10**12, 3, "features", "odd.txt")
-
-
-def test_columns_of_labels():
-    assert label_columns(["a", "b", "c"], 1, "t.csv").tolist() == [False, False, True]
-    assert label_columns(["a", "b", "c"], ["b"], "t.csv").tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from any_dataset import datasets, same_bits
 from skcamel import CamelClassifier, load, save
 from skcamel.cli.inputs import remember
 from skcamel.data import DataError, Dataset, read_svmlight, write_svmlight
-from skcamel.data.formats import read_matching
-from skcamel.matching import expected_by
+from skcamel.data.matching import read_rows
 
 
 @pytest.fixture
@@ -188,8 +187,6 @@ def test_a_model_reads_new_rows_with_the_base_of_its_training_file(tmp_path, rng
     model = CamelClassifier().fit(train.X, train.labels)
     remember(model, train)
     save(model, tmp_path / "m.skcamel")
-    rows = read_matching(
-        tmp_path / "new.svm", expected_by(load(tmp_path / "m.skcamel")), truth=True
-    )
+    rows = read_rows(load(tmp_path / "m.skcamel"), tmp_path / "new.svm", truth=True)
     np.testing.assert_array_equal(rows.X.toarray(), X[late].toarray())
     np.testing.assert_array_equal(rows.Y, Y[late])

@@ -147,14 +147,14 @@ def _prepared(
 ) -> tuple[list[tuple[str, str, str]], Dataset | None]:
     """What a fit would make of each column of a table; and with labels its rows."""
     from skcamel.data.dataset import Dataset
-    from skcamel.data.readers import read_columns
+    from skcamel.data.tables import read_columns
 
     labels_file = of_table.pop("labels_file")
     preparer = preparer_with(of_table).set_params(scaling="none")
     try:
         if labels is None and labels_file is None:
             return (
-                preparer.fit(read_columns(source, as_text=preparer.as_written())).describe(),
+                preparer.fit(read_columns(source)).describe(),
                 None,
             )
         table = open_table(source, preparer, labels=labels, labels_file=labels_file)

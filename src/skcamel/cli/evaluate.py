@@ -134,7 +134,7 @@ def _of_files(truth: str, predictions: str, data_home: str | None) -> Found:
 
     from skcamel.cli.predict import read_predictions
     from skcamel.data.catalogue import load_dataset
-    from skcamel.data.formats import match_labels, read_labels
+    from skcamel.data.matching import labels_of, read_labels
 
     names, values = read_predictions(predictions)
     if "decisions" not in values:
@@ -147,7 +147,7 @@ def _of_files(truth: str, predictions: str, data_home: str | None) -> Found:
             path=predictions,
         )
     Y = (
-        match_labels(load_dataset(truth, data_home), names)
+        labels_of(load_dataset(truth, data_home), names)
         if is_catalogue_name(truth)
         else read_labels(truth, names)
     )

@@ -14,7 +14,7 @@ import click
 from skcamel.cli import options
 from skcamel.cli.inputs import (
     LabelledTable,
-    asked_columns,
+    checked_labels,
     is_table,
     open_labelled,
     prepare,
@@ -24,7 +24,6 @@ from skcamel.cli.inputs import (
 )
 from skcamel.cli.options import examples
 from skcamel.cli.output import bars, note, print_columns, say, say_json, words_beside
-from skcamel.matching import LABEL_COLUMNS, LEFT_OUT
 from skcamel.presets import PRESETS
 from skcamel.text import count, file_size, one_line, sampled_words
 
@@ -178,13 +177,12 @@ class FiledTable(LabelledTable):
         from skcamel.arrays import canonical
         from skcamel.camel.landmark import Block
         from skcamel.camel.stream import Batches
-        from skcamel.data.batches import prepared
 
         signs = np.where(self.all_labels.Y > 0, 1, -1).astype(np.int8)
 
         def read() -> Iterator[Block]:
             differences.clear()
-            for X, first, found in prepared(self.files, preparer, self.all_labels):
+            for X, first, found in self.files.prepared(preparer, self.all_labels):
                 differences.append(found)
                 rows = canonical(X) if sparse.issparse(X) else X
                 yield Block(rows, signs[first : first + rows.shape[0]], None, first)
@@ -212,7 +210,7 @@ def _open_files(
     data: Sequence[str], of_table: Mapping[str, Any], labels: str | None, seed: int
 ) -> tuple[FiledTable, TablePreparer]:
     """Files as one table to be read in batches, and what will prepare it."""
-    from skcamel.data.batches import labels_of, opened
+    from skcamel.data.batches import opened
     from skcamel.data.labels import Labels, without
 
     of_table = dict(of_table)
@@ -222,8 +220,8 @@ def _open_files(
             " files."
         )
     preparer = preparer_with(of_table)
-    files = opened(data, preparer.as_written())
-    found = labels_of(files, asked_columns(labels, data[0]))
+    files = opened(data)
+    found = files.labels(checked_labels(labels, data[0]))
     sample, rows = files.sample(seed=seed)
     known = Labels(found.names, found.Y[rows], found.columns)
     return FiledTable(without(sample, found.columns), known, data[0], files, found), preparer
@@ -272,6 +270,7 @@ def _fitted(
         model.fit(source.X[train], source.labels[train])
         remember(model, source)
         return model
+    from skcamel.data.matching import LABEL_COLUMNS
     from skcamel.data.pipeline import LabelPipeline
     from skcamel.presets import PREPARED
 
@@ -331,6 +330,7 @@ def _facts(
 ) -> dict[str, Any]:
     """What came of a fit."""
     from skcamel.data.dataset import known_share
+    from skcamel.data.matching import LEFT_OUT
     from skcamel.metrics import evaluate
 
     facts: dict[str, Any] = {"features": int(model.n_features_in_), "labels": source.Y.shape[1]}

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from skcamel.cli.output import note
 from skcamel.data import DataError
-from skcamel.matching import REMEMBERED, check_complete, expected_by, match_columns, preparer_of
-from skcamel.text import count
 
 if TYPE_CHECKING:
     import numpy as np
 
     from skcamel.data.dataset import Dataset, NamedLabels
     from skcamel.data.labels import Labels
-    from skcamel.data.preparer import Differences, TablePreparer
+    from skcamel.data.matching import Rows
+    from skcamel.data.preparer import TablePreparer
 
 
 @dataclass(frozen=True)
@@ -44,22 +42,9 @@ class LabelledTable:
     def Y(self) -> NamedLabels:  # noqa: N802 - as a Dataset has it
         """Labels as `fit` takes them, (n, q): int64, or float64 with NaN where some are unknown."""
         from skcamel.data.dataset import NamedLabels
+        from skcamel.data.matching import whole_if_known
 
         return NamedLabels.of(whole_if_known(self.labels.Y), self.labels.names)
-
-
-def whole_if_known(Y: np.ndarray) -> np.ndarray:
-    """Labels as int64, as they are where some are NaN."""
-    return Y if (Y != Y).any() else Y.astype("int64")
-
-
-class Given(NamedTuple):
-    """Rows of a file as the estimator of a model wants them."""
-
-    X: Any
-    Y: np.ndarray | None  # NaN where unknown
-    ids: dict[str, list[str]]  # columns that name the rows
-    table: Any = None  # the columns of a table before they were prepared
 
 
 def is_catalogue_name(name_or_file: str) -> bool:
@@ -97,7 +82,7 @@ def is_catalogue_name(name_or_file: str) -> bool:
 
 def is_table(name_or_file: str) -> bool:
     """Whether a table file is meant, or standard input, which is taken as one."""
-    from skcamel.data.formats import format_of
+    from skcamel.data.sources import format_of
 
     return name_or_file == "-" or (
         not is_catalogue_name(name_or_file) and format_of(name_or_file) == "table"
@@ -109,7 +94,7 @@ def open_dataset(
 ) -> Dataset:
     """Open a catalogue name or a file; what looks like a file (it exists, or has a suffix or a separator) is one."""
     from skcamel.data.catalogue import load_dataset
-    from skcamel.data.formats import format_of, read_dataset
+    from skcamel.data.sources import format_of, read_dataset
 
     by_name = is_catalogue_name(name_or_file)
     kind = "set" if by_name else format_of(name_or_file)
@@ -124,7 +109,7 @@ def open_dataset(
     return read_dataset(
         name_or_file,
         xml=xml,
-        labels=asked_columns(labels, name_or_file) if kind == "table" else None,
+        labels=checked_labels(labels, name_or_file) if kind == "table" else None,
     )
 
 
@@ -142,20 +127,19 @@ def open_table(
 ) -> LabelledTable:
     """Read a table file as a preparer wants it, with labels that are columns of it or come from a second file."""
     from skcamel.data.labels import join_labels, take_labels
-    from skcamel.data.readers import read_columns
+    from skcamel.data.tables import read_columns
 
-    columns = read_columns(source, as_text=preparer.as_written())
+    columns = read_columns(source)
     if labels_file is None:
-        return LabelledTable(*take_labels(columns, asked_columns(labels, source), source), source)
+        return LabelledTable(*take_labels(columns, checked_labels(labels, source), source), source)
     if len(preparer.id) != 1:
         raise click.UsageError(
             "--labels-file is joined by the column that names the rows in both files; name it by"
             " --id."
         )
-    other = read_columns(labels_file, as_text=preparer.id)
-    if labels is not None:
-        other = other.select([*preparer.id, *column_names([labels], "--labels")])
-    return LabelledTable(*join_labels(columns, preparer.id[0], other, source, labels_file), source)
+    other = read_columns(labels_file)
+    found = join_labels(columns, preparer.id[0], other, source, labels_file, labels)
+    return LabelledTable(*found, source)
 
 
 def open_labelled(
@@ -198,19 +182,16 @@ def told_unknown(known: float) -> str:
     return f"{100 * (1 - known):.2g} % of the label entries are unknown"
 
 
-def asked_columns(text: str | None, source: str) -> int | str | list[str] | list[int]:
-    """Understand ``6`` (last columns), ``-6`` (first ones), ``0,3`` and ``3,`` (positions), ``topic_*`` (prefix), ``a,"b, c"`` (names)."""
-    if text is None:
+def checked_labels(labels: str | None, source: str) -> str:
+    """The label columns of a table, which must be named."""
+    if labels is None:
         raise click.UsageError(
             f"{source}: a table does not say which columns are labels; name them by --labels, as"
             " --help explains."
         )
-    if re.fullmatch(r"-?\d+", text):
-        return int(text)
-    if text.endswith("*"):
-        return text[:-1]
-    names = column_names([text], "--labels")
-    return [int(name) for name in names] if all(name.isdecimal() for name in names) else names
+    if not labels.strip('", '):
+        raise click.UsageError("--labels is empty; name at least one column.")
+    return labels
 
 
 def column_names(given: Sequence[str], option: str) -> list[str]:
@@ -241,6 +222,8 @@ def sizes(dataset: Dataset) -> str:
 def remember(model: Any, dataset: Dataset) -> None:
     """Keep with a model what is needed to read another file as this one was read."""
     import numpy as np
+
+    from skcamel.data.matching import REMEMBERED
 
     names = np.array(dataset.feature_names, dtype=object)
     for own in (model, *getattr(model, "members_", ())):
@@ -275,165 +258,49 @@ def rows_for(
     data_home: str | None,
     truth: bool,
     allow_missing: bool = False,
-) -> Given:
+) -> Rows:
     """Rows of a file or benchmark set as the estimator of a model wants them; notes say what was not used."""
-    from skcamel.arrays import dense
-    from skcamel.data.catalogue import load_dataset
-    from skcamel.data.formats import match, read_matching
-    from skcamel.data.pipeline import final, prepared
-    from skcamel.data.text import shortened
+    from skcamel.data.matching import match, read_rows
 
-    preparer = preparer_of(model)
-    if preparer is not None and is_table(name_or_file):
-        return _rows_of_table(
-            model, preparer, name_or_file, truth=truth, allow_missing=allow_missing
-        )
-    expected = expected_by(model)
-    if is_catalogue_name(name_or_file):
-        rows = match(load_dataset(name_or_file, data_home), expected, truth=truth)
+    if name_or_file != "-" and is_catalogue_name(name_or_file):
+        from skcamel.data.catalogue import load_dataset
+
+        rows = match(model, load_dataset(name_or_file, data_home), name_or_file, truth=truth)
     else:
-        rows = read_matching(name_or_file, expected, truth=truth)
-    if rows.labels and not truth:
-        note(
-            f"{name_or_file} holds {count(len(rows.labels), 'label')}, left aside:"
-            f" {shortened(rows.labels)}."
-        )
-    dropped = set(getattr(final(model), REMEMBERED, {}).get("dropped", ()))
-    _note_extra(name_or_file, [name for name in rows.ignored if name not in dropped])
-    if rows.by_position:
-        note(
-            "model and file have no common names of features, so the columns are taken in their"
-            " order."
-        )
-    if preparer is not None:
-        return Given(
-            prepared(model, dict(zip(expected.features or (), dense(rows.X).T, strict=True))),
-            rows.Y,
-            {},
-        )
-    check_complete(rows.X, expected.features, name_or_file)
-    return Given(prepared(model, rows.X), rows.Y, {})
-
-
-def _note_extra(source: str, names: Sequence[str]) -> None:
-    from skcamel.data.text import shortened
-
-    if names:
-        note(
-            f"{source} holds {count(len(names), 'column')} that the model does not know, left"
-            f" aside: {shortened(names)}."
-        )
-
-
-def _rows_of_table(
-    model: Any, preparer: TablePreparer, source: str, *, truth: bool, allow_missing: bool
-) -> Given:
-    from skcamel.data.readers import read_columns
-
-    columns = read_columns(source, as_text=preparer.as_written())
-    given, labels, differences = _matched(
-        model, preparer, columns, source, truth=truth, allow_missing=allow_missing
-    )
-    _note_differences(source, [] if truth else labels, differences)
-    return given
+        rows = read_rows(model, name_or_file, truth=truth, allow_missing=allow_missing)
+    for said in rows.notes(name_or_file):
+        note(said)
+    return rows
 
 
 def rows_in_batches(
     model: Any, name_or_file: str, *, data_home: str | None, allow_missing: bool
-) -> Iterator[Given]:
+) -> Iterator[Rows]:
     """The same as :func:`rows_for` without the truth; a large Parquet table comes in batches, and the notes after the last."""
     from skcamel.data.batches import BATCH_ROWS, is_parquet, opened
+    from skcamel.data.matching import match, preparer_of
 
-    preparer = preparer_of(model)
-    in_batches = preparer is not None and is_parquet(name_or_file) and is_table(name_or_file)
-    files = opened([name_or_file], preparer.as_written()) if in_batches else None
+    in_batches = is_parquet(name_or_file) and is_table(name_or_file)
+    files = opened([name_or_file]) if in_batches and preparer_of(model) is not None else None
     if files is None or files.n_rows <= BATCH_ROWS:
         yield rows_for(
             model, name_or_file, data_home=data_home, truth=False, allow_missing=allow_missing
         )
         return
-    total = None
+    rows: Rows | None = None
+    total: Any = None
     for batch in files.batches():
-        given, labels, found = _matched(
-            model, preparer, batch.table, name_or_file, truth=False, allow_missing=allow_missing
-        )
-        total = found if total is None else total.plus(found)
-        yield given
-    if total is not None:
-        _note_differences(name_or_file, labels, total)
-
-
-def _note_differences(source: str, labels: Sequence[str], differences: Differences) -> None:
-    from skcamel.data.text import shortened
-
-    if labels:
-        note(
-            f"{source} holds {count(len(labels), 'label column')}, left aside: {shortened(labels)}."
-        )
-    for said in differences.notes():
-        note(f"{source}: {said}.")
-    _note_extra(source, differences.extra)
-
-
-def _matched(
-    model: Any,
-    preparer: TablePreparer,
-    columns: Any,
-    source: str,
-    *,
-    truth: bool,
-    allow_missing: bool,
-) -> tuple[Given, list[str], Differences]:
-    """Rows of a table as a model wants them, the columns that hold labels, and how the others differ from those of the fit."""
-    from skcamel.data.pipeline import final
-
-    found = match_columns(model, preparer, columns, source, allow_missing=allow_missing)
-    Y = (
-        _truth(columns, found.labels, [str(name) for name in final(model).label_names_], source)
-        if truth
-        else None
-    )
-    return Given(found.X, Y, found.ids, found.columns), found.labels, found.differences
-
-
-def _truth(columns: Any, labels: list[str], names: list[str], source: str) -> np.ndarray:
-    """The labels of the model, (n, q), NaN where unknown, from the columns that hold labels."""
-    import numpy as np
-
-    from skcamel.data.labels import take_labels
-    from skcamel.data.text import shortened
-
-    if not labels:
-        raise DataError(
-            f"no column holds the labels {shortened(names)}; give a file that holds the truth, or"
-            " use 'predict'.",
-            path=source,
-        )
-    _, found = take_labels(columns, labels, source)
-    places = {name: k for k, name in enumerate(found.names)}
-    absent = [name for name in names if name not in places]
-    if absent and found.names == found.columns:  # of lists, a label may be in no row
-        raise DataError(
-            f"the labels {shortened(absent)} of the model are missing; give a file that holds the"
-            " truth.",
-            path=source,
-        )
-    if unknown := [name for name in found.names if name not in names]:
-        note(
-            f"{source} holds {count(len(unknown), 'label')} that the model does not know, left"
-            f" aside: {shortened(unknown)}."
-        )
-    unlisted = np.where(
-        np.isnan(found.Y).all(axis=1) & bool(places), np.nan, 0.0
-    )  # a label that no list names, unknown with its row
-    return whole_if_known(
-        np.column_stack(
-            [found.Y[:, places[name]] if name in places else unlisted for name in names]
-        )
-    )
+        rows = match(model, batch.table, name_or_file, allow_missing=allow_missing)
+        total = rows.differences if total is None else total.plus(rows.differences)
+        yield rows
+    if rows is not None:
+        for said in rows._replace(differences=total).notes(name_or_file):
+            note(said)
 
 
 def _check_dataset(dataset: Dataset, source: str) -> None:
+    from skcamel.data.matching import check_complete
+
     if both := set(dataset.feature_names) & set(dataset.label_names):
         raise DataError(
             f"{min(both)!r} is the name of a feature and of a label; rename one.", path=source

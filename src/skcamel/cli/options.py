@@ -175,9 +175,9 @@ HOW_READ = ("labels", "xml", "data_home")
 def dataset_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--labels``, ``--xml`` and ``--data-home``: how :func:`skcamel.cli.inputs.open_dataset` reads a data set."""
     columns = (
-        "Label columns of a table: names (a,b), a prefix (topic_*), positions from 0 (3,4; a single"
-        " one 3,), or how many of the last columns (6; -6: of the first). Names with a comma in"
-        " double quotes. One column may hold lists (a|b)."
+        "Label columns of a table: names (a,b), a pattern (topic_*), or how many of the last"
+        " columns (6; -6: of the first). Names with a comma in double quotes. One column may hold"
+        " lists (a|b)."
     )
     xml = "Mulan label file, if it is not NAME.xml beside NAME.arff."
     command = click.option("--xml", type=click.Path(dir_okay=False), help=xml)(data_home(command))

@@ -210,7 +210,7 @@ def _write_json(parts: Iterable[Predictions], file: IO[str], *, lines: bool) -> 
 
 
 def _write_parquet(parts: Iterable[Predictions], file: Any) -> None:
-    from skcamel.data.separated import pyarrow_module
+    from skcamel.data.tables import pyarrow_module
 
     parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
     with ExitStack() as stack:
@@ -342,7 +342,7 @@ def _json_columns(path: Path) -> dict[str, list[Any]]:
 
 
 def _parquet_columns(path: Path) -> dict[str, list[Any]]:
-    from skcamel.data.separated import pyarrow_module
+    from skcamel.data.tables import pyarrow_module
 
     parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
     try:

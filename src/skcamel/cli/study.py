@@ -171,9 +171,7 @@ def _opened(name: str, labels: str | None) -> Any:
         return (own, place.lower()) if own else place.lower()
     if labels is None or not place.lower().endswith(TABLES):
         return name
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", ".*is numbered in the order")  # folds prepare the cells
-        dataset = open_dataset(place, labels=labels, xml=None, data_home=None)
+    dataset = open_dataset(place, labels=labels, xml=None, data_home=None)
     return (own, dataset) if own else dataset
 
 

@@ -14,7 +14,6 @@ from skcamel.cli.inputs import open_labelled, prepare
 from skcamel.cli.options import OutputFile, examples
 from skcamel.cli.output import say, say_json, words_beside
 from skcamel.files import whole_file
-from skcamel.matching import ids_of
 from skcamel.presets import PRESETS
 from skcamel.text import count, one_line, plain_cell
 
@@ -69,6 +68,7 @@ def suspects(
     options.keep_apart(output, data, choices["labels_file"])
     from skcamel.camel.classifier_cv import CamelClassifierCV
     from skcamel.camel.label_errors import find_label_errors
+    from skcamel.data.matching import ids_of
 
     how, of_table = (
         {key: choices[key] for key in keys}
@@ -164,7 +164,7 @@ def _write_separated(records: list[dict[str, Any]], file: IO[str], separator: st
 
 
 def _write_parquet(records: list[dict[str, Any]], file: Any) -> None:
-    from skcamel.data.table import pyarrow_module
+    from skcamel.data.tables import pyarrow_module
 
     parquet, arrow = pyarrow_module("pyarrow.parquet"), pyarrow_module()
     columns = {name: arrow.array([record[name] for record in records]) for name in records[0]}

@@ -22,18 +22,17 @@ if TYPE_CHECKING:
     )
     from skcamel.data.checks import check_dataset
     from skcamel.data.dataset import Dataset
-    from skcamel.data.formats import read_dataset, write_dataset
     from skcamel.data.labels import take_labels
     from skcamel.data.mat import read_mat
     from skcamel.data.preparer import TablePreparer
-    from skcamel.data.readers import read_columns
+    from skcamel.data.sources import read_dataset, write_dataset
     from skcamel.data.splitting import (
         MultilabelStratifiedKFold,
         MultilabelStratifiedShuffleSplit,
     )
     from skcamel.data.statistics import card
     from skcamel.data.svmlight import read_svmlight, write_svmlight
-    from skcamel.data.table import read_table, write_table
+    from skcamel.data.tables import read_columns, read_table, write_table
 
 _NAMES = {
     "arff": ("read_meka", "read_mulan", "write_meka", "write_mulan"),
@@ -48,18 +47,17 @@ _NAMES = {
     ),
     "checks": ("check_dataset",),
     "dataset": ("Dataset",),
-    "formats": ("read_dataset", "write_dataset"),
     "labels": ("take_labels",),
     "mat": ("read_mat",),
     "preparer": ("TablePreparer",),
-    "readers": ("read_columns",),
+    "sources": ("read_dataset", "write_dataset"),
     "splitting": (
         "MultilabelStratifiedKFold",
         "MultilabelStratifiedShuffleSplit",
     ),
     "statistics": ("card",),
     "svmlight": ("read_svmlight", "write_svmlight"),
-    "table": ("read_table", "write_table"),
+    "tables": ("read_columns", "read_table", "write_table"),
 }
 __all__ = [
     "DataError",

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from skcamel.data import DataError, Path_
 from skcamel.data.attributes import Attribute, feature_codes, number
-from skcamel.data.separated import pyarrow_module
+from skcamel.data.sources import pyarrow_module
 from skcamel.data.text import (
     Block,
     check_claimed_size,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,15 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from skcamel.data import DataError, Path_
-from skcamel.data.labels import Labels, label_columns, labels_in
-from skcamel.data.readers import PARQUET, declared_bytes, decoded_columns, open_parquet
-from skcamel.data.separated import pyarrow_module
+from skcamel.data.labels import LabelColumns, Labels, label_columns, labels_in
+from skcamel.data.sources import PARQUET, suffix_of
+from skcamel.data.tables import declared_bytes, open_parquet, plain_columns, pyarrow_module
 from skcamel.data.text import check_proportion, shortened
 
 if TYPE_CHECKING:
     import pyarrow
 
-    from skcamel.data.labels import LabelColumns
     from skcamel.data.preparer import Differences, TablePreparer
 
 BATCH_ROWS, LEAST_ROWS = 2**16, 2**8
@@ -51,13 +49,7 @@ class ParquetFiles:
 
     paths: tuple[str, ...]
     schema: pyarrow.Schema
-    counts: tuple[int, ...]  # rows of each file
-    as_text: tuple[str, ...] = ()
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows of all files."""
-        return sum(self.counts)
+    n_rows: int
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Rows]:
         """Batches of these columns, or of all, none of them empty."""
@@ -65,25 +57,21 @@ class ParquetFiles:
         names = self.schema.names if columns is None else list(columns)
         kinds = arrow.schema([self.schema.field(name) for name in names])
         size = min(BATCH_ROWS, max(LEAST_ROWS, BATCH_NUMBERS // len(self.schema)))
-        how = {
-            "batch_size": size,
-            "batch_readahead": 1,
-            "fragment_readahead": 1,
-            "use_threads": False,
-        }
         first = 0
         for path in self.paths:
+            n_bytes = Path(path).stat().st_size
             try:
-                for batch in dataset.dataset(path, format="parquet").to_batches(
-                    columns=names, **how
-                ):
+                rows = dataset.dataset(path, format="parquet").to_batches(
+                    columns=names,
+                    batch_size=size,
+                    batch_readahead=1,
+                    fragment_readahead=1,
+                    use_threads=False,
+                )
+                for batch in rows:
                     if batch.num_rows:
-                        yield Rows(
-                            self._decoded(arrow.Table.from_batches([batch]), path).cast(
-                                kinds, safe=False
-                            ),
-                            first,
-                        )
+                        table = plain_columns(arrow.Table.from_batches([batch]), path, n_bytes)
+                        yield Rows(table.cast(kinds, safe=False), first)
                         first += batch.num_rows
             except (arrow.ArrowException, OSError, KeyError) as error:
                 raise DataError(
@@ -91,26 +79,41 @@ class ParquetFiles:
                     path=path,
                 ) from error
 
-    def column_table(self, columns: Sequence[str]) -> pyarrow.Table:
-        """All rows of a few columns."""
-        return pyarrow_module().concat_tables([rows.table for rows in self.batches(columns)])
-
     def sample(self, count: int = SAMPLE_ROWS, seed: int = 0) -> tuple[pyarrow.Table, np.ndarray]:
         """At most `count` rows, drawn at random, and their numbers."""
-        drawn = np.random.default_rng(seed).choice(
-            self.n_rows, min(count, self.n_rows), replace=False
-        )
-        numbers = np.sort(drawn)
+        generator = np.random.default_rng(seed)
+        numbers = np.sort(generator.choice(self.n_rows, min(count, self.n_rows), replace=False))
         parts = []
         for rows in self.batches():
-            start, end = np.searchsorted(numbers, [rows.first, rows.first + rows.table.num_rows])
+            start, end = np.searchsorted(numbers, [rows.first, rows.first + len(rows.table)])
             parts.append(rows.table.take(numbers[start:end] - rows.first))
         return pyarrow_module().concat_tables(parts), numbers
 
-    def _decoded(self, table: pyarrow.Table, path: str) -> pyarrow.Table:
-        return decoded_columns(
-            table, self.as_text, path, plain=False, size=Path(path).stat().st_size
-        )
+    def labels(self, asked: LabelColumns) -> Labels:
+        """Labels of all rows, every one of them known."""
+        source = ", ".join(Path(path).name for path in self.paths)
+        columns = label_columns(self.schema.names, asked, source)
+        parts = [rows.table for rows in self.batches(columns)]
+        names, Y = labels_in(pyarrow_module().concat_tables(parts), columns, source)
+        unknown = np.argwhere(np.isnan(Y))
+        if len(unknown):
+            row, label = unknown[0]
+            raise DataError(
+                f"label {names[label][:60]!r} is unknown in row {row + 1}; sums over rows take"
+                " complete labels: write it down, leave out this row, or fit on rows that fit into"
+                " memory.",
+                path=source,
+            )
+        return Labels(names, Y, columns)
+
+    def prepared(
+        self, preparer: TablePreparer, labels: Labels
+    ) -> Iterator[tuple[Any, int, Differences]]:
+        """Rows of each batch as a fitted preparer makes them, the number of the first, and how they differ from those of its fit."""
+        names = [name for name in self.schema.names if name not in labels.columns]
+        for rows in self.batches(names):
+            X, differences = preparer.transform_with_differences(rows.table)
+            yield X, rows.first, differences
 
 
 def is_parquet(path: Path_) -> bool:
@@ -119,87 +122,46 @@ def is_parquet(path: Path_) -> bool:
     >>> is_parquet("a.parquet"), is_parquet("a.csv")
     (True, False)
     """
-    return Path(str(path).lower()).suffix in PARQUET
+    return suffix_of(path) in PARQUET
 
 
-def opened(paths: Sequence[Path_], as_text: Collection[str] = ()) -> ParquetFiles:
-    """Parquet files as one table; columns named in `as_text` are text whatever they look like."""
+def opened(paths: Sequence[Path_]) -> ParquetFiles:
+    """Parquet files as one table."""
     arrow = pyarrow_module()
-    names = [os.fspath(path) for path in paths]
-    schemas: list[pyarrow.Schema] = []
-    counts: list[int] = []
+    names = [str(path) for path in paths]
+    schema, n_rows = None, 0
     for path in names:
         if not is_parquet(path):
-            raise DataError(
-                f"is read as a whole only; save it as {PARQUET[0]} to read it in batches.",
-                path=path,
-            )
-        with open_parquet(path) as file:
-            size = Path(path).stat().st_size
+            problem = "is read as a whole only; save it as .parquet to read it in batches."
+            raise DataError(problem, path=path)
+        size = Path(path).stat().st_size
+        with open_parquet(path, path, size) as file:
             for needed, what in declared_bytes(file).items():
                 check_proportion(needed, what, path, size)
-            empty = decoded_columns(
-                file.schema_arrow.empty_table(), as_text, path, plain=False, size=size
-            )
-            counts.append(file.metadata.num_rows)
-        schemas.append(empty.schema.remove_metadata())
-        _check_columns(schemas[0], schemas[-1], names[0], path)
+            empty = plain_columns(file.schema_arrow.empty_table(), path, size)
+            n_rows += file.metadata.num_rows
+        own = empty.schema.remove_metadata()
+        schema = own if schema is None else schema
+        _check_columns(own, schema, path, names[0])
+        _check_columns(schema, own, names[0], path)
         try:
-            schemas[0] = arrow.unify_schemas(
-                [schemas[0], schemas[-1]], promote_options="permissive"
-            )
+            schema = arrow.unify_schemas([schema, own], promote_options="permissive")
         except arrow.ArrowException as error:
             raise DataError(
                 f"holds a column of another type than {Path(names[0]).name} ({str(error)[:160]}).",
                 path=path,
             ) from error
-    if not sum(counts):
-        raise DataError(
-            "holds no row." if len(names) == 1 else "neither it nor the others hold a row.",
-            path=names[0],
-        )
-    return ParquetFiles(tuple(names), schemas[0], tuple(counts), tuple(as_text))
+    if not n_rows:
+        lacking = "holds no row." if len(names) == 1 else "neither it nor the others hold a row."
+        raise DataError(lacking, path=names[0])
+    return ParquetFiles(tuple(names), schema, n_rows)
 
 
-def _check_columns(first: pyarrow.Schema, own: pyarrow.Schema, first_path: str, path: str) -> None:
+def _check_columns(own: Any, wanted: Any, path: str, other: str) -> None:
     """Refuse a file that lacks a column of another."""
-    for held, wanted, lacking, other in (
-        (own, first, path, first_path),
-        (first, own, first_path, path),
-    ):
-        if absent := [name for name in wanted.names if name not in held.names]:
-            which = (
-                f"the column{'s' * (len(absent) > 1)} {shortened(absent, 8)} of {Path(other).name}"
-            )
-            raise DataError(
-                f"lacks {which}; files of one table have the same columns, in any order.",
-                path=lacking,
-            )
-
-
-def labels_of(files: ParquetFiles, asked: LabelColumns) -> Labels:
-    """Labels of all rows, every one of them known."""
-    source = ", ".join(Path(path).name for path in files.paths)
-    flags = label_columns(files.schema.names, asked, source)
-    columns = tuple(name for name, flag in zip(files.schema.names, flags, strict=True) if flag)
-    names, Y = labels_in(files.column_table(columns), columns, source)
-    unknown = np.argwhere(np.isnan(Y))
-    if len(unknown):
-        row, label = unknown[0]
-        advice = "write it down, leave out this row, or fit on rows that fit into memory."
+    absent = [name for name in wanted.names if name not in own.names]
+    if absent:
+        which = f"the column{'s' * (len(absent) > 1)} {shortened(absent, 8)} of {Path(other).name}"
         raise DataError(
-            f"label {names[label][:60]!r} is unknown in row {row + 1}; sums over rows take complete"
-            f" labels: {advice}",
-            path=source,
+            f"lacks {which}; files of one table have the same columns, in any order.", path=path
         )
-    return Labels(names, Y, columns)
-
-
-def prepared(
-    files: ParquetFiles, preparer: TablePreparer, labels: Labels
-) -> Iterator[tuple[Any, int, Differences]]:
-    """Rows of each batch as a fitted preparer makes them, the number of the first, and how they differ from those of its fit."""
-    names = [name for name in files.schema.names if name not in labels.columns]
-    for rows in files.batches(names):
-        X, differences = preparer.transform_with_differences(rows.table)
-        yield X, rows.first, differences

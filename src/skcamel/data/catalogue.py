@@ -264,7 +264,7 @@ def _embedded_yeast(facts: DatasetFacts, place: Place) -> Dataset:
     import numpy as np
 
     from skcamel.data.dataset import Dataset
-    from skcamel.data.separated import pyarrow_module
+    from skcamel.data.sources import pyarrow_module
 
     path, d = place.folder / "yeast.csv.gz", facts.d
     try:

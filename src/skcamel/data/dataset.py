@@ -1,11 +1,10 @@
-"""X and Y in one form: as matrices, dense or sparse, as digests that tell them apart, and as a Dataset with their names; no file access."""
+"""X and Y in one form: as matrices, dense or sparse, or a table of cells, with digests and names; no file access."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,8 +51,9 @@ class Dataset:
 
     Parameters
     ----------
-    X : array, sparse matrix or frame of shape (n, d)
-        Features; kept as a float64 array, or as a float64 ``scipy.sparse.csr_array``. NaN marks
+    X : array, sparse matrix, frame of numbers, or pyarrow.Table, of shape (n, d)
+        Features; kept as a float64 array, as a float64 ``scipy.sparse.csr_array``, or, where cells
+        are no plain numbers, as the table: :class:`TablePreparer` makes numbers of it. NaN marks
         missing values.
     Y : array, sparse matrix or frame of shape (n, q)
         Labels, 0 or 1, and NaN, None or NA where unknown; kept as an int64 array, or as a float64
@@ -68,12 +68,10 @@ class Dataset:
     train, test : row numbers or masks, optional
         Parts, where a pair of files gives them.
     categories : mapping from feature name to tuple of str
-        Values of the features that were text, in the order of their numbers where these are
-        positions.
+        Values of nominal attributes, in the order of their numbers where these are positions.
     table : pyarrow.Table of n rows, optional
-        The features as the file has them, where words or gaps make that necessary: a study prepares
-        them in each fold, by its
-        training rows alone.
+        The cells of the features, where words or missing values need a :class:`TablePreparer`: a
+        study fits one in each fold, on its training rows alone.
     zero_based : (bool, bool), optional
         Whether features and labels of a svmlight file count from 0.
 
@@ -100,7 +98,8 @@ class Dataset:
     zero_based: tuple[bool, bool] | None = None
 
     def __post_init__(self) -> None:
-        X, Y = as_features(self.X), _labels(self.Y)
+        X = self.X if is_table(self.X) else as_features(self.X)
+        Y = _labels(self.Y)
         check_same_rows(X, Y)
         label_names = _names(self.label_names, self.Y, "label", Y.shape[1])
         twice = first_repeated(label_names)
@@ -116,15 +115,16 @@ class Dataset:
             "dropped": tuple(self.dropped),
             "train": row_numbers(self.train, X.shape[0], "train"),
             "test": row_numbers(self.test, X.shape[0], "test"),
+            "table": X if is_table(X) else self.table,
         }
         for name, value in stored.items():
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        sizes = (
-            f"{counted(self.n, 'row')}, {counted(self.d, 'feature')}, {counted(self.q, 'label')}"
-        )
-        return f"Dataset({self.name + ': ' if self.name else ''}{sizes}{', sparse' if sparse.issparse(self.X) else ''})"
+        name = f"{self.name}: " if self.name else ""
+        sizes = f"{counted(self.n, 'row')}, {counted(self.d, 'feature')}"
+        storage = ", sparse" if sparse.issparse(self.X) else ""
+        return f"Dataset({name}{sizes}, {counted(self.q, 'label')}{storage})"
 
     @property
     def n(self) -> int:
@@ -149,12 +149,10 @@ class Dataset:
     @property
     def sha256(self) -> str:
         """Digest of all values: of X and Y, and of the cells of a table."""
-        known = digest(self.X, self.Y)
-        return (
-            known
-            if self.table is None
-            else hashlib.sha256(f"{known} {self.table.to_pydict()}".encode()).hexdigest()
-        )
+        known = digest(as_features(self.X), self.Y)
+        if self.table is None:
+            return known
+        return hashlib.sha256(f"{known} {self.table.to_pydict()}".encode()).hexdigest()
 
     def card(self) -> Any:
         """Sizes, label statistics of known entries, imbalance measures and oddities; see :func:`skcamel.data.statistics`."""
@@ -163,7 +161,7 @@ class Dataset:
         return card(self)
 
     def equals(self, other: Dataset) -> bool:
-        """Whether both hold the same values, names and parts; storage, `name`, `source`, `dropped`, `categories` and `table` do not.
+        """Whether both hold the same values, names and parts; storage, `name`, `source`, `dropped` and `categories` do not count.
 
         Examples
         --------
@@ -171,22 +169,40 @@ class Dataset:
         >>> data.equals(Dataset(sparse.csr_array([[0.0, np.nan]]), [[1]]))
         True
         """
+        if is_table(self.X) or is_table(other.X):
+            same = is_table(self.X) and is_table(other.X) and self.X.equals(other.X)
+        else:
+            same = self.X.shape == other.X.shape and _same_values(self.X, other.X)
         return (
-            self.X.shape == other.X.shape
+            same
             and np.array_equal(self.Y, other.Y, equal_nan=True)
             and self.feature_names == other.feature_names
             and self.label_names == other.label_names
             and _same_part(self.train, other.train)
             and _same_part(self.test, other.test)
-            and _same_values(self.X, other.X)
         )
 
 
+def is_table(X: Any) -> bool:
+    """Whether X is a table of pyarrow, found out without importing it."""
+    return type(X).__module__.split(".", 1)[0] == "pyarrow"
+
+
 def as_features(X: Array) -> Any:
-    """X as a float64 array or canonical CSR matrix of shape (n, d), without stored zeros."""
+    """X as a float64 array or canonical CSR matrix of shape (n, d) without stored zeros.
+
+    In place of a table of pyarrow, numbers from 1 on that are equal where its cells are, NaN for
+    missing ones: statistics compare them, and no model learns from them.
+    """
+    if is_table(X):
+        codes = np.empty(X.shape)
+        for k, column in enumerate(X.columns):
+            known: dict[str, float] = {"": np.nan, "None": np.nan}
+            codes[:, k] = [known.setdefault(str(cell), len(known)) for cell in column.to_pylist()]
+        return codes
     if sparse.issparse(X):
         return canonical(X.astype(np.float64, copy=False))
-    dense = np.asarray(X.to_numpy() if hasattr(X, "to_numpy") else to_numpy(X), dtype=np.float64)
+    dense = np.asarray(_as_array(X), dtype=np.float64)
     if dense.ndim != 2:
         raise ValueError(
             f"X has {dense.ndim} dimension(s); features are a matrix with one row per instance."
@@ -198,17 +214,16 @@ def as_indicators(Y: Array, name: str = "Y") -> sparse.csr_array:
     """Labels as a CSR matrix (n, q) of int64 that stores the ones only, sorted by column within each row.
 
     They may come as array, sparse matrix (which is not made dense), tensor or frame, in {0, 1},
-    {-1, +1} or bool; messages call
-    them `name`. Unknown ones (NaN) are no ones; :func:`unknown_entries` tells which they are.
+    {-1, +1} or bool; messages call them `name`. Unknown ones (NaN) are no ones;
+    :func:`unknown_entries` tells which they are.
     """
     if sparse.issparse(Y):
         return _sparse_indicators(sparse.csr_array(Y, copy=True), name)
-    dense = np.asarray(Y.to_numpy() if hasattr(Y, "to_numpy") else to_numpy(Y))
-    _check_label_dimensions(dense, name)
-    numbers = with_gaps(dense) if dense.dtype == object else dense
-    relevant = None if numbers.dtype == object else ones_in(numbers)
+    labels = _numbers(Y)
+    _check_label_dimensions(labels, name)
+    relevant = None if labels.dtype == object else ones_in(labels)
     if relevant is None:
-        found = _found(numbers.astype(str) if numbers.dtype == object else numbers)
+        found = _found(labels.astype(str) if labels.dtype == object else labels)
         raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {found}.")
     return sparse.csr_array(relevant).astype(np.int64)
 
@@ -220,19 +235,15 @@ def unknown_entries(Y: Array) -> sparse.csr_array | None:
     (array([[0, 1]]), None)
     """
     if sparse.issparse(Y):
-        stored = sparse.csr_array(Y)
-        unknown = sparse.csr_array(
-            (np.isnan(stored.data).astype(np.int64), stored.indices, stored.indptr),
-            shape=stored.shape,
-        )
+        unknown = sparse.csr_array(Y, dtype=np.float64, copy=True)
+        unknown.data = np.isnan(unknown.data).astype(np.float64)
         unknown.eliminate_zeros()
     else:
-        dense = np.asarray(Y.to_numpy() if hasattr(Y, "to_numpy") else to_numpy(Y))
-        dense = with_gaps(dense) if dense.dtype == object else dense
-        if dense.dtype.kind != "f":
+        labels = _numbers(Y)
+        if labels.dtype.kind != "f":
             return None
-        unknown = sparse.csr_array(np.isnan(dense).astype(np.int64))
-    return unknown if unknown.nnz else None
+        unknown = sparse.csr_array(np.isnan(labels))
+    return unknown.astype(np.int64) if unknown.nnz else None
 
 
 def known_share(Y: Array) -> float:
@@ -248,8 +259,10 @@ def known_share(Y: Array) -> float:
 def ones_in(labels: np.ndarray) -> np.ndarray | None:
     """Which labels are 1; None unless the others that are known, not NaN, are all 0 or all -1."""
     relevant = labels == 1
-    settled = relevant if labels.dtype.kind != "f" else relevant | np.isnan(labels)
-    return relevant if any((settled | (labels == other)).all() for other in (0, -1)) else None
+    settled = relevant | (labels != labels)
+    if (settled | (labels == 0)).all() or (settled | (labels == -1)).all():
+        return relevant
+    return None
 
 
 def _sparse_indicators(Y: sparse.csr_array, name: str) -> sparse.csr_array:
@@ -272,10 +285,20 @@ def _found(values: np.ndarray) -> str:
     return ", ".join([*found[:3], "…", *found[-3:]] if len(found) > 6 else found)
 
 
+def _as_array(table: Any) -> np.ndarray:
+    """An array, tensor, frame or list as an array."""
+    return np.asarray(table.to_numpy() if hasattr(table, "to_numpy") else to_numpy(table))
+
+
+def _numbers(Y: Any) -> np.ndarray:
+    """Labels as an array; objects as numbers with NaN for None and NA, if they are numbers."""
+    labels = _as_array(Y)
+    return with_gaps(labels) if labels.dtype == object else labels
+
+
 def _labels(Y: Any) -> np.ndarray:
     """Labels in 0 and 1 as an int64 array, or as float64 with NaN where unknown; others are refused rather than guessed at."""
-    Y = np.asarray(Y.toarray() if sparse.issparse(Y) else Y)
-    Y = with_gaps(Y) if Y.dtype == object else Y
+    Y = _numbers(Y.toarray() if sparse.issparse(Y) else Y)
     _check_label_dimensions(Y, "Y")
     unknown = np.isnan(Y) if Y.dtype.kind == "f" else np.zeros(Y.shape, dtype=bool)
     odd = np.argwhere((Y != 0) & (Y != 1) & ~unknown)
@@ -285,10 +308,8 @@ def _labels(Y: Any) -> np.ndarray:
             f"Y holds {Y[row, label]} in row {row}, column {label}; labels are 0 or 1. Write (Y =="
             " 1) for labels in -1 and +1."
         )
-    if unknown.any():
-        return np.where(unknown, np.nan, Y).astype(
-            np.float64
-        )  # every NaN of the same bits, for digests
+    if unknown.any():  # every NaN of the same bits, for digests
+        return np.where(unknown, np.nan, Y).astype(np.float64)
     return Y.astype(np.int64, copy=False)
 
 
@@ -316,9 +337,8 @@ def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
     given = np.asarray(rows)
     if given.dtype == bool and given.shape == (n,):
         return np.flatnonzero(given)
-    if given.ndim != 1 or (
-        len(given) and (given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n)
-    ):
+    numbers = given.ndim == 1 and (given.size == 0 or given.dtype.kind in "iu")
+    if not numbers or ((given < 0) | (given >= n)).any():
         raise ValueError(
             f"{name} must hold row numbers from 0 to {n - 1}, or be a mask of {n} rows; got shape"
             f" {given.shape}, {given.dtype}."
@@ -328,26 +348,19 @@ def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
 
 def parts_of(counts: Sequence[int]) -> dict[str, Any]:
     """`train` and `test` of a Dataset whose rows come from two files of so many rows; nothing where there is one file."""
-    return (
-        {"train": np.arange(counts[0]), "test": np.arange(counts[0], sum(counts))}
-        if len(counts) > 1
-        else {}
-    )
+    if len(counts) < 2:
+        return {}
+    return {"train": np.arange(counts[0]), "test": np.arange(counts[0], sum(counts))}
 
 
 def _names(names: Iterable[str], table: Any, prefix: str, count: int) -> tuple[str, ...]:
     """The names given, those that a frame brings, or numbers."""
-    names = (
-        tuple(str(name) for name in names)
-        or tuple(column_names(table) or ())
-        or default_names(prefix, count)
-    )
-    if len(names) != count:
-        raise ValueError(
-            f"{len(names)} {'label' if prefix == 'label' else 'feature'} names for {count} columns;"
-            " give one for each."
-        )
-    return names
+    found = tuple(map(str, names)) or tuple(column_names(table) or ())
+    found = found or default_names(prefix, count)
+    if len(found) != count:
+        noun = "label" if prefix == "label" else "feature"
+        raise ValueError(f"{len(found)} {noun} names for {count} columns; give one for each.")
+    return found
 
 
 def _same_part(mine: np.ndarray | None, theirs: np.ndarray | None) -> bool:
@@ -355,13 +368,11 @@ def _same_part(mine: np.ndarray | None, theirs: np.ndarray | None) -> bool:
 
 
 def _same_values(mine: Any, theirs: Any) -> bool:
-    if not sparse.issparse(mine) and not sparse.issparse(theirs):
-        return np.array_equal(mine, theirs, equal_nan=True)
-    mine, theirs = (canonical(sparse.csr_array(X)) for X in (mine, theirs))
+    rows, others = (canonical(sparse.csr_array(X)) for X in (mine, theirs))
     return (
-        np.array_equal(mine.indptr, theirs.indptr)
-        and np.array_equal(mine.indices, theirs.indices)
-        and np.array_equal(mine.data, theirs.data, equal_nan=True)
+        np.array_equal(rows.indptr, others.indptr)
+        and np.array_equal(rows.indices, others.indices)
+        and np.array_equal(rows.data, others.data, equal_nan=True)
     )
 
 
@@ -369,8 +380,7 @@ def digest(X: Any, Y: Any) -> str:
     """SHA-256 of the shapes and of all nonzero values of X (n, d) and Y (n, q), row by row: 64 hexadecimal digits.
 
     Names, storage (dense or sparse), the machine and the sign of zero do not count; one changed
-    value does. NaN, for what is missing or
-    unknown, is a value of its own.
+    value does. NaN, for what is missing or unknown, is a value of its own.
     """
     hasher = hashlib.sha256(DIGEST_FORMAT)
     for matrix in (X, Y):
@@ -384,31 +394,16 @@ def digest(X: Any, Y: Any) -> str:
 def row_kinds(X: Any, Y: Any = None) -> np.ndarray:
     """Numbers (n,) that are equal exactly where rows of X, and of Y if given, are equal; NaN counts as equal to NaN.
 
-    Rows are told apart by 128-bit digests.
+    X is a matrix or a table. Rows are told apart by 128-bit digests.
     """
-    rows = (
-        _row_bytes(X)
-        if Y is None
-        else (x + b"|" + y for x, y in zip(_row_bytes(X), _row_bytes(Y), strict=True))
-    )
+    parts = [canonical(sparse.csr_array(as_features(part))) for part in (X, Y) if part is not None]
     known: dict[bytes, int] = {}
-    return np.array(
-        [
-            known.setdefault(hashlib.blake2b(row, digest_size=16).digest(), len(known))
-            for row in rows
-        ],
-        dtype=np.int64,
-    )
-
-
-def _row_bytes(X: Any) -> Iterator[bytes]:
-    """Columns and values of the nonzero cells of each row."""
-    if sparse.issparse(X):
-        rows = canonical(X.astype(np.float64, copy=False))
-        indices, data = rows.indices.astype("<i8"), rows.data.astype("<f8")
-        for start, stop in pairwise(rows.indptr.tolist()):
-            yield indices[start:stop].tobytes() + data[start:stop].tobytes()
-    else:
-        for row in np.asarray(X, dtype="<f8"):
-            filled = np.flatnonzero(row)
-            yield filled.astype("<i8").tobytes() + row[filled].tobytes()
+    kinds = np.empty(X.shape[0], dtype=np.int64)
+    for row in range(len(kinds)):
+        hasher = hashlib.blake2b(digest_size=16)
+        for part in parts:
+            cells = slice(part.indptr[row], part.indptr[row + 1])
+            hasher.update(part.indices[cells].astype("<i8").tobytes() + b"|")
+            hasher.update(part.data[cells].tobytes() + b"|")
+        kinds[row] = known.setdefault(hasher.digest(), len(known))
+    return kinds

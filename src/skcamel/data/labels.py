@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import os
+import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from skcamel.arrays import column_names
 from skcamel.data import DataError, Path_
-from skcamel.data.cells import YES_NO, items_of, list_separator, missing_spellings
+from skcamel.data.cells import YES_NO, is_missing, items_of, list_separator
 from skcamel.data.text import (
     check_claimed_size,
     check_different_labels,
@@ -18,9 +22,8 @@ from skcamel.data.text import (
     shortened,
 )
 
-GAPS = frozenset(missing_spellings())
 MARKS = frozenset(["x", "✓"])
-CURE = (
+HINT = (
     "labels are 0 and 1, -1 and +1, yes and no, or x and empty. Are the right columns named as"
     " labels?"
 )
@@ -36,6 +39,21 @@ class Labels(NamedTuple):
     columns: tuple[str, ...]  # of the table that they were taken from
 
 
+class Cells(NamedTuple):
+    """The different cells of a column, and which of them each row holds."""
+
+    values: list[Any]  # text, or a tuple of texts where the cell is a list
+    codes: np.ndarray  # (n,); -1 where there is no cell
+
+    def row(self, value: Any) -> int:
+        """First row, from 1, that holds a value."""
+        return int((self.codes == self.values.index(value)).argmax()) + 1
+
+    def each(self, numbers: Sequence[float], missing: float) -> np.ndarray:
+        """The number of the value of each row."""
+        return np.array([*numbers, missing], dtype=np.float64)[self.codes]
+
+
 def take_labels(table: Any, labels: LabelColumns, source: Path_) -> tuple[Any, Labels]:
     """Take the labels out of a table.
 
@@ -43,12 +61,12 @@ def take_labels(table: Any, labels: LabelColumns, source: Path_) -> tuple[Any, L
     ----------
     table : pyarrow.Table or frame of pandas or polars
         n rows.
-    labels : list of str, str, int or list of int
-        The label columns: their names; a prefix of their names; how many of the last columns, or of
-        the first where negative; or
-        their positions, from 0. A single column may hold lists (``[a, b]``, ``a|b``, ``a;b`` or
-        ``a, b``), or one word per row:
-        their items are the labels.
+    labels : str, list of str, int or list of int
+        The label columns: a name; names with commas between them, such as ``'a,b'`` or
+        ``'a,"b, c"``; a pattern, such as ``"topic_*"``; a list of names and patterns; how many of
+        the last columns, or of the first where negative; or positions, from 0. A single column may
+        hold lists (``[a, b]``, ``a|b``, ``a;b``, and ``a, b`` where the items come in other
+        combinations too), or one word per row: their items are the labels.
     source : str or path
         The file, as shown in messages.
 
@@ -57,19 +75,78 @@ def take_labels(table: Any, labels: LabelColumns, source: Path_) -> tuple[Any, L
     table : of the same kind
         Without the label columns.
     labels : Labels
-        A gap is unknown (NaN). In a column of written lists an empty cell is an empty list: no
-        label.
+        A missing value is unknown (NaN). In a column of written lists an empty cell is an empty
+        list: no label.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> rest, labels = take_labels(pd.DataFrame({"x": [1, 2, 3], "tags": ["sea|sun", None, "sun"]}), ["tags"], "holidays.csv")
+    >>> table = pd.DataFrame({"x": [1, 2, 3], "tags": ["sea|sun", None, "sun"]})
+    >>> rest, labels = take_labels(table, "tags", "holidays.csv")
     >>> labels.names, labels.Y.tolist(), list(rest.columns)
     (('sea', 'sun'), [[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]], ['x'])
     """
-    names = column_names(table)
-    columns = tuple(name for name, flag in zip(names, label_columns(names, labels, source)) if flag)
+    columns = label_columns(column_names(table) or [], labels, source)
     return without(table, columns), Labels(*labels_in(table, columns, source), columns)
+
+
+def label_columns(names: Sequence[str], labels: LabelColumns, source: Path_) -> tuple[str, ...]:
+    """Names of the label columns, in the order of the table."""
+    if isinstance(labels, str) and labels not in names and re.fullmatch(r"-?\d+", labels):
+        labels = int(labels)
+    if isinstance(labels, str):
+        chosen = _named(labels, names, source)
+    elif isinstance(labels, int | np.integer):
+        chosen = names[-labels:] if labels > 0 else names[:-labels]
+    else:
+        chosen: Sequence[str] = []
+        for label in labels:
+            if isinstance(label, str):
+                chosen = [*chosen, *_matching(label, names, source)]
+            elif 0 <= label < len(names):
+                chosen = [*chosen, names[label]]
+            else:
+                problem = f"no column stands at position {label}"
+                raise DataError(f"{problem}; the table has {len(names)}, from 0.", path=source)
+    if not 0 < len(set(chosen)) < len(names):
+        raise DataError(
+            f"{str(labels)[:60]!r} as labels names {len(set(chosen))} of {len(names)} columns; name"
+            " at least one, and leave at least one feature.",
+            path=source,
+        )
+    return tuple(name for name in names if name in chosen)
+
+
+def _named(text: str, names: Sequence[str], source: Path_) -> list[str]:
+    """Columns of a name, of a pattern, or of several with commas between them."""
+    if text in names:
+        return [text]
+    try:
+        parts: list[str] = next(csv.reader([text], skipinitialspace=True), [text])
+    except csv.Error as error:
+        raise DataError(
+            f"{text[:60]!r} as labels cannot be read ({error}); put names with commas or ends of"
+            " line in double quotes.",
+            path=source,
+        ) from None
+    parts = [part.strip() for part in parts if part.strip()]
+    return [name for part in parts for name in _matching(part, names, source)]
+
+
+def _matching(wanted: str, names: Sequence[str], source: Path_) -> list[str]:
+    """The column of a name, or those that a pattern such as ``topic_*`` means."""
+    if wanted in names:
+        return [wanted]
+    pattern = re.compile(".*".join(map(re.escape, wanted.split("*"))), re.DOTALL)
+    found = [name for name in names if pattern.fullmatch(name)]
+    if not found:
+        known = f"the columns are {shortened(names)}"
+        raise DataError(
+            f"no column is called {wanted[:60]!r}; {known}. 'topic_*' stands for all that begin"
+            " with topic_.",
+            path=source,
+        )
+    return found
 
 
 def labels_in(
@@ -77,163 +154,163 @@ def labels_in(
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Names and values (n, q) of the labels in these columns; where there is one it may hold lists."""
     if len(columns) == 1:
-        return label_matrix(cells_of(table, columns[0]), columns[0], source)
+        cells = cells_of(table, columns[0])
+        lists = _lists(cells)
+        if lists is not None:
+            return _of_lists(cells, lists, columns[0], source)
     check_different_labels(columns, source)
     _check_room(len(table), len(columns), source)
     Y = np.empty((len(table), len(columns)))
     for k, name in enumerate(columns):
-        Y[:, k] = label_vector(cells_of(table, name), name, source)
+        Y[:, k] = _two_values(cells_of(table, name), name, source)
     return tuple(columns), Y
 
 
-def label_matrix(cells: np.ndarray, name: str, source: Path_) -> tuple[tuple[str, ...], np.ndarray]:
-    """Names and values (n, q) of the labels in one column: a label of two values, or lists of labels."""
-    lists = item_lists(cells, name, source)
-    if lists is None:
-        return (name,), label_vector(cells, name, source)[:, None]
-    names = tuple(sorted({item for items in lists for item in items or ()}))
-    if not names:
-        raise no_label(name, source)
-    _check_room(len(lists), len(names), source)
-    places = {item: k for k, item in enumerate(names)}
-    Y = np.zeros((len(lists), len(names)))
-    for row, items in enumerate(lists):
-        if items is None:
-            Y[row] = np.nan
-        else:
-            Y[row, [places[item] for item in items]] = 1
-    return names, Y
-
-
-def no_label(name: str, source: Path_) -> DataError:
-    """Refuse lists without items."""
-    return DataError(
-        f"column {name[:60]!r} names no label in any row; is the right column named as labels?",
-        path=source,
-    )
-
-
-def label_vector(cells: np.ndarray, name: str, source: Path_) -> np.ndarray:
-    """A label of two values (n,): 1, 0, and NaN for gaps; `cells` are numbers, or objects with None for gaps."""
-    if cells.dtype.kind == "O":
-        cells = _numbered(cells, name, source)
-    check_two_values(cells, name, source)
-    negative = cells == -1
-    if negative.any() and (cells == 0).any():
-        raise two_codings(name, source)
-    return np.where(negative, 0.0, cells)
-
-
-def check_two_values(cells: np.ndarray, name: str, source: Path_, first: int = 0) -> None:
-    """Refuse numbers that are no labels; `first` is the row of the first cell, from 0."""
-    odd = np.flatnonzero(~(np.isin(cells, (-1, 0, 1)) | np.isnan(cells)))
-    if odd.size:
+def _two_values(cells: Cells, name: str, source: Path_) -> np.ndarray:
+    """A label of two values (n,): 1, 0, and NaN where it is missing, but 0 for empty cells beside marks."""
+    marked = any(_is_mark(value) for value in cells.values)
+    numbers: list[float] = []
+    for value in cells.values:
+        number = _meaning(value, marked=marked)
+        if number not in (-1, 0, 1) and number == number:
+            row = cells.row(value)
+            problem = f"{str(value)[:40]!r} in column {name[:60]!r}, row {row}"
+            raise DataError(f"{problem}; {HINT}", path=source)
+        numbers.append(number)
+    if -1 in numbers and 0 in numbers:
         raise DataError(
-            f"label {name[:60]!r} is {cells[odd[0]]:g} in row {first + odd[0] + 1}; {CURE}",
+            f"label {name[:60]!r} holds -1 and 0; labels are 0 and 1, or -1 and +1: recode it.",
             path=source,
         )
+    return cells.each([max(number, 0.0) for number in numbers], 0.0 if marked else np.nan)
 
 
-def two_codings(name: str, source: Path_) -> DataError:
-    """Refuse a label of three values."""
-    return DataError(
-        f"label {name[:60]!r} holds -1 and 0; labels are 0 and 1, or -1 and +1: recode it.",
-        path=source,
-    )
+def _is_mark(value: Any) -> bool:
+    return isinstance(value, str) and value.casefold() in MARKS
 
 
-def _numbered(cells: np.ndarray, name: str, source: Path_) -> np.ndarray:
-    """Words and marks as numbers; NaN for gaps, but 0 for empty cells beside marks."""
-    texts = [None if cell is None else key_text(cell) for cell in cells]
-    known, wrong = meanings({text for text in texts if text is not None})
-    if wrong:
-        row, text = next((row, text) for row, text in enumerate(texts, 1) if text in wrong)
-        raise wrong_word(text, name, row, source)
-    return np.array([known[text or ""] for text in texts], dtype=np.float64)
-
-
-def meanings(found: Collection[str]) -> tuple[dict[str, float], set[str]]:
-    """What each of the texts of a label of two values means, 1, 0 or NaN, gaps among them; and those that mean nothing.
-
-    Examples
-    --------
-    >>> known, wrong = meanings(["x"])
-    >>> known["x"], known[""], wrong
-    (1.0, 0.0, set())
-    """
-    marks = {text for text in found if text.casefold() in MARKS}
-    values = {text: _meaning(text) for text in set(found) - marks - GAPS}
-    wrong = {text for text, value in values.items() if value is None} or (
-        marks if values else set()
-    )
-    said = {text: value for text, value in values.items() if value is not None}
-    return {
-        **dict.fromkeys(GAPS, np.nan),
-        **said,
-        **dict.fromkeys(marks, 1.0),
-        "": 0.0 if marks else np.nan,
-    }, wrong
-
-
-def wrong_word(text: str, name: str, row: int, source: Path_) -> DataError:
-    """Refuse a cell that means neither yes nor no."""
-    return DataError(f"{text[:40]!r} in column {name[:60]!r}, row {row}; {CURE}", path=source)
-
-
-def _meaning(text: str) -> float | None:
-    """1, 0 or another number; None where the text means neither."""
-    if text.casefold() in YES_NO:
-        return YES_NO[text.casefold()]
+def _meaning(value: Any, *, marked: bool) -> float:
+    """What the cell of a label says: 1, 0 or another number, NaN where it is missing; infinity where it says nothing."""
+    if _is_mark(value) or (marked and value == ""):
+        return float(value != "")
+    if isinstance(value, str) and is_missing(value):
+        return np.nan
+    if marked or not isinstance(value, str):
+        return np.inf
+    if value.casefold() in YES_NO:
+        return YES_NO[value.casefold()]
     try:
-        return float(text)
+        return float(value)
     except ValueError:
-        return None
+        return np.inf
 
 
-def item_lists(cells: np.ndarray, name: str, source: Path_) -> list[Sequence[str] | None] | None:
-    """Items of each cell, None for gaps; None at all where the column does not hold lists or words, but a label of two values."""
-    if cells.dtype.kind != "O":
-        return None
-    filled = [
-        cell
-        for cell in cells
-        if cell is not None and not (isinstance(cell, str) and cell.strip() in GAPS)
-    ]
-    if any(_is_list(cell) for cell in filled):
-        return [None if cell is None else _items_of(cell) for cell in cells]
-    items = written_lists({key_text(cell) for cell in filled})
-    return (
-        None if items is None else [items["" if cell is None else key_text(cell)] for cell in cells]
-    )
-
-
-def written_lists(texts: Collection[str]) -> dict[str, Sequence[str] | None] | None:
-    """Items of each of the texts of a column, gaps among them; None at all where it is a label of two values."""
-    separator = list_separator(texts)
-    if separator is None and (
-        not texts or any(_meaning(text) is not None or text.casefold() in MARKS for text in texts)
-    ):
+def _lists(cells: Cells) -> list[Sequence[str] | None] | None:
+    """The items of each value, None where it is missing; None at all where the column is a label of two values."""
+    texts = [value for value in cells.values if isinstance(value, str)]
+    if len(texts) < len(cells.values):
+        return [None if value == "" else items_of(value, None) for value in cells.values]
+    filled = [text for text in texts if not is_missing(text)]
+    separator = list_separator(filled)
+    if separator == "," and not _items_recur(filled):
+        separator = None
+    if separator is None and not (filled and all(map(_says_nothing, filled))):
         return None  # also where words stand beside 1 or yes, more likely slips than labels
-    items: dict[str, Sequence[str] | None] = {text: items_of(text, separator) for text in texts}
-    return (
-        items | dict.fromkeys(GAPS, None) | {"": ()}
-    )  # nothing written is no label, a word for a gap is unknown
+    items: list[Sequence[str] | None] = []
+    for text in texts:
+        missing = text != "" and is_missing(text)
+        items.append(None if missing else items_of(text, separator))
+    return items
 
 
-def _is_list(cell: object) -> bool:
-    return isinstance(cell, (list, tuple, set, np.ndarray))
+def _says_nothing(text: str) -> bool:
+    return np.isinf(_meaning(text, marked=False))
 
 
-def _items_of(cell: Any) -> list[str]:
-    return (
-        [key_text(item) for item in cell if item is not None]
-        if _is_list(cell)
-        else [key_text(cell)]
-    )
+def _items_recur(texts: Sequence[str]) -> bool:
+    """Whether at least half of the parts between commas stand in other combinations too, unlike those of ``Berlin, DE``."""
+    cells = Counter(item for text in texts for item in set(items_of(text, ",")))
+    return 2 * sum(count > 1 for count in cells.values()) >= len(cells)
+
+
+def _of_lists(
+    cells: Cells, lists: Sequence[Sequence[str] | None], name: str, source: Path_
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """Labels that are the items of lists; a list that is missing is unknown, an empty cell among texts is an empty list."""
+    names = tuple(sorted({item for items in lists for item in items or ()}))
+    if not names:
+        raise DataError(
+            f"column {name[:60]!r} names no label in any row; is the right column named as labels?",
+            path=source,
+        )
+    _check_room(len(cells.codes), len(names), source)
+    places = {item: k for k, item in enumerate(names)}
+    rows = np.zeros((len(lists) + 1, len(names)))  # of each value; the last for rows without a cell
+    for row, items in zip(rows, lists, strict=False):
+        if items is None:
+            row[:] = np.nan
+        else:
+            row[[places[item] for item in items]] = 1
+    if any(isinstance(value, tuple) for value in cells.values):
+        rows[-1] = np.nan
+    return names, rows[cells.codes]
+
+
+def cells_of(table: Any, name: str) -> Cells:
+    """The cells of a column of a pyarrow table or of a frame."""
+    cells, codes = _distinct(table, name)
+    known: dict[Any, int] = {}
+    places = [known.setdefault(_text(cell), len(known)) for cell in cells]
+    return Cells(list(known), np.array([*places, -1], dtype=np.int64)[codes])
+
+
+def _distinct(table: Any, name: str) -> tuple[list[Any], np.ndarray]:
+    """Cells of a column as Python objects, and the place of each row among them; -1 for a null. Equal ones come once if that is fast."""
+    if hasattr(table, "column_names"):
+        column = table.column(name)
+        if not hasattr(column.type, "value_type") or hasattr(column.type, "index_type"):
+            coded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+            codes = np.array(coded.indices.fill_null(-1), dtype=np.int64)
+            return coded.dictionary.to_pylist(), codes
+        cells = column.to_pylist()
+    elif hasattr(table, "iloc"):
+        column = table[name].astype(object)
+        cells = column.where(column.notna(), None).tolist()
+    else:
+        cells = table[name].to_list()
+    there = np.array([cell is not None for cell in cells], dtype=bool)
+    codes = np.where(there, np.cumsum(there) - 1, -1)
+    return [cell for cell in cells if cell is not None], codes
+
+
+def _text(cell: object) -> str | tuple[str, ...]:
+    """Text of a cell, a tuple of texts for a list."""
+    if isinstance(cell, (list, tuple, set, np.ndarray)):
+        return tuple(key_text(item) for item in cell if item is not None)
+    return key_text(cell)
+
+
+def key_text(cell: object) -> str:
+    """Text of a cell; whole numbers have no ``.0``."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()
+
+
+def without(table: Any, columns: Collection[str]) -> Any:
+    """Return the table without these columns, of the same kind."""
+    if hasattr(table, "drop_columns"):
+        return table.drop_columns(list(columns))
+    return table.drop(columns=list(columns)) if hasattr(table, "iloc") else table.drop(columns)
 
 
 def join_labels(
-    table: Any, key: str, other: Any, source: Path_, other_source: Path_
+    table: Any,
+    key: str,
+    other: Any,
+    source: Path_,
+    other_source: Path_,
+    labels: LabelColumns | None = None,
 ) -> tuple[Any, Labels]:
     """Find the labels of a table in a second one, by a key column that both have.
 
@@ -248,6 +325,8 @@ def join_labels(
         repeat.
     source, other_source : str or path
         The two files, as shown in messages.
+    labels : optional
+        Which of the other columns are labels, as in :func:`take_labels`; by default all are.
 
     Returns
     -------
@@ -264,92 +343,48 @@ def join_labels(
     >>> join_labels(photos, "id", tags, "photos.csv", "tags.csv")[1].Y.tolist()
     [[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]]
     """
-    for frame, path in ((table, source), (other, other_source)):
-        if key not in column_names(frame):
-            raise DataError(
-                f"no column is called {key[:60]!r}; the columns are"
-                f" {shortened(column_names(frame))}.",
-                path=path,
-            )
-    places = _places(keys_of(table, key), key, source)
-    theirs = keys_of(other, key)
-    columns = tuple(name for name in column_names(other) if name != key)
+    places = {text: row for row, text in enumerate(_keys(table, key, source, unique=True))}
+    keys = _keys(other, key, other_source)
+    columns = tuple(name for name in column_names(other) or () if name != key)
     if not columns:
-        raise DataError(
-            f"holds no column beside the key {key[:60]!r}; add the labels.", path=other_source
-        )
-    unknown = next((row for row, text in enumerate(theirs) if text not in places), None)
-    if unknown is not None:
-        problem = (
-            f"row {unknown + 1} has the {key[:60]!r} {theirs[unknown][:60]!r}, which"
-            f" {os.path.basename(source)} does not have"
-        )
-        raise DataError(f"{problem}; correct or remove it.", path=other_source)
+        problem = f"holds no column beside the key {key[:60]!r}; add the labels."
+        raise DataError(problem, path=other_source)
+    if labels is not None:
+        columns = label_columns([key, *columns], labels, other_source)
+    for row, text in enumerate(keys, 1):
+        if text not in places:
+            problem = f"row {row} has the {key[:60]!r} {text[:60]!r}"
+            lacking = f"which {os.path.basename(source)} does not have"
+            raise DataError(f"{problem}, {lacking}; correct or remove it.", path=other_source)
     names, found = labels_in(other, columns, other_source)
-    rows = np.array([places[text] for text in theirs], dtype=np.int64)
-    twice = first_repeated(theirs)
+    twice = first_repeated(keys)
     if twice is not None and names == columns:
         raise DataError(f"{key[:60]!r} is {twice[:60]!r} in two rows; keep one.", path=other_source)
     Y = np.full((len(table), len(names)), np.nan if twice is None else 0.0)
+    rows = np.array([places[text] for text in keys], dtype=np.int64)
     np.fmax.at(Y, rows, found)  # a label that any row of the key names; unknown only where all are
     return table, Labels(names, Y, ())
 
 
-def _places(texts: list[str], key: str, source: Path_) -> dict[str, int]:
-    """Row of each key; empty and repeated ones are refused."""
-    places: dict[str, int] = {}
-    for row, text in enumerate(texts):
-        if text in GAPS:
-            raise DataError(
-                f"{key[:60]!r} is empty in row {row + 1}; each row needs a key.", path=source
-            )
-        if text in places:
-            raise DataError(
-                f"{key[:60]!r} is {text[:60]!r} in rows {places[text] + 1} and {row + 1}; keep"
-                " one.",
-                path=source,
-            )
-        places[text] = row
-    return places
-
-
-def label_columns(names: Sequence[str], labels: LabelColumns, path: Path_) -> np.ndarray:
-    """Which columns are labels, as a mask."""
-    width = len(names)
-    positions = _positions(names, labels, path)
-    wrong = [position for position in positions if not 0 <= position < width]
-    if wrong or not 0 < len(positions) < width:
-        asked = f"position {wrong[0]}" if wrong else f"{len(positions)} labels"
-        raise DataError(
-            f"{str(labels)[:60]!r} as labels asks for {asked}, the table has {width} columns; leave"
-            " at least one feature.",
-            path=path,
-        )
-    mask = np.zeros(width, dtype=bool)
-    mask[positions] = True
-    return mask
-
-
-def _positions(names: Sequence[str], labels: LabelColumns, path: Path_) -> list[int]:
-    if isinstance(labels, str):
-        found = [position for position, name in enumerate(names) if name.startswith(labels)]
-        if not found:
-            raise DataError(
-                f"no column begins with {labels!r}; the columns are {shortened(names)}.", path=path
-            )
-        return found
-    if isinstance(labels, int | np.integer):
-        count = min(abs(int(labels)), len(names))
-        return list(range(len(names) - count, len(names)) if labels > 0 else range(count))
-    wanted = list(labels)
-    places = {name: position for position, name in enumerate(names)}
-    absent = [name for name in wanted if isinstance(name, str) and name not in places]
-    if absent:
-        raise DataError(
-            f"no column is called {shortened(absent)}; the columns are {shortened(names)}.",
-            path=path,
-        )
-    return [places[label] if isinstance(label, str) else int(label) for label in wanted]
+def _keys(table: Any, key: str, source: Path_, *, unique: bool = False) -> list[str]:
+    """The key of each row as text; where they must be `unique`, missing and repeated ones are refused."""
+    names = column_names(table) or []
+    if key not in names:
+        problem = f"no column is called {key[:60]!r}; the columns are {shortened(names)}."
+        raise DataError(problem, path=source)
+    cells = cells_of(table, key)
+    keys = [*cells.values, ""]
+    found = [str(keys[code]) for code in cells.codes]
+    rows: dict[str, int] = {}
+    for row, text in enumerate(found if unique else (), 1):
+        if is_missing(text):
+            problem = f"{key[:60]!r} is empty in row {row}; each row needs a key."
+            raise DataError(problem, path=source)
+        if text in rows:
+            problem = f"{key[:60]!r} is {text[:60]!r} in rows {rows[text]} and {row}; keep one."
+            raise DataError(problem, path=source)
+        rows[text] = row
+    return found
 
 
 def _check_room(n: int, q: int, source: Path_) -> None:
@@ -357,87 +392,3 @@ def _check_room(n: int, q: int, source: Path_) -> None:
         check_claimed_size(8 * n * q, f"{n} rows x {q} labels", source)
     else:
         check_memory(8 * n * q, f"Room for {n} rows x {q} labels", source)
-
-
-def column_names(table: Any) -> list[str]:
-    """Column names of a pyarrow table or of a frame."""
-    return [str(name) for name in getattr(table, "column_names", None) or table.columns]
-
-
-def without(table: Any, columns: Collection[str]) -> Any:
-    """Return the table without these columns, of the same kind."""
-    left = set(columns)
-    kept = [position for position, name in enumerate(column_names(table)) if name not in left]
-    return (
-        table.iloc[:, kept]
-        if hasattr(table, "iloc")
-        else table.select(kept)
-        if hasattr(table, "column_names")
-        else table[:, kept]
-    )
-
-
-def cells_of(table: Any, name: str) -> np.ndarray:
-    """Cells of one column (n,): float64 with NaN for gaps where they are numbers, else objects with None for gaps."""
-    if hasattr(table, "iloc"):  # pandas
-        column = table.iloc[:, column_names(table).index(name)]
-        if getattr(column.dtype, "kind", "O") in "iufb":
-            return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    elif hasattr(table, "column_names"):  # pyarrow
-        return arrow_cells(table.column(name))
-    elif table[name].dtype.is_numeric() or str(table[name].dtype) == "Boolean":  # polars
-        return table[name].cast(float).fill_null(float("nan")).to_numpy()
-    return _objects(objects_of(table, name))
-
-
-def arrow_cells(column: Any) -> np.ndarray:
-    """Do the same for a column of pyarrow."""
-    import pyarrow as arrow
-
-    kind = column.type
-    if arrow.types.is_dictionary(kind):
-        column, kind = column.cast(kind.value_type), kind.value_type
-    if arrow.types.is_boolean(kind):
-        column, kind = column.cast(arrow.int8()), arrow.int8()
-    if arrow.types.is_null(kind):
-        return np.full(len(column), np.nan)
-    if (
-        arrow.types.is_integer(kind)
-        or arrow.types.is_floating(kind)
-        or arrow.types.is_decimal(kind)
-    ):
-        return np.array(column.cast(arrow.float64(), safe=False), dtype=np.float64)
-    return _objects(column.to_pylist())
-
-
-def objects_of(table: Any, name: str) -> list[Any]:
-    """Cells of one column as Python objects, None for gaps."""
-    if not hasattr(table, "iloc"):
-        return (
-            table.column(name).to_pylist()
-            if hasattr(table, "column_names")
-            else table[name].to_list()
-        )
-    cells = table.iloc[:, column_names(table).index(name)].astype(object)
-    return [
-        None if gap is True else cell for cell, gap in zip(cells.tolist(), cells.isna().tolist())
-    ]
-
-
-def keys_of(table: Any, name: str) -> list[str]:
-    """Keys as text, whole numbers without ``.0``; "" for gaps."""
-    return [
-        "" if cell is None or cell != cell else key_text(cell) for cell in objects_of(table, name)
-    ]
-
-
-def key_text(cell: object) -> str:
-    """Text of a cell; whole numbers have no ``.0``."""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell).strip()
-
-
-def _objects(cells: Sequence[object]) -> np.ndarray:
-    """Lists as cells, not as further dimensions."""
-    return np.fromiter(cells, dtype=object, count=len(cells))

@@ -37,7 +37,6 @@ from skcamel.data.text import counted, first_repeated, shortened
 from skcamel.memory import require
 
 WORDS = (Category, Date, Tags, Text)  # kinds whose columns a scaling would spoil
-WRITTEN = ("id", "text", "category", "tags")  # kinds whose cells count as they are written
 # output columns of categories and tags from which the output is sparse, as it always is with text
 MANY = 200
 FEW_UNSEEN = 2  # unseen values that are worth a warning, if they are most
@@ -270,12 +269,6 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             both = [kind for name, kind in wanted if name == twice]
             raise ValueError(f"{twice!r:.80} is named by {' and by '.join(both)}; name it once.")
         return dict(wanted)
-
-    def as_written(self) -> list[str]:
-        """Columns of a file whose cells count as they are written, such as ``007``: those of words, as far as they are known."""
-        if not hasattr(self, "columns_"):
-            return [*self.id, *self.text, *self.category]
-        return [name for name, kind in self.kinds_.items() if kind in WRITTEN]
 
     @property
     def kinds_(self) -> dict[str, str]:

@@ -15,9 +15,9 @@ from sklearn.model_selection import KFold
 
 from skcamel.checks import check_number
 from skcamel.data.catalogue import load_dataset
-from skcamel.data.dataset import Dataset, row_numbers
-from skcamel.data.formats import read_dataset
+from skcamel.data.dataset import Dataset, is_table, row_numbers
 from skcamel.data.preparer import TablePreparer
+from skcamel.data.sources import read_dataset
 from skcamel.data.splitting import MultilabelStratifiedKFold
 from skcamel.experiment.unit import Source, Split
 
@@ -150,15 +150,15 @@ def with_groups(dataset: Dataset, groups: Any) -> tuple[Dataset, np.ndarray]:
         column = names.index(groups)
         others = np.arange(dataset.d) != column
         where = f"The column {groups!r} of {dataset.name}"
-        values = dataset.X[:, [column]]
         table = None if dataset.table is None else dataset.table.drop_columns([groups])
-        dataset = replace(
-            dataset,
-            X=dataset.X[:, others],
-            feature_names=tuple(np.array(names, dtype=object)[others]),
-            table=table,
-        )
-        groups = (values.toarray() if hasattr(values, "toarray") else values).ravel()
+        if is_table(dataset.X):
+            values, X = np.array(dataset.X[groups].to_pylist(), dtype=object), table
+        else:
+            values, X = dataset.X[:, [column]], dataset.X[:, others]
+            values = (values.toarray() if hasattr(values, "toarray") else values).ravel()
+        left = tuple(name for name in names if name != groups)
+        dataset = replace(dataset, X=X, feature_names=left, table=table)
+        groups = values
     values = np.asarray(groups)
     if values.shape != (dataset.n,):
         raise ValueError(f"{where} has shape {values.shape}; each of {dataset.n} rows needs one.")

@@ -43,8 +43,8 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from skcamel.checks import LARGEST
+from skcamel.data.matching import check_remembered
 from skcamel.data.pipeline import LabelPipeline
-from skcamel.matching import check_remembered
 from skcamel.model_file.archive import ModelFileError, archive
 
 # The only classes that a file can name, and where they live.

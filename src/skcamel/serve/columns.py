@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 
 from skcamel.arrays import default_names, dense
 from skcamel.data.columns import Category, Date, Flag, LearnedColumn, LeftOut, Number, Tags, Text
+from skcamel.data.matching import expected_by, preparer_of
 from skcamel.data.pipeline import final
-from skcamel.matching import expected_by, preparer_of
 
 TYPICAL_WORDS = 5
 DATES = {
@@ -44,7 +44,7 @@ def columns_of(model: Any) -> list[dict[str, Any]]:
             for part in parts
         ]
     expected = expected_by(model)
-    names = expected.columns() or default_names("x", expected.n_features)
+    names = expected.features or default_names("x", expected.n_features)
     typical = mean if model is estimator else np.zeros(len(names))
     return [
         {"name": str(name), "kind": "number", "typical": _rounded(value)}

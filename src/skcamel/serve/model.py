@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field, create_model
 
 from skcamel.camel.base import BaseCamel
 from skcamel.checks import names_compared
+from skcamel.data.matching import preparer_of
 from skcamel.data.pipeline import final, prepared, source_names, transformers
-from skcamel.matching import preparer_of
 from skcamel.predictions import Predictions, explained, reasons
 from skcamel.serve.columns import columns_of, row_type
 

@@ -104,18 +104,14 @@ def test_a_constant_label_leaves_the_others_unchanged(value):
     assert (with_constant[:, 1] == value).all()
 
 
-def test_the_seed_decides_everything_and_jobs_nothing(monkeypatch):
+def test_the_seed_decides_everything_and_groups_nothing(monkeypatch):
     X, Y = overlapping.make()
+    one = EnsembleOfClassifierChains(4, random_state=1).fit(X, Y).predict_proba(X)
     monkeypatch.setattr(transformation, "TOGETHER", 2 * Y.size)
-    one, two = (
-        EnsembleOfClassifierChains(4, random_state=1, n_jobs=jobs).fit(X, Y).predict_proba(X)
-        for jobs in (None, 2)
-    )
-    np.testing.assert_array_equal(one, two)
-    assert (
-        abs(one - EnsembleOfClassifierChains(4, random_state=2).fit(X, Y).predict_proba(X)).max()
-        > 1e-3
-    )
+    two = EnsembleOfClassifierChains(4, random_state=1).fit(X, Y).predict_proba(X)
+    np.testing.assert_allclose(one, two, atol=1e-3)
+    other = EnsembleOfClassifierChains(4, random_state=2).fit(X, Y).predict_proba(X)
+    assert abs(one - other).max() > 1e-3
 
 
 def test_an_estimator_of_choice_gives_scikit_learns_chain():

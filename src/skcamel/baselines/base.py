@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy import ndarray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
@@ -33,10 +34,10 @@ class Training(NamedTuple):
     """What a method learns from."""
 
     X: Array  # (n, d)
-    Y: np.ndarray  # (n, q) in {0, 1}, NaN where unknown
-    weights: np.ndarray | None  # (n,)
+    Y: ndarray  # (n, q) in {0, 1}, NaN where unknown
+    weights: ndarray | None  # (n,)
 
-    def rows(self, which: np.ndarray) -> Training:
+    def rows(self, which: ndarray) -> Training:
         """Some of the rows, by numbers or as a mask."""
         if which.dtype == bool and which.all():
             return self
@@ -75,7 +76,7 @@ class Baseline(MultiLabelClassifier):
     def _learn(self, data: Training) -> None:
         raise NotImplementedError
 
-    def _confidences(self, X: Array) -> np.ndarray:
+    def _confidences(self, X: Array) -> ndarray:
         raise NotImplementedError
 
     def _has_probabilities(self) -> bool:
@@ -123,13 +124,13 @@ class Baseline(MultiLabelClassifier):
             self.thresholds_ = np.where(unknown.all(axis=0), np.maximum(found, 0.0), found)
         return self
 
-    def _learn_all(self, data: Training) -> np.ndarray:
+    def _learn_all(self, data: Training) -> ndarray:
         """Learn from the rows that have weight, and return the thresholds, (q,)."""
         data = data.with_weight()
         self._learn(data)
         return self._thresholds(data)
 
-    def _thresholds(self, data: Training) -> np.ndarray:
+    def _thresholds(self, data: Training) -> ndarray:
         """Thresholds of the labels, (q,); tuned ones come from the scores of inner folds."""
         scores = self._left_out_scores(data) if is_tuned(self.threshold) else data.Y
         known = ~np.isnan(data.Y)
@@ -139,7 +140,7 @@ class Baseline(MultiLabelClassifier):
         scores = np.where(known, scores, 0.0)
         return thresholds(self.threshold, data.Y > 0, scores, weights)
 
-    def _left_out_scores(self, data: Training) -> np.ndarray:
+    def _left_out_scores(self, data: Training) -> ndarray:
         """Score of every row by a model that learned without its fold, (n, q)."""
         n = len(data.Y)
         if n < 2:
@@ -158,12 +159,12 @@ class Baseline(MultiLabelClassifier):
                 scores[test] = model._scores_of(model._confidences(data.X[test]))
         return scores
 
-    def _scores_of(self, F: np.ndarray) -> np.ndarray:
+    def _scores_of(self, F: ndarray) -> ndarray:
         return in_order(F) if self._has_probabilities() else half_less(F)
 
     def _outputs(self, X: Array) -> Outputs:
         F = self._confidences(check_rows(self, X, reset=False, pairwise=False).astype(np.float64))
-        link = partial(_confidences_of, F) if self._has_probabilities() else None
+        link = partial(_given, F) if self._has_probabilities() else None
         return Outputs(
             self._scores_of(F),
             self.thresholds_,
@@ -174,7 +175,7 @@ class Baseline(MultiLabelClassifier):
         )
 
 
-def _confidences_of(F: np.ndarray, _scores: np.ndarray) -> np.ndarray:
+def _given(F: ndarray, _scores: ndarray) -> ndarray:
     """Probabilities as they are: scores hold fewer digits."""
     return F
 
@@ -209,7 +210,7 @@ class WithThresholds(Baseline):
         y = data.Y[:, 0] if data.Y.shape[1] == 1 else data.Y
         self.estimator_ = clone_fitted(self.estimator, data.X, y, data.weights)
 
-    def _confidences(self, X: Array) -> np.ndarray:
+    def _confidences(self, X: Array) -> ndarray:
         given = self.estimator_.predict_proba(X)
         if isinstance(given, list):
             pairs = zip(given, self.estimator_.classes_, strict=True)
@@ -219,7 +220,7 @@ class WithThresholds(Baseline):
         return np.asarray(dense(given))
 
 
-def half_less(F: np.ndarray) -> np.ndarray:
+def half_less(F: ndarray) -> ndarray:
     """Scores F - 1/2; 0 becomes the smallest positive number.
 
     >>> half_less(np.array([0.25, 0.5, 1.0])) > 0
@@ -230,7 +231,7 @@ def half_less(F: np.ndarray) -> np.ndarray:
     return scores
 
 
-def in_order(P: np.ndarray) -> np.ndarray:
+def in_order(P: ndarray) -> ndarray:
     """Scores P - 1/2 in the order of the probabilities P, of which small ones would all be rounded to -1/2: 1e-12 log(2P) is added.
 
     >>> np.argsort(in_order(np.array([1e-20, 1e-30, 0.0, 0.5])))
@@ -239,7 +240,7 @@ def in_order(P: np.ndarray) -> np.ndarray:
     return half_less(P) + 1e-12 * np.log(2 * np.maximum(P, SMALLEST))
 
 
-def clone_fitted(base: Any, X: Array, y: np.ndarray, weights: np.ndarray | None) -> Any:
+def clone_fitted(base: Any, X: Array, y: ndarray, weights: ndarray | None) -> Any:
     """A clone fitted on labels in {0, 1}; ValueError if there are weights and it takes none."""
     if weights is None:
         return clone(base).fit(X, y.astype(int))
@@ -251,7 +252,7 @@ def clone_fitted(base: Any, X: Array, y: np.ndarray, weights: np.ndarray | None)
     return clone(base).fit(X, y.astype(int), sample_weight=weights)
 
 
-def class_one(P: Any, classes: Any) -> np.ndarray:
+def class_one(P: Any, classes: Any) -> ndarray:
     """Column of class 1 of probabilities (m, number of classes); zeros where training saw no such class.
 
     >>> class_one([[0.3, 0.7]], [0, 1]), class_one([[1.0]], [0])

@@ -10,6 +10,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy import ndarray
 from scipy import sparse
 
 from skcamel.arrays import Array, namespace, to_device
@@ -26,7 +27,7 @@ POWER_STEPS = 200
 SMALLEST_NORM = np.finfo(np.float64).tiny  # of a direction, so that 0 / 0 is 0
 
 
-def fisher(X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+def fisher(X: Array, Y: ndarray, weights: ndarray | None = None) -> ndarray:
     """Spread within the classes minus gap between them, of every label and feature: (q, d).
 
     With P and N the rows of X (n, d) with and without a label of Y (n, q) in {0, 1}, and m+, m-
@@ -50,8 +51,8 @@ def fisher(X: Array, Y: np.ndarray, weights: np.ndarray | None = None) -> np.nda
 
 
 def _mean_and_spread(
-    X: Array, squares: Array, members: np.ndarray, size: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    X: Array, squares: Array, members: ndarray, size: ndarray
+) -> tuple[ndarray, ndarray]:
     """Mean, and sum of squared distances from it, of the rows that are members: (q, d) each."""
     mean = (members @ X) / np.where(size > 0, size, 1)
     return mean, np.maximum(members @ squares - size * mean**2, 0)
@@ -73,10 +74,10 @@ class RobustRegression(proximal.Problem):
     def __init__(
         self,
         X: Array,
-        Y: np.ndarray,
-        R: np.ndarray,
-        S: np.ndarray,
-        weights: np.ndarray | None = None,
+        Y: ndarray,
+        R: ndarray,
+        S: ndarray,
+        weights: ndarray | None = None,
         device: Any = None,
     ) -> None:
         ridge = proximal.Ridge(rooted(X, weights), rooted(Y, weights))
@@ -250,7 +251,7 @@ class JFSCCV(LinearSearch, BaseJFSC):
         "coarse": every second power
         from 4^-4 to 4^4 and η = 0.1, 125 candidates.
     preset, intercept, threshold, max_iter, tol
-        As in :class:`JFSC`, the tuning of thresholds as in :class:`LLSFCV`.
+        As in :class:`JFSC`.
     cv, scoring, device, random_state
         As in :class:`LLSFCV`.
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Protocol, Self
+from typing import Any, Self
 
 import numpy as np
+from numpy import ndarray
 
 from skcamel.baselines.line_search import wolfe_steps
 
@@ -20,25 +21,11 @@ IDLE = 64 * np.finfo(np.float64).eps  # a step that lowers the objective by no m
 BLOCK = 2**15  # margins whose losses are computed together, so that they stay in the cache
 
 
-class Design(Protocol):
-    """Rows A (n, D) of all problems, known by their products; the first column is 1."""
-
-    shape: tuple[int, int]
-
-    def times(self, W: np.ndarray) -> np.ndarray:
-        """A W."""
-        ...
-
-    def back(self, R: np.ndarray) -> np.ndarray:
-        """Aᵀ R."""
-        ...
-
-
 @dataclass
 class Stacked:
     """Arrays of several problems, whose last axis runs over the problems."""
 
-    def only(self, live: np.ndarray) -> Self:
+    def only(self, live: ndarray) -> Self:
         """The same for the problems of a mask."""
         arrays = (getattr(self, field.name) for field in fields(self))
         return type(self)(*(array.compress(live, axis=-1) for array in arrays))
@@ -52,36 +39,37 @@ class Problems(Stacked):
     for each class, a target is 1 in the column of its class and 0 elsewhere.
     """
 
-    targets: np.ndarray  # (n, K, B)
-    weights: np.ndarray  # (n, B), of sum 1
-    penalty: np.ndarray  # (B,)
-    allowed: np.ndarray  # (D, B), 1 for the columns that a problem may use and 0 for others
+    targets: ndarray  # (n, K, B)
+    weights: ndarray  # (n, B), of sum 1
+    penalty: ndarray  # (B,)
+    allowed: ndarray  # (D, B), 1 for the columns that a problem may use and 0 for others
 
 
 @dataclass
 class Point(Stacked):
     """Where the problems are."""
 
-    coef: np.ndarray  # (D, K, B)
-    margins: np.ndarray  # (n, K, B)
-    objective: np.ndarray  # (B,)
-    gradient: np.ndarray  # (D, K, B)
+    coef: ndarray  # (D, K, B)
+    margins: ndarray  # (n, K, B)
+    objective: ndarray  # (B,)
+    gradient: ndarray  # (D, K, B)
 
 
 @dataclass
 class Pair(Stacked):
     """A step and the change of the gradient along it, which model the curvature."""
 
-    step: np.ndarray  # (D, K, B)
-    change: np.ndarray  # (D, K, B)
-    inverse: np.ndarray  # (B,), 1 / their product, 0 if that is not positive
-    scale: np.ndarray  # (B,), of a direction without a model: from the latest positive product
+    step: ndarray  # (D, K, B)
+    change: ndarray  # (D, K, B)
+    inverse: ndarray  # (B,), 1 / their product, 0 if that is not positive
+    scale: ndarray  # (B,), of a direction without a model: from the latest positive product
 
 
-def minimise(
-    A: Design, problems: Problems, *, tol: float, max_iter: int
-) -> tuple[np.ndarray, np.ndarray]:
+def minimise(A: Any, problems: Problems, *, tol: float, max_iter: int) -> tuple[ndarray, ndarray]:
     """Run problems to their end: weights (D, K, B) and number of steps (B,).
+
+    Rows A (n, D), whose first column is 1, are known by ``A.shape`` and the products ``A.times(W)``
+    and ``A.back(R)``, Aᵀ R.
 
     A problem ends when no entry of its gradient exceeds `tol`, when a step no longer lowers its
     objective, or after `max_iter` steps.
@@ -108,7 +96,7 @@ def minimise(
     return coef, n_iter
 
 
-def _start(A: Design, problems: Problems) -> Point:
+def _start(A: Any, problems: Problems) -> Point:
     """All weights 0."""
     margins = np.zeros_like(problems.targets)
     coef = np.zeros((A.shape[1], *margins.shape[1:]))
@@ -116,7 +104,7 @@ def _start(A: Design, problems: Problems) -> Point:
     return Point(coef, margins, objective, _gradient(A, problems, coef, residual))
 
 
-def _step(A: Design, problems: Problems, point: Point, pairs: list[Pair]) -> Point:
+def _step(A: Any, problems: Problems, point: Point, pairs: list[Pair]) -> Point:
     """The points after a quasi-Newton step; the line search needs no matrix product."""
     direction = _direction(point.gradient, pairs)
     ahead = _product(A.times, direction)
@@ -124,7 +112,7 @@ def _step(A: Design, problems: Problems, point: Point, pairs: list[Pair]) -> Poi
     constant, linear, square = _dot(coef, coef), 2 * _dot(coef, slope), _dot(slope, slope)
     residual = ahead
 
-    def along(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def along(lengths: ndarray) -> tuple[ndarray, ndarray]:
         """Objective and slope at these lengths."""
         nonlocal residual
         loss, residual = loss_and_residual(problems, point.margins, ahead, lengths)
@@ -140,14 +128,14 @@ def _step(A: Design, problems: Problems, point: Point, pairs: list[Pair]) -> Poi
     return Point(coef, margins, objective, _gradient(A, problems, coef, residual))
 
 
-def _gradient(A: Design, problems: Problems, coef: np.ndarray, residual: np.ndarray) -> np.ndarray:
+def _gradient(A: Any, problems: Problems, coef: ndarray, residual: ndarray) -> ndarray:
     gradient = _product(A.back, residual)
     gradient[1:] += 2 * problems.penalty * coef[1:]
     gradient *= problems.allowed[:, None]
     return gradient
 
 
-def _direction(gradient: np.ndarray, pairs: list[Pair]) -> np.ndarray:
+def _direction(gradient: ndarray, pairs: list[Pair]) -> ndarray:
     """The two-loop recursion."""
     direction = -gradient
     shares = []
@@ -174,10 +162,10 @@ def _pair(before: Point, after: Point, pairs: list[Pair]) -> Pair:
 
 def loss_and_residual(
     problems: Problems,
-    margins: np.ndarray,
-    ahead: np.ndarray | None = None,
-    lengths: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+    margins: ndarray,
+    ahead: ndarray | None = None,
+    lengths: ndarray | None = None,
+) -> tuple[ndarray, ndarray]:
     """Weighted sum of -log p over the rows, (B,), and its derivative by the margins (n, K, B).
 
     With `ahead` and `lengths`, at the margins + lengths · ahead.
@@ -202,11 +190,11 @@ def loss_and_residual(
     return loss, residual
 
 
-def _product(product: Callable[[np.ndarray], np.ndarray], x: np.ndarray) -> np.ndarray:
+def _product(product: Callable[[ndarray], ndarray], x: ndarray) -> ndarray:
     """A product with the columns of all problems, (..., K, B)."""
     return product(x.reshape(len(x), -1)).reshape(-1, *x.shape[1:])
 
 
-def _dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _dot(a: ndarray, b: ndarray) -> ndarray:
     """Inner product of each problem, (B,)."""
     return np.einsum("ikb,ikb->b", a, b)

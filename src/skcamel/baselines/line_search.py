@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy import ndarray
 
 TRIALS = 50
 DECREASE, CURVATURE = 1e-3, 0.9  # of the Wolfe conditions
@@ -16,12 +17,12 @@ NARROW = 0.1  # an interval as long as this share of its upper end is narrow eno
 NEAREST, FARTHEST = 1.1, 4.0  # how much farther a search without an upper end goes
 SHRINK = 0.66  # what two trials leave of an interval, at most
 
-Along = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+Along = Callable[[ndarray], tuple[ndarray, ndarray]]
 
 
 def wolfe_steps(
-    along: Along, objective_0: np.ndarray, slope_0: np.ndarray, lengths: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+    along: Along, objective_0: ndarray, slope_0: ndarray, lengths: ndarray
+) -> tuple[ndarray, ndarray]:
     """Step lengths (B,) that meet the strong Wolfe conditions, and the objective there.
 
     `along` gives objective and slope at lengths, its last call is at those returned; `objective_0`
@@ -72,8 +73,8 @@ def wolfe_steps(
 
 
 def minima(
-    ahead: np.ndarray, rise: np.ndarray, slope_behind: np.ndarray, slope: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    ahead: ndarray, rise: ndarray, slope_behind: ndarray, slope: ndarray
+) -> tuple[ndarray, ndarray, ndarray]:
     """Where a cubic, a secant and a parabola through two points have their minimum.
 
     All are measured from the latest point, which lies `ahead` of the other one and `rise` above it.
@@ -92,19 +93,19 @@ def minima(
 
 
 def _onward(
-    ahead: np.ndarray, cubic: np.ndarray, secant: np.ndarray, low: np.ndarray, high: np.ndarray
-) -> np.ndarray:
+    ahead: ndarray, cubic: ndarray, secant: ndarray, low: ndarray, high: ndarray
+) -> ndarray:
     """How far to go on from the latest point, which is better and has a smaller slope."""
     cubic = np.where(cubic * ahead > 0, cubic, np.where(ahead > 0, high, low))
     return np.clip(_farther(cubic, secant), low, high)
 
 
-def _within(limit: np.ndarray, cubic: np.ndarray, secant: np.ndarray) -> np.ndarray:
+def _within(limit: ndarray, cubic: ndarray, secant: ndarray) -> ndarray:
     """The same up to a limit."""
     cubic = np.where(cubic * limit > 0, cubic, limit)
     nearer = np.where(np.abs(cubic) < np.abs(secant), cubic, secant)
     return np.where(np.abs(nearer) < np.abs(limit), nearer, limit)
 
 
-def _farther(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _farther(a: ndarray, b: ndarray) -> ndarray:
     return np.where(np.abs(a) > np.abs(b), a, b)

@@ -8,13 +8,14 @@ from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy import ndarray
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
-from skcamel import checks, memory
+from skcamel import checks
 from skcamel.arrays import Array, check_device
 from skcamel.baselines.base import Baseline, Training, half_less
-from skcamel.baselines.proximal import MAX_ITER, TOL, Problem, label_distance
+from skcamel.baselines.proximal import MAX_ITER, TOL, End, Problem, label_distance
 from skcamel.camel import scaling
 from skcamel.camel.search import Scores, candidate_metrics, tabulate, usable
 from skcamel.camel.thresholds import WORDS, is_tuned, thresholds
@@ -26,39 +27,38 @@ TUNED = "tuned"  # the authors' rule
 
 Axes = dict[str, tuple[float, ...]]
 Candidate = Mapping[str, Any]
-Judged = tuple[list[list[Scores]], list[np.ndarray]]  # of each fold and candidate; thresholds
-Folds = list[tuple[np.ndarray, np.ndarray]]  # rows of the training and the test part of each
-
-
-class Prepared(NamedTuple):
-    """Training data as the sequence sees it, and what is needed to score new rows."""
-
-    scale: scaling.Scaling
-    X: Array  # (n, d), or (n, d + 1) with a last column of ones where that is the intercept
-    Y: np.ndarray  # (n, q)
-    means: tuple[np.ndarray, np.ndarray] | None = None  # (d,) and (q,) where X and Y were centred
-    extended: bool = False  # whether the last column is the constant
-
-    def weights(self, W: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Weights (q, d) and intercepts (q,) for scaled rows, from those of X."""
-        if self.means is not None:
-            return W, self.means[1] - W @ self.means[0]
-        if self.extended:
-            return W[:, :-1], W[:, -1]
-        return W, np.zeros(len(W))
 
 
 class Solution(NamedTuple):
     """A linear model of scaled rows."""
 
     scale: scaling.Scaling
-    coef: np.ndarray  # (q, d)
-    intercept: np.ndarray  # (q,)
+    coef: ndarray  # (q, d)
+    intercept: ndarray  # (q,)
     n_iter: int
 
-    def rated(self, X: Array) -> np.ndarray:
+    def rated(self, X: Array) -> ndarray:
         """F of rows, (m, q)."""
         return scaled(self.scale, X) @ self.coef.T + self.intercept
+
+
+class Prepared(NamedTuple):
+    """Training data as the sequence sees it."""
+
+    scale: scaling.Scaling
+    X: Array  # (n, d), or (n, d + 1) with a last column of ones where that is the intercept
+    Y: ndarray  # (n, q)
+    means: tuple[ndarray, ndarray] | None = None  # (d,) and (q,) where X and Y were centred
+    extended: bool = False  # whether the last column is the constant
+
+    def solution(self, end: End) -> Solution:
+        """The model of scaled rows that are neither centred nor extended."""
+        W, intercept = end.W, np.zeros(len(end.W))
+        if self.means is not None:
+            intercept = self.means[1] - W @ self.means[0]
+        if self.extended:
+            W, intercept = W[:, :-1], W[:, -1]
+        return Solution(self.scale, W, intercept, end.n_iter)
 
 
 def prepare(preset: str, data: Training, *, intercept: bool) -> Prepared:
@@ -162,17 +162,17 @@ class LinearBaseline(Baseline):
         self.label_distance_ = label_distance(data.Y, data.weights)
         problem = self._problem(prepared, data, device)
         for end in problem.solve(candidates, max_iter=self.max_iter, tol=self.tol):
-            yield Solution(prepared.scale, *prepared.weights(end.W), end.n_iter)
+            yield prepared.solution(end)
 
     def _learn(self, data: Training) -> None:
         (found,) = self._solutions(data, [self._chosen()])
         self.scaling_, self.n_iter_ = found.scale, found.n_iter
         self.coef_, self.intercept_ = found.coef, found.intercept
 
-    def _confidences(self, X: Array) -> np.ndarray:
+    def _confidences(self, X: Array) -> ndarray:
         return Solution(self.scaling_, self.coef_, self.intercept_, self.n_iter_).rated(X)
 
-    def _thresholds(self, data: Training) -> np.ndarray:
+    def _thresholds(self, data: Training) -> ndarray:
         if self.threshold == TUNED:
             return authors_threshold(data.Y, self._confidences(data.X), data.weights)
         return super()._thresholds(data)
@@ -187,7 +187,7 @@ class LinearSearch(LinearBaseline):
 
     _: KW_ONLY
     grid: str = "coarse"
-    cv: int | BaseCrossValidator | Iterable[tuple[np.ndarray, np.ndarray]] = 5
+    cv: int | BaseCrossValidator | Iterable[tuple[ndarray, ndarray]] = 5
     scoring: str = "average_precision"
     random_state: Any = None
     device: str | None = None
@@ -199,12 +199,6 @@ class LinearSearch(LinearBaseline):
         if self.device is not None:
             check_device(self.device)
         super()._check_parameters()
-        if isinstance(self.cv, str):
-            message = (
-                f"cv={self.cv!r} is not known; choose a number of folds, a splitter or an iterable"
-                " of (train, test)."
-            )
-            raise ValueError(message)  # noqa: TRY004 (a wrong value, as CamelClassifierCV says)
 
     def _axes(self) -> Axes:
         """Values of each penalty: those given, else those of the named grid."""
@@ -225,7 +219,7 @@ class LinearSearch(LinearBaseline):
     def _chosen(self) -> Candidate:
         return self.best_params_
 
-    def _learn_all(self, data: Training) -> np.ndarray:
+    def _learn_all(self, data: Training) -> ndarray:
         X, Y, weights = data
         if len(Y) < 2:
             raise ValueError(
@@ -236,9 +230,9 @@ class LinearSearch(LinearBaseline):
         every = product(*self._axes().values())
         candidates = [dict(zip(names, values, strict=True)) for values in every]
         folds = checks.inner_splits(self, X, Y, self._target, weights)
-        tuned = is_tuned(self.threshold) and self.threshold != TUNED
-        judge = self._judged_together if tuned else self._judged_apart
-        results, at = judge(data, folds, candidates)
+        results = [
+            self._judged(data.rows(train), data.rows(test), candidates) for train, test in folds
+        ]
         self.scoring_ = usable(self.scoring, 2 * Y - 1, weights)
         self.cv_results_, self.best_index_, self.best_score_ = tabulate(
             candidates, results, self.scoring_
@@ -246,64 +240,23 @@ class LinearSearch(LinearBaseline):
         self.best_params_ = candidates[self.best_index_]
         for name, value in self.best_params_.items():
             setattr(self, f"{name}_", value)
-        if not tuned:
-            return super()._learn_all(data)
-        self._learn(data.with_weight())
-        return at[self.best_index_]
+        return super()._learn_all(data)
 
-    def _judged_apart(
-        self, data: Training, folds: Folds, candidates: Sequence[Candidate]
-    ) -> Judged:
-        """Metrics with thresholds that are fixed, or that the training part of each fold gives."""
-        results = []
-        for train, test in folds:
-            known, new = data.rows(train), data.rows(test)
-            at = np.zeros(new.Y.shape[1])
-            if not is_tuned(self.threshold):
-                at = thresholds(self.threshold, new.Y > 0, new.Y)
-            of_fold: list[Scores] = []
-            for found in self._solutions(known, candidates, self.device):
-                if self.threshold == TUNED:
-                    at = authors_threshold(known.Y, found.rated(known.X), known.weights)
-                of_fold += judged(new, half_less(found.rated(new.X)), at)
-            results.append(of_fold)
-        return results, []
-
-    def _judged_together(
-        self, data: Training, folds: Folds, candidates: Sequence[Candidate]
-    ) -> Judged:
-        """Metrics with thresholds tuned on the scores of all test parts, and these thresholds."""
-        truth = data.rows(np.concatenate([test for _, test in folds]))
-        memory.require(
-            8 * len(candidates) * truth.Y.size,
-            f"Scores of {len(candidates)} candidates for {truth.Y.shape[0]} rows and"
-            f" {truth.Y.shape[1]} labels, on which threshold={self.threshold!r} is tuned,",
-            "Give fewer candidates, or threshold='zero'.",
-        )
-        scores = []
-        for train, test in folds:
-            solutions = self._solutions(data.rows(train), candidates, self.device)
-            scores.append([half_less(found.rated(data.X[test])) for found in solutions])
-        at = [
-            thresholds(self.threshold, truth.Y > 0, np.concatenate(own), truth.weights)
-            for own in zip(*scores, strict=True)
-        ]
-        results: list[list[Scores]] = []
-        for (_, test), of_fold in zip(folds, scores, strict=True):
-            new = data.rows(test)
-            pairs = zip(of_fold, at, strict=True)
-            results.append([found for F, own in pairs for found in judged(new, F, own)])
-        return results, at
+    def _judged(
+        self, known: Training, new: Training, candidates: Sequence[Candidate]
+    ) -> list[Scores]:
+        """The seven metrics of each candidate in a fold, at fixed thresholds or the authors'."""
+        at = thresholds("zero" if is_tuned(self.threshold) else self.threshold, new.Y > 0, new.Y)
+        results: list[Scores] = []
+        for found in self._solutions(known, candidates, self.device):
+            if self.threshold == TUNED:
+                at = authors_threshold(known.Y, found.rated(known.X), known.weights)
+            scores = half_less(found.rated(new.X))[None]
+            results += candidate_metrics(new.Y > 0, scores, at, new.weights)
+        return results
 
 
-def judged(data: Training, scores: np.ndarray, at: np.ndarray) -> list[Scores]:
-    """The seven metrics of scores (n, q) with thresholds (q,), in a list."""
-    return candidate_metrics(data.Y > 0, scores[None], at, data.weights)
-
-
-def authors_threshold(
-    Y: np.ndarray, F: np.ndarray, weights: np.ndarray | None = None
-) -> np.ndarray:
+def authors_threshold(Y: ndarray, F: ndarray, weights: ndarray | None = None) -> ndarray:
     """Thresholds of the scores F - 1/2 that decide as F >= τ does, (q,), for the authors' τ.
 
     τ is the first of 51 equally spaced values from 0 to the largest F with the highest

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy import ndarray
 
 from skcamel.arrays import Array, dense, namespace, to_device
 from skcamel.baselines import proximal
@@ -27,7 +28,7 @@ class LeastSquares(proximal.Problem):
 
     PENALTIES: ClassVar[tuple[str, ...]] = ("alpha", "beta", "rho")
 
-    def __init__(self, X: Array, Y: np.ndarray, R: np.ndarray, device: Any = None) -> None:
+    def __init__(self, X: Array, Y: ndarray, R: ndarray, device: Any = None) -> None:
         super().__init__(X, R, proximal.Ridge(X, Y), device, 0)
         self.gram: Array | None = None  # of many columns; two thin products are cheaper
         if X.shape[1] <= 2 * X.shape[0]:
@@ -151,10 +152,9 @@ class LLSFCV(LinearSearch, BaseLLSF):
         "coarse": every third power
         from 2^-9 to 2^9 and the same ρ, 147 candidates.
     preset, threshold, max_iter, tol
-        As in :class:`LLSF`, but tuned thresholds come from the scores that the search has of its
-        test parts. Candidates are
-        compared with the thresholds that they would be deployed with. (The authors stop earlier, at
-        tol=1e-2, while tuning.)
+        As in :class:`LLSF`. Candidates are compared by decisions at F = 1/2, at given thresholds or
+        at those of the authors' rule; other tuned thresholds are those of the choice. (The authors
+        stop earlier, at tol=1e-2, while tuning.)
     cv : int, splitter or iterable of (train, test), default=5
         An int means that many folds as in scikit-learn: in the order of the rows, or shuffled where
         `random_state` is given.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy import ndarray
 from scipy import sparse
 from scipy.special import expit
 
@@ -31,18 +32,18 @@ SPARSE = 0.15  # share of entries up to which sparse products are the faster one
 class StandardisedRows:
     """A = [1, Z - 1 meanᵀ] (n, D), known by its products: rows that are mostly zero are a sparse Z, others a centred array."""
 
-    def __init__(self, Z: Array, mean: np.ndarray) -> None:
+    def __init__(self, Z: Array, mean: ndarray) -> None:
         self.Z, self.mean = Z, mean
         self.Z_transposed = Z.T
         self.shape = (Z.shape[0], 1 + Z.shape[1])
 
-    def times(self, W: np.ndarray) -> np.ndarray:
+    def times(self, W: ndarray) -> ndarray:
         """A W."""
         product = self.Z @ W[1:]
         product += W[0] - self.mean @ W[1:]
         return product
 
-    def back(self, R: np.ndarray) -> np.ndarray:
+    def back(self, R: ndarray) -> ndarray:
         """Aᵀ R."""
         answer = np.empty((self.shape[1], R.shape[1]))
         answer[0] = R.sum(axis=0)
@@ -55,9 +56,9 @@ class StandardisedRows:
 class Columns:
     """Columns that vary, with their mean and sample standard deviation."""
 
-    kept: np.ndarray  # (d',) indices
-    mean: np.ndarray  # (d',)
-    spread: np.ndarray  # (d',)
+    kept: ndarray  # (d',) indices
+    mean: ndarray  # (d',)
+    spread: ndarray  # (d',)
 
     def rows(self, X: Array) -> StandardisedRows:
         """Standardised rows with a column of ones before them."""
@@ -74,7 +75,7 @@ class Columns:
         return StandardisedRows(Z, np.where(centred, 0.0, self.mean) / self.spread)
 
 
-def varying_columns(X: Array, weights: np.ndarray | None = None) -> Columns:
+def varying_columns(X: Array, weights: ndarray | None = None) -> Columns:
     """Columns that are not constant over the rows with a positive weight.
 
     >>> varying_columns(np.array([[1.0, 5.0], [3.0, 5.0]])).kept
@@ -95,14 +96,14 @@ class Logistic:
     """Binary models, one for each target; for a target with one class the intercept is infinite."""
 
     columns: Columns
-    coef: np.ndarray  # (1 + d', B), the intercept first
-    n_iter: np.ndarray  # steps of those that were solved
+    coef: ndarray  # (1 + d', B), the intercept first
+    n_iter: ndarray  # steps of those that were solved
 
-    def probabilities(self, X: Array) -> np.ndarray:
+    def probabilities(self, X: Array) -> ndarray:
         """P(target = 1 | row), (m, B)."""
         return expit(self.columns.rows(X).times(self.coef))
 
-    def chain_probabilities(self, X: Array, order: np.ndarray) -> np.ndarray:
+    def chain_probabilities(self, X: Array, order: ndarray) -> ndarray:
         """P of each label, (m, B): in the given order, the labels so far enter as hard predictions."""
         columns, n_features = self.columns, X.shape[1]
         split = int(np.searchsorted(columns.kept, n_features))
@@ -126,10 +127,10 @@ class Softmax:
     """Models of several classes each."""
 
     columns: Columns
-    coef: np.ndarray  # (1 + d', K, B)
-    n_iter: np.ndarray  # (B,)
+    coef: ndarray  # (1 + d', K, B)
+    n_iter: ndarray  # (B,)
 
-    def most_probable(self, X: Array) -> np.ndarray:
+    def most_probable(self, X: Array) -> ndarray:
         """The class of each row, (m, B); the lowest among equally probable ones."""
         _, n_classes, n_models = self.coef.shape
         margins = self.columns.rows(X).times(self.coef.reshape(len(self.coef), -1))
@@ -163,9 +164,9 @@ def fit_softmax(
 
 def fit_chains(
     X: Array,
-    Y: np.ndarray,
-    orders: np.ndarray,
-    bags: np.ndarray,
+    Y: ndarray,
+    orders: ndarray,
+    bags: ndarray,
     *,
     tol: float = TOLERANCE,
     max_iter: int = MAX_ITER,
@@ -198,7 +199,7 @@ def fit_chains(
     return models
 
 
-def beside(X: Array, labels: np.ndarray) -> Array:
+def beside(X: Array, labels: ndarray) -> Array:
     """Rows with label columns appended; sparse rows stay sparse."""
     return (
         sparse.hstack([X, sparse.csr_array(labels)], format="csr")
@@ -209,13 +210,13 @@ def beside(X: Array, labels: np.ndarray) -> Array:
 
 def solve(
     A: StandardisedRows,
-    targets: np.ndarray,
-    weights: np.ndarray | None,
-    allowed: np.ndarray | None = None,
+    targets: ndarray,
+    weights: ndarray | None,
+    allowed: ndarray | None = None,
     *,
     tol: float,
     max_iter: int,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[ndarray, ndarray]:
     """Weights of the columns of A for all problems, (D, K, B), and the steps that each took, (B,).
 
     Targets (n, K, B) are those of :func:`skcamel.baselines.lbfgs.loss_and_residual`. Weights are
@@ -256,7 +257,7 @@ def solve(
     return coef, n_iter
 
 
-def _with_constants(solved: np.ndarray, live: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _with_constants(solved: ndarray, live: ndarray, values: ndarray) -> ndarray:
     """Weights (1 + d', B) of solved targets, and of constant ones with the values given."""
     coef = np.zeros((len(solved), len(live)))
     coef[:, live] = solved

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy import ndarray
 from scipy import sparse
 
 from skcamel.arrays import Array, dense, namespace, to_device, to_numpy
@@ -26,7 +27,7 @@ Products = tuple[Array, ...]
 class End(NamedTuple):
     """Where the sequence of a candidate ended."""
 
-    W: np.ndarray  # (q, d)
+    W: ndarray  # (q, d)
     n_iter: int
     value: float  # monitored, of the last iterate
 
@@ -40,7 +41,7 @@ class Problem:
 
     PENALTIES: ClassVar[tuple[str, ...]]
 
-    def __init__(self, X: Array, R: np.ndarray, ridge: Ridge, device: Any, rows: int) -> None:
+    def __init__(self, X: Array, R: ndarray, ridge: Ridge, device: Any, rows: int) -> None:
         self.X, self.R = to_device(X, device), to_device(R, device)
         self.ridge, self.device = ridge, device
         self.label_norm = float(np.linalg.norm(R, 2))
@@ -138,7 +139,7 @@ def inner(V: Array, W: Array) -> Array:
     return namespace(V).einsum("dcq,dcq->c", V, W)
 
 
-def rooted(X: Array, weights: np.ndarray | None) -> Array:
+def rooted(X: Array, weights: ndarray | None) -> Array:
     """Rows times the roots of their weights, (n, ...): their products are weighted sums.
 
     >>> rooted(np.array([[1.0], [2.0]]), np.array([4.0, 1.0])).ravel()
@@ -152,7 +153,7 @@ def rooted(X: Array, weights: np.ndarray | None) -> Array:
     return root[:, None] * X
 
 
-def label_distance(Y: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+def label_distance(Y: ndarray, weights: ndarray | None = None) -> ndarray:
     """R (q, q): cosine distance between the columns of Y (n, q) in {0, 1}, 0 on the diagonal.
 
     Machine epsilon is added to Y, so that an empty label has cosine sqrt(positives of k / n) with
@@ -173,7 +174,7 @@ class Ridge:
     (array([0.5]), 5.0)
     """
 
-    def __init__(self, X: Array, Y: np.ndarray) -> None:
+    def __init__(self, X: Array, Y: ndarray) -> None:
         self.X, self.is_wide = X, X.shape[1] > X.shape[0]
         gram = dense(X @ X.T if self.is_wide else X.T @ X)
         eigenvalues, self.vectors = np.linalg.eigh(gram)
@@ -181,7 +182,7 @@ class Ridge:
         self.norm = float(self.eigenvalues[-1])
         self.targets = self.vectors.T @ (Y if self.is_wide else X.T @ Y)
 
-    def stacked(self, penalties: Sequence[float]) -> np.ndarray:
+    def stacked(self, penalties: Sequence[float]) -> ndarray:
         """(X'X + penalty I)^{-1} X'Y for each penalty, (d, C, q)."""
         solved = {}
         for penalty in set(penalties):

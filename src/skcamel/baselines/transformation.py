@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from numpy import ndarray
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -61,15 +61,12 @@ class LogisticBaseline(Baseline):
         return {"tol": self.tol, "max_iter": self.max_iter}
 
     def _count_steps(self, models: Iterable[Any]) -> None:
-        """Store the steps of the slowest model, and warn if some reached the limit; models of other classifiers do not count."""
-        steps = np.concatenate(
-            [
-                np.ones(1, dtype=int),
-                *(model.n_iter for model in models if isinstance(model, Logistic | Softmax)),
-            ]
-        )
-        self.n_iter_ = int(steps.max())
-        late = int((steps[1:] >= self.max_iter).sum())
+        """Store the steps of the slowest model, and warn if some reached the limit."""
+        steps = [1]  # of a model of another classifier
+        for model in models:
+            steps.extend(getattr(model, "n_iter", ()))
+        self.n_iter_ = int(max(steps))
+        late = sum(count >= self.max_iter for count in steps[1:])
         if late:
             warnings.warn(
                 f"{late} of {len(steps) - 1} logistic models did not reach their tolerance in"
@@ -155,13 +152,10 @@ class BinaryRelevance(LogisticBaseline):
             self.estimators_.append((labels, model))
         self._count_steps(model for _, model in self.estimators_)
 
-    def _confidences(self, X: Array) -> np.ndarray:
+    def _confidences(self, X: Array) -> ndarray:
         F = np.empty((X.shape[0], len(self.label_names_)))
         for labels, model in self.estimators_:
-            if isinstance(model, Logistic):
-                F[:, labels] = model.probabilities(X)
-            else:
-                F[:, labels] = positive_probability(model, X)[:, None]
+            F[:, labels] = positive_probability(model, X)
         return F
 
 
@@ -169,17 +163,17 @@ class BinaryRelevance(LogisticBaseline):
 class Chain:
     """One member: the order of its labels, and a model for each link."""
 
-    order: np.ndarray  # (q,) label numbers
+    order: ndarray  # (q,) label numbers
     links: Logistic | list[Any]
 
-    def probabilities(self, X: Array) -> np.ndarray:
+    def probabilities(self, X: Array) -> ndarray:
         """P of every label, (m, q), in the order of the label numbers."""
         if isinstance(self.links, Logistic):
             return self.links.chain_probabilities(X, self.order)
         P = np.empty((X.shape[0], len(self.order)))
         for s, link in enumerate(self.links):
             earlier = (P[:, self.order[:s]] >= 0.5).astype(np.float64)
-            P[:, self.order[s]] = positive_probability(link, beside(X, earlier))
+            P[:, [self.order[s]]] = positive_probability(link, beside(X, earlier))
         return P
 
 
@@ -201,11 +195,6 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     order : sequence of int, default=None
         One order of the labels for all members; None: a random one for each.
     random_state : int, RandomState or None, default=None
-    n_jobs : int, default=None
-        Groups of members fitted at the same time, in threads. A group is one batch of the logistic
-        solver; on small data all
-        members form one group, with a `base_estimator` each member does. Results do not depend on
-        it.
     threshold, max_iter, tol
         As in :class:`BinaryRelevance`.
 
@@ -244,32 +233,26 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     bootstrap: bool = True
     order: Sequence[int] | None = None
     random_state: Any = None
-    n_jobs: int | None = None
     PROBABILISTIC: ClassVar[bool] = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("n_estimators", self.n_estimators, 1, whole=True)
         check_flag("bootstrap", self.bootstrap)
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, -(10**6), whole=True, otherwise="or None")
         if self.combine not in ("confidence", "vote"):
             raise ValueError(f"combine must be 'confidence' or 'vote', got {self.combine!r}.")
 
     def _learn(self, data: Training) -> None:
         orders, counts = self._plans(*data.Y.shape)
         size = max(1, TOGETHER // data.Y.size) if self.base_estimator is None else 1
-        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._chains)(
-                data, orders[first : first + size], counts[:, first : first + size]
-            )
-            for first in range(0, self.n_estimators, size)
-        )
-        self.estimators_ = [chain for chains in fitted for chain in chains]
+        self.estimators_: list[Chain] = []
+        for first in range(0, self.n_estimators, size):
+            group = slice(first, first + size)
+            self.estimators_ += self._chains(data, orders[group], counts[:, group])
         self._votes = self.combine == "vote"
         self._count_steps(chain.links for chain in self.estimators_)
 
-    def _plans(self, n_rows: int, n_labels: int) -> tuple[np.ndarray, np.ndarray]:
+    def _plans(self, n_rows: int, n_labels: int) -> tuple[ndarray, ndarray]:
         """Orders (C, q) and row counts (n, C) of the members, drawn before the work is shared out."""
         random, fixed = check_random_state(self.random_state), self.order
         if fixed is not None and not np.array_equal(np.sort(_numbers(fixed)), np.arange(n_labels)):
@@ -286,29 +269,24 @@ class EnsembleOfClassifierChains(LogisticBaseline):
             orders[member] = random.permutation(n_labels) if fixed is None else fixed
         return orders, counts
 
-    def _chains(self, data: Training, orders: np.ndarray, counts: np.ndarray) -> list[Chain]:
+    def _chains(self, data: Training, orders: ndarray, counts: ndarray) -> list[Chain]:
         """The members of a group."""
-        links: list[Any] = []
         if self.base_estimator is None:
             bags = counts if data.weights is None else data.weights[:, None] * counts
             links = fit_chains(data.X, data.Y, orders, bags, **self._limits())
-        else:
-            for order, bag in zip(orders, counts.T, strict=True):
-                own = data.rows(np.repeat(np.arange(len(bag)), bag.astype(int)))
-                links.append(
-                    [
-                        fit_one(
-                            self.base_estimator,
-                            Training(
-                                beside(own.X, own.Y[:, order[:s]]), own.Y[:, [label]], own.weights
-                            ),
-                        )
-                        for s, label in enumerate(order)
-                    ]
-                )
-        return [Chain(order, of_chain) for order, of_chain in zip(orders, links, strict=True)]
+            return list(map(Chain, orders, links))
+        chains = []
+        for order, bag in zip(orders, counts.T, strict=True):
+            own = data.rows(np.repeat(np.arange(len(bag)), bag.astype(int)))
+            of_chain = []
+            for s, label in enumerate(order):
+                rows = beside(own.X, own.Y[:, order[:s]])
+                link = Training(rows, own.Y[:, [label]], own.weights)
+                of_chain.append(fit_one(self.base_estimator, link))
+            chains.append(Chain(order, of_chain))
+        return chains
 
-    def _confidences(self, X: Array) -> np.ndarray:
+    def _confidences(self, X: Array) -> ndarray:
         F = np.zeros((X.shape[0], len(self.label_names_)))
         for chain in self.estimators_:
             P = chain.probabilities(X)
@@ -316,7 +294,7 @@ class EnsembleOfClassifierChains(LogisticBaseline):
         return F / len(self.estimators_)
 
 
-def _numbers(order: Any) -> np.ndarray:
+def _numbers(order: Any) -> ndarray:
     """An order as integers; empty where it holds anything else."""
     numbers = np.array([] if isinstance(order, str) else order)
     return numbers if numbers.dtype.kind in "iu" and numbers.ndim == 1 else np.empty(0, dtype=int)
@@ -404,23 +382,19 @@ class RAkEL(LogisticBaseline):
             self._models.append((sets, model))
         self._count_steps(model for _, model in self._models)
 
-    def _confidences(self, X: Array) -> np.ndarray:
+    def _confidences(self, X: Array) -> ndarray:
         votes = np.zeros((X.shape[0], len(self.label_names_)))
         counts = np.zeros(votes.shape[1])
         for sets, model in self._models:
             best = np.empty((X.shape[0], len(sets)), dtype=int)
-            best[:] = (
-                model.most_probable(X)
-                if isinstance(model, Softmax)
-                else most_probable(model, X)[:, None]
-            )
+            best[:] = most_probable(model, X)
             for m, codes in zip(sets, best.T, strict=True):
                 votes[:, self.labelsets_[m]] += self.patterns_[m][codes]
                 counts[self.labelsets_[m]] += 1
         return votes / np.maximum(counts, 1)
 
 
-def draw_labelsets(q: int, k: int, wanted: int, random: np.random.RandomState) -> np.ndarray:
+def draw_labelsets(q: int, k: int, wanted: int, random: np.random.RandomState) -> ndarray:
     """Distinct k-subsets of range(q), uniform among all such collections: (min(wanted, C(q, k)), k), ascending rows.
 
     If few more exist than are wanted, all are listed and shuffled; else repeats are rare, and drawn
@@ -436,7 +410,7 @@ def draw_labelsets(q: int, k: int, wanted: int, random: np.random.RandomState) -
     return np.array(list(drawn))
 
 
-def label_powerset(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def label_powerset(Y: ndarray) -> tuple[ndarray, ndarray]:
     """Patterns that occur in the rows of Y (n, k), by ascending code Σ_i bit_i 2^i, and each row's place among them.
 
     >>> patterns, codes = label_powerset(np.array([[0, 1], [1, 0], [0, 1]]))
@@ -447,7 +421,7 @@ def label_powerset(Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return reversed_patterns[:, ::-1], codes.ravel()
 
 
-def equal_columns(table: np.ndarray) -> list[list[int]]:
+def equal_columns(table: ndarray) -> list[list[int]]:
     """Groups of columns with equal entries.
 
     >>> equal_columns(np.array([[1, 0, 1], [0, 0, 0]]))
@@ -469,28 +443,32 @@ def fit_one(base: Any, data: Training) -> Any:
     return clone_fitted(base, data.X, y, data.weights)
 
 
-def positive_probability(model: Any, X: Array) -> np.ndarray:
-    """P(y = 1 | row) of a model from :func:`fit_one`, (m,).
+def positive_probability(model: Any, X: Array) -> ndarray:
+    """P(y = 1 | row), (m, number of targets), of a logistic model or one from :func:`fit_one`.
 
-    Of a model without `predict_proba`, the sigmoid of its `decision_function`; of one without
-    either, its decisions.
+    Without `predict_proba` it is the sigmoid of the `decision_function`, and without either the
+    decisions.
     """
     if isinstance(model, int):
-        return np.full(X.shape[0], float(model))
+        return np.full((X.shape[0], 1), float(model))
+    if isinstance(model, Logistic):
+        return model.probabilities(X)
     if hasattr(model, "predict_proba"):
-        return class_one(model.predict_proba(X), model.classes_)
+        return class_one(model.predict_proba(X), model.classes_)[:, None]
     if hasattr(model, "decision_function"):
-        return expit(np.asarray(model.decision_function(X), dtype=np.float64))
-    return np.asarray(model.predict(X), dtype=np.float64)
+        return expit(np.asarray(model.decision_function(X), dtype=np.float64))[:, None]
+    return np.asarray(model.predict(X), dtype=np.float64)[:, None]
 
 
-def most_probable(model: Any, X: Array) -> np.ndarray:
-    """The class of each row, (m,); among equally probable ones, the lowest."""
+def most_probable(model: Any, X: Array) -> ndarray:
+    """The class of each row, (m, number of targets); among equally probable ones, the lowest."""
     if isinstance(model, int):
-        return np.full(X.shape[0], model)
+        return np.full((X.shape[0], 1), model)
+    if isinstance(model, Softmax):
+        return model.most_probable(X)
     for name in ("predict_proba", "decision_function"):
         if hasattr(model, name):
             scores = np.asarray(getattr(model, name)(X))
             best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
-            return np.asarray(model.classes_)[best]
-    return np.asarray(model.predict(X))
+            return np.asarray(model.classes_)[best][:, None]
+    return np.asarray(model.predict(X))[:, None]

@@ -144,6 +144,11 @@ class Evidence:
         moments = self.cells.spread(read, NOT_A_TIME)
         return np.sort(moments[~np.isnat(moments)].astype(np.int64))
 
+    @property
+    def rows(self) -> np.ndarray:
+        """The texts of the rows that hold one."""
+        return self.texts.values[self.texts.codes[~self.texts.missing]]
+
     @cached_property
     def separator(self) -> str | None:
         """What separates items in cells that hold several; None where they do not."""
@@ -529,9 +534,8 @@ class Text(LearnedColumn):
     @classmethod
     def learn(cls, evidence: Evidence) -> LearnedColumn:
         """What TfidfVectorizer learns from all rows."""
-        texts = evidence.texts
-        rows = texts.values[texts.codes[~texts.missing]]
-        analyzer = "char" if _has_no_blanks(texts.values) else "word"
+        rows = evidence.rows
+        analyzer = "char" if _has_no_blanks(rows) else "word"
         fewest = 2 if len(rows) >= MANY_TEXTS else 1
         tfidf = vectorizer(analyzer, min_df=fewest, max_features=MOST_WORDS)
         try:
@@ -577,7 +581,7 @@ class EncodedText(LearnedColumn):
     @classmethod
     def learn_with(cls, evidence: Evidence, encoder: Any) -> EncodedText:
         """The encoder, fitted if it needs it, and what it says to the fixed texts."""
-        fitted = fitted_encoder(encoder, [*evidence.texts.values])
+        fitted = fitted_encoder(encoder, evidence.rows.tolist())
         probes = encoded(fitted, PROBES)
         return cls(evidence.name, import_name(encoder), probes, fitted)
 

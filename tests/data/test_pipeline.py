@@ -17,6 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 
 import skcamel
 from skcamel import CamelClassifier, CamelClassifierCV, ModelFileError, load, save
+from skcamel.baselines import BinaryRelevance
 from skcamel.data import TablePreparer
 from skcamel.data.pipeline import LabelPipeline, final, prepared, source_names, transformers
 from tiny_steps import Columns, Foreign
@@ -84,20 +85,43 @@ def test_functions_answer_as_the_methods_of_the_last_step_on_the_rows_it_sees(ki
     np.testing.assert_array_equal(last.decision_function(rows), model.decision_function(X))
     np.testing.assert_array_equal(skcamel.outputs(model, X).decisions, model.predict(X))
     assert skcamel.label_sets(model, X) == last.label_sets(rows)
-    for bare in (skcamel.outputs(last, rows).scores, skcamel.outputs(model, X).scores):
-        np.testing.assert_array_equal(bare, model.decision_function(X))
-    if hasattr(last, "explain"):
-        np.testing.assert_allclose(
-            skcamel.explain(model, X).scores, model.decision_function(X), atol=1e-9
-        )
-        np.testing.assert_array_equal(
-            skcamel.explain(last, rows).parts, skcamel.explain(model, X).parts
-        )
-    else:
-        with pytest.raises(
-            TypeError, match=f"A {type(last).__name__} has no collaboration to explain"
-        ):
-            skcamel.explain(model, X)
+    np.testing.assert_array_equal(skcamel.predict_sets(model, X, 0.8), last.predict_sets(rows, 0.8))
+    np.testing.assert_array_equal(skcamel.top_k(model, X, 2), last.top_k(rows, 2))
+    np.testing.assert_array_equal(
+        skcamel.explain(last, rows).parts, skcamel.explain(model, X).parts
+    )
+
+
+def test_our_pipeline_answers_all_that_its_estimator_does():
+    plain = fitted(MIXED, CamelClassifier())
+    ours = skcamel.make_pipeline(MIXED, CamelClassifier()).fit(FRAME, LABELS)
+    assert type(ours) is LabelPipeline
+    assert list(ours.label_names_) == list(LABELS)
+    np.testing.assert_array_equal(ours.predict(FRAME), plain.predict(FRAME))
+    assert ours.label_sets(FRAME) == skcamel.label_sets(plain, FRAME)
+    np.testing.assert_array_equal(ours.predict_sets(FRAME), skcamel.predict_sets(plain, FRAME))
+    np.testing.assert_array_equal(ours.outputs(FRAME).scores, plain.decision_function(FRAME))
+    np.testing.assert_array_equal(ours.top_k(FRAME, 1), skcamel.top_k(plain, FRAME, 1))
+    with pytest.raises(AttributeError, match="'LabelPipeline' object has no attribute 'nothing'"):
+        _ = ours.nothing
+
+
+def test_a_baseline_has_no_collaboration_to_explain():
+    model = fitted(MIXED, BinaryRelevance())
+    with pytest.raises(TypeError, match="A BinaryRelevance has no collaboration to explain"):
+        skcamel.explain(model, FRAME)
+
+
+def test_reasons_of_a_text_name_its_words():
+    model = fitted(TablePreparer(text=["said"]), CamelClassifier())
+    found = skcamel.explain(model, FRAME[:1], features=True)
+    words = {"said: sun", "said: and", "said: sea", "said: rain", "said: wind"}
+    own = {f"said: {word}" for word in FRAME["said"][0].split()}
+    assert set(found.feature_names) & words == own
+    assert set(found.feature_names) == {"age", "town", "size", *own} | {"said"}
+    np.testing.assert_allclose(
+        found.feature_base + found.features.sum(axis=1), model.decision_function(FRAME[:1])
+    )
 
 
 def test_features_are_explained_by_their_sources(monkeypatch):

@@ -9,10 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from skcamel import CamelClassifier, CamelClassifierCV, memory
+from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.camel import attribution
 from skcamel.camel.attribution import column_groups, shapley
-from skcamel.camel.explanation import ColumnPart
 from skcamel.camel.kernel import Kernel
 from skcamel.camel.scaling import FOR_SPARSE, NAMES
 
@@ -178,27 +177,6 @@ def test_a_combined_model_shares_the_scores_of_its_members(rng):
     np.testing.assert_allclose(found.features, expected, atol=1e-12)
 
 
-def test_a_member_without_columns_is_named(rng):
-    X, Y = made(rng, 60)
-    model = CamelClassifierCV(
-        representations=[("none", "exponential", 1.0), *REPRESENTATIONS], **OPTIONS
-    ).fit(X, Y)
-    place, n = (
-        1 + [member.kernel for member in model.members_].index("exponential"),
-        len(model.members_),
-    )
-    assert n > 1
-    with pytest.raises(
-        ValueError,
-        match=(
-            f"a product or a sum.* the kernel of member {place} of the {n} that this model combines"
-            " is 'exponential'"
-        ),
-    ):
-        model.explain(X, features=True)
-    assert model.explain(X).features is None
-
-
 def test_kernels_that_are_no_product_are_refused_by_name(rng):
     X, Y = made(rng)
     for kernel, name in (
@@ -225,64 +203,11 @@ def test_sources_that_do_not_fit_are_refused(rng):
         model.explain(X, sources=GROUPED)
 
 
-def test_what_does_not_fit_into_memory_is_refused_with_its_size(rng):
-    X, Y = made(rng)
-    model = CamelClassifier().fit(X, Y)
-    with (
-        memory.allowance(2**24),
-        pytest.raises(
-            MemoryError,
-            match="Explaining 30 rows of 6 columns and 3 labels by a model of 30 rows needs",
-        ),
-    ):
-        model.explain(X, features=True)
-
-
-@pytest.fixture
-def explained(rng):
-    X, Y = made(rng)
-    model = CamelClassifier(threshold=-0.5).fit(X, Y)
-    return model.explain(X[:5], features=True, sources=GROUPED)
-
-
-def test_lists_frame_and_text_tell_the_same(explained):
-    names = ["text", "price", "colour"]
-    assert explained.feature_names.tolist() == names
-    frame, top = explained.features_to_frame(), explained.top_features(2)
-    assert list(frame.columns) == ["row", "label", "column", "value", "score"]
-    assert len(frame) == np.count_nonzero(explained.features)
-    for r in range(5):
-        for j, label in enumerate(explained.label_names):
-            lines = frame[(frame.row == r) & (frame.label == label)]
-            assert lines.value.abs().is_monotonic_decreasing
-            assert top[r][label] == [
-                ColumnPart(line.column, line.value) for line in lines.head(2).itertuples()
-            ]
-            assert all(
-                line.value == explained.features[r, names.index(line.column), j]
-                for line in lines.itertuples()
-            )
-            np.testing.assert_allclose(
-                lines.value.sum() + explained.feature_base[j], lines.score.iloc[0]
-            )
-            if r < 3 and explained.scores[r, j] > -0.5:
-                told = ", ".join(
-                    f"{part.column} {part.value:+.2f}"
-                    for part in explained.top_features(3)[r][label]
-                )
-                assert f"\n    by column: {told}\n" in str(explained)
-    assert str(explained).count("by column") == (explained.scores[:3] > -0.5).sum() > 0
-    np.testing.assert_allclose(
-        explained.importance(),
-        [[abs(part).mean() for part in own.T] for own in explained.features.swapaxes(0, 1)],
-    )
-
-
 def test_columns_that_were_not_asked_for_are_missed_with_words(rng):
     X, Y = made(rng)
     plain = CamelClassifier().fit(X, Y).explain(X[:2])
     assert (plain.features, plain.feature_base, plain.feature_names) == (None, None, None)
-    for method in (plain.importance, plain.top_features, plain.features_to_frame):
+    for method in (plain.importance, plain.top_features):
         with pytest.raises(ValueError, match=r"holds no columns; use explain\(X, features=True\)"):
             method()
     assert "by column" not in str(plain)

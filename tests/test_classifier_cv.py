@@ -136,32 +136,6 @@ def test_equal_scores_are_decided_by_the_order_of_the_grid(data):
     assert set(search.cv_results_["rank_test_score"]) == {1}
 
 
-@pytest.mark.parametrize("cv", ["loo", 3])
-def test_integer_weights_equal_repeated_rows(data, cv, rng):
-    X, Y, new = data
-    weights = rng.integers(0, 4, size=50)
-    index = np.repeat(np.arange(50), weights)
-    options = {**SMALL, "scalings": ("none", "standard"), "threshold": "label"}
-    folds = repeated_folds = cv
-    if cv != "loo":
-        folds = list(KFold(cv).split(X))
-        where = [np.flatnonzero(np.isin(index, part)) for split in folds for part in split]
-        repeated_folds = list(zip(where[::2], where[1::2], strict=True))
-    weighted = CamelClassifierCV(**options, cv=folds).fit(X, Y, sample_weight=weights)
-    repeated = CamelClassifierCV(**options, cv=repeated_folds).fit(X[index], Y[index])
-    for name in NAMES:
-        np.testing.assert_allclose(
-            weighted.cv_results_[f"mean_test_{name}"],
-            repeated.cv_results_[f"mean_test_{name}"],
-            atol=1e-8,
-        )
-    assert weighted.best_index_ == repeated.best_index_
-    assert weighted.best_params_ == pytest.approx(repeated.best_params_)
-    np.testing.assert_allclose(
-        weighted.decision_function(new), repeated.decision_function(new), atol=1e-8
-    )
-
-
 def test_a_number_of_folds_means_what_it_means_in_scikit_learn(data):
     X, Y, _ = data
     plain, by_hand_ = (

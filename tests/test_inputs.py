@@ -68,8 +68,6 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
     ("parameters", "message"),
     [
         ({"lambda2": -0.1}, "lambda2 must be a number > 0, got -0.1"),
-        ({"lambda1": 0}, "lambda1 must be a number > 0, got 0"),
-        ({"lambda2": np.nan}, "lambda2 must be a number > 0, got nan"),
         ({"alpha": 1.2}, r"alpha must be a number in \[0, 1\], got 1.2"),
         ({"alpha": "half"}, "alpha must be a number"),
         ({"kernel": "cosine"}, "kernel='cosine' is not known; choose one of 'rbf', 'laplacian'"),
@@ -85,15 +83,11 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
             {"correlation": "plain"},
             "correlation='plain' is not known; choose one of 'paper', 'centred'",
         ),
-        ({"correlation": None}, "correlation=None is not known; choose one of 'paper', 'centred'"),
         (
             {"correlation": ["paper"]},
             r"correlation=\['paper'\] is not known; choose one of 'paper', 'centred'",
         ),
-        ({"tol": 0}, "tol must be a number > 0"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1"),
-        ({"max_iter": 1.5}, "max_iter must be an integer >= 1"),
-        ({"threshold": True}, "threshold=True is not known"),
         ({"bandwidth": 1e-300}, "bandwidth must lie between"),
         (
             {"solver": "newton"},
@@ -121,7 +115,6 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
             ),
         ),
         ({"threshold": [0.1, np.nan]}, "threshold=.* is not known"),
-        ({"scores": "raw"}, "scores='raw' is not known; choose one of 'paper', 'log_odds'"),
         (
             {"miss_cost": 0},
             "miss_cost must be a number > 0 or a mapping from labels to such numbers, got 0",

@@ -90,18 +90,6 @@ def test_any_order_and_any_batches_give_the_model_of_one_fit(size, as_sparse, ki
             np.testing.assert_allclose(found.X_fit_ + middle, LANDMARKS)
 
 
-def test_whole_weights_equal_copies():
-    w = WEIGHTS["whole"]
-    copies = np.repeat(np.arange(N), w.astype(int))
-    for kind in ("rbf", "primal"):
-        weighted, repeated = (
-            in_batches(made(kind), np.arange(N), 11, w),
-            in_batches(made(kind), copies, 11),
-        )
-        assert_same(weighted, repeated)
-        np.testing.assert_array_equal(weighted.cooccurrence_, repeated.cooccurrence_)
-
-
 def test_scaling_bandwidth_and_landmarks_come_from_the_first_batch():
     model = CamelClassifier(solver="landmark", n_landmarks=10, scaling="standard").partial_fit(
         X[:40], Y[:40], solve=False
@@ -234,17 +222,6 @@ def test_batches_without_a_solution_answer_nothing_yet():
     before = model.decision_function(NEW)
     model.partial_fit(X, Y, solve=False)
     np.testing.assert_array_equal(model.decision_function(NEW), before)
-
-
-def test_the_first_batch_after_a_fit_starts_anew():
-    model = made().fit(X, Y)
-    assert model.partial_fit(X[:30], Y[:30]).total_weight_ == 30
-    model.fit(X, Y)
-    wider = np.column_stack([X, X[:, 0]])
-    model.set_params(landmarks="uniform").partial_fit(wider, Y, solve=False)
-    with pytest.raises(NotFittedError):
-        model.predict(X)
-    assert model.partial_fit(wider, Y).decision_function(wider).shape == (N, Q)
 
 
 @pytest.mark.parametrize(

@@ -42,17 +42,6 @@ def test_pushes_are_told_as_a_literal_loop_tells_them(Y, data):
     np.testing.assert_allclose([push[3:5] for push in told], [push[3:5] for push in expected])
 
 
-@given(LABELS)
-def test_the_direction_of_the_data_is_that_of_the_plain_correlation(Y):
-    q = Y.shape[1]
-    up = Evidence.of(np.ones((q, q)), *cooccurrence(Y, None)).contradicts
-    down = Evidence.of(-np.ones((q, q)), *cooccurrence(Y, None)).contradicts
-    centred = Y - Y.mean(axis=0)
-    direction = np.sign(np.round(centred.T @ centred, 9))
-    np.testing.assert_array_equal(up, direction < 0)
-    np.testing.assert_array_equal(down, direction > 0)
-
-
 @pytest.mark.parametrize(
     "make",
     [CamelClassifier, lambda **given: CamelClassifierCV(alphas=(0.5,), lambda2s=(0.1,), **given)],

@@ -1,7 +1,6 @@
 """Label errors: scores by actual refits, chances by the link, planted flips, and what must not change the answer."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from reference.solver import leave_one_out_scores
 from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors
 from skcamel.baselines import LLSF
-from skcamel.camel import correlation
+from skcamel.camel import correlation, landmark
 from skcamel.camel.link import fit_link
 
 FIXED = CamelClassifier(alpha=0.4, lambda2=0.3, bandwidth=1.5)
@@ -120,17 +119,6 @@ def test_copies_of_a_row_vouch_for_each_other_unless_they_belong_together():
     assert places[0] < places[1]
 
 
-def test_planted_flips_come_first():
-    X, Y = made(n=300, q=5, noise=0.0)
-    rng = np.random.default_rng(3)
-    flips = np.zeros(Y.shape, dtype=bool)
-    flips.flat[rng.choice(Y.size, 60, replace=False)] = True
-    found = find_label_errors(X, np.where(flips, 1 - Y, Y))
-    assert flips[found.rows[:60], found.labels[:60]].mean() > 0.75
-    assert len(found) == Y.size
-    assert (np.diff(found.chance) >= 0).all()
-
-
 @settings(deadline=None, max_examples=20)
 @given(st.integers(0, 1000))
 def test_the_order_of_rows_labels_and_columns_does_not_matter(seed):
@@ -171,15 +159,6 @@ def test_limit_and_text():
     assert first.to_frame().equals(whole.to_frame()[:12])
     lines = str(first).splitlines()
     assert (len(lines), lines[11]) == (12, "… 2 more")
-
-
-def test_names_of_labels_are_shown_safely():
-    X, Y = made()
-    names = ["sea\x1b[31m", "a\nb", "=1+1"]
-    found = find_label_errors(X, pd.DataFrame(Y, columns=names), FIXED, limit=20)
-    assert len(str(found).splitlines()) == 12
-    assert "\x1b" not in str(found)
-    assert set(found.to_frame()["label"]) <= set(names)
 
 
 def bad_inputs():
@@ -225,3 +204,15 @@ def test_unknown_entries_are_left_out_and_the_rest_is_judged():
     assert not hidden[found.rows, found.labels].any()
     assert (found.rows[0], found.labels[0]) == (5, 0)
     assert "row" in str(found)
+
+
+def test_rows_beyond_the_sample_are_scored_by_sums_too(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    Y = (X[:, :2] + 0.5 * rng.normal(size=(90, 2)) > 0).astype(int)
+    model = CamelClassifierCV(alphas=(0.2,), lambda2s=(0.1,), solver="landmark", n_landmarks=9)
+    whole = find_label_errors(X, Y, model)
+    monkeypatch.setattr(landmark, "JUDGED_ROWS", 40)
+    found = find_label_errors(X, Y, model)
+    np.testing.assert_array_equal(found.rows, whole.rows)
+    np.testing.assert_allclose(found.scores, whole.scores, atol=1e-9)

@@ -12,8 +12,6 @@ from reference.solver import known_entries_scores
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import BinaryRelevance
 from skcamel.camel import correlation
-from skcamel.camel.representation import Data
-from skcamel.camel.search import candidate_metrics, combine
 from skcamel.checks import ConstantLabelWarning
 from skcamel.metrics import average_precision, evaluate, get_scorer
 
@@ -181,30 +179,6 @@ def test_the_correlation_comes_from_rows_that_know_both_labels():
     found = correlation.learn(Y)
     assert found.violation.max() < 1e-6
     assert found.S[0, 2] == 0 or abs(C[0, 1] * C[1, 2]) > 0
-
-
-@given(st.integers(0, 10_000), st.floats(0.0, 0.8))
-def test_criteria_count_known_entries(seed, share):
-    _, _, Y = make(20, 5, share, seed)
-    rng = np.random.default_rng(seed)
-    stack, cuts = rng.normal(size=(3, 20, 5)).round(1), rng.normal(size=(3, 1, 5))
-    found = candidate_metrics(Y > 0, stack, cuts, (~np.isnan(Y)).astype(float))
-    for scores, cut, values in zip(stack, cuts, found, strict=True):
-        assert values == pytest.approx(literal_metrics(Y, scores, cut), nan_ok=True)
-
-
-def test_weights_of_a_combination_are_least_squares_on_known_entries(rng):
-    _, Y, hidden = make(80)
-    Y, known = 2 * Y - 1, ~np.isnan(hidden)
-    members = [Y + rng.normal(size=Y.shape) * s for s in (1.5, 2.0)]
-    found = combine(Data(np.empty((80, 0)), np.where(known, Y, np.nan), np.ones(80)), members)
-    means = (np.where(known, Y, 0).sum(axis=0) - np.where(known, Y, 0)) / (
-        known.sum(axis=0) - known
-    )
-    rows = np.stack([(F - means)[known] for F in members], axis=1)
-    np.testing.assert_allclose(
-        found.weights, np.linalg.lstsq(rows, (Y - means)[known], rcond=None)[0], rtol=1e-6
-    )
 
 
 @pytest.mark.parametrize(

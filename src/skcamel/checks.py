@@ -49,8 +49,8 @@ class Labels(NamedTuple):
     """Labels as the solver wants them, and what is needed to answer in the user's terms."""
 
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown
-    names: np.ndarray  # (q,) str as objects
-    classes: np.ndarray  # arange(q) for label matrices, the classes of a 1-d y
+    names: Array  # (q,) str as objects
+    classes: Array  # arange(q) for label matrices, the classes of a 1-d y
     target: str  # "matrix", "binary" or "multiclass"
 
 
@@ -207,7 +207,7 @@ def check_labels(
     return found
 
 
-def _matrix_labels(Y: np.ndarray, names: list[str] | None) -> Labels | None:
+def _matrix_labels(Y: Array, names: list[str] | None) -> Labels | None:
     """Labels of a matrix in {0, 1} or {-1, +1}, NaN where unknown; None for a column of classes, as scikit-learn understands it."""
     if Y.shape[1] == 0:
         raise ValueError(f"Y has shape {Y.shape}: no label; give at least one column.")
@@ -239,7 +239,7 @@ def _matrix_labels(Y: np.ndarray, names: list[str] | None) -> Labels | None:
     return Labels(signs, np.array(label_names, dtype=object), np.arange(Y.shape[1]), "matrix")
 
 
-def _class_labels(y: np.ndarray, known: MaybeArray = None) -> Labels:
+def _class_labels(y: Array, known: MaybeArray = None) -> Labels:
     """One column per class of a 1-d y, a single column for two classes; of the `known` classes if they are given."""
     if y.dtype.kind == "O":
         kinds = {type(value) for value in y}
@@ -287,7 +287,7 @@ def _class_labels(y: np.ndarray, known: MaybeArray = None) -> Labels:
     return Labels(signs, np.array([str(name) for name in labelled], dtype=object), classes, target)
 
 
-def _warn_of_joined_names(classes: np.ndarray) -> None:
+def _warn_of_joined_names(classes: Array) -> None:
     """Say so where classes look like sets of labels in one text: their parts are fewer than the classes."""
     texts = [name for name in classes.tolist() if isinstance(name, str)]
     for separator in "|;,/\t":
@@ -344,11 +344,11 @@ def check_weights(
 def inner_splits(
     estimator: Any,
     X: Array,
-    Y: np.ndarray,
+    Y: Array,
     target: str,
     weights: MaybeArray = None,
     groups: MaybeArray = None,
-) -> list[tuple[np.ndarray, np.ndarray]]:
+) -> list[tuple[Array, Array]]:
     """Training and test rows of each fold of the `cv` of a search; with weights only the rows that have some.
 
     A number of folds means what it does in scikit-learn, shuffled where the search has a
@@ -476,7 +476,7 @@ def check_at_least(thing: Any, **least: float) -> None:
             raise ValueError(f"{name} must be at least {bound:g}, got {np.min(value):g}")
 
 
-def check_groups(groups: Any, Y: np.ndarray) -> np.ndarray:
+def check_groups(groups: Any, Y: Array) -> Array:
     """Groups of the rows as whole numbers from 0 on, (n,); labels are known then."""
     groups = np.asarray(to_numpy(groups))
     if groups.shape != (len(Y),):

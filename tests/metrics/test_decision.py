@@ -147,17 +147,6 @@ def test_scikit_learn_agrees(case, weighted):
 # Laws
 
 
-@given(case=matrices(), data=st.data())
-def test_order_of_rows_and_of_labels_does_not_matter(case, data):
-    labels, decisions, weights = case
-    rows = np.array(data.draw(st.permutations(range(labels.shape[0]))))
-    columns = np.array(data.draw(st.permutations(range(labels.shape[1]))))
-    permuted = all_three(
-        labels[rows][:, columns], decisions[rows][:, columns], sample_weight=weights[rows]
-    )
-    assert close(permuted, all_three(labels, decisions, sample_weight=weights))
-
-
 @given(case=matrices(), repeats=st.lists(st.integers(0, 3), min_size=8, max_size=8))
 def test_integer_weights_equal_repeated_rows(case, repeats):
     labels, decisions, _ = case

@@ -92,23 +92,6 @@ def test_what_stands_where_the_truth_is_unknown_does_not_matter(case, data):
     assert metrics.edge_cases(truth, decisions) == metrics.edge_cases(truth, changed[1])
 
 
-@given(case=cases(), data=st.data())
-def test_order_of_rows_and_of_labels_does_not_matter(case, data):
-    truth, scores, decisions, weights = case
-    scores = scores + 1e-3 * np.arange(
-        truth.shape[1]
-    )  # without ties, which the lowest index decides
-    rows, columns = (np.array(data.draw(st.permutations(range(size)))) for size in truth.shape)
-    permuted = [
-        x[rows][:, columns] for x in (truth, np.nan_to_num(scores, posinf=8, neginf=-8), decisions)
-    ]
-    whole = metrics.evaluate(
-        truth, np.nan_to_num(scores, posinf=8, neginf=-8), decisions, sample_weight=weights
-    )
-    if all(len(set(row)) == len(row) for row in permuted[1]):
-        assert close(whole, metrics.evaluate(*permuted, sample_weight=weights[rows]))
-
-
 def test_candidates_at_once_are_each_judged_by_the_known_entries(xp):
     relevant, known = as_truth(xp(Y))
     stacked = np.stack([F, -F, F[:, ::-1]])

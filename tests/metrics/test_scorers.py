@@ -10,6 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.multioutput import ClassifierChain
+from sklearn.neighbors import KNeighborsClassifier
 
 from skcamel import CamelClassifier, metrics
 from skcamel.metrics import get_scorer
@@ -124,3 +125,17 @@ def test_unknown_name_is_refused_with_the_known_ones():
         ValueError, match=re.escape(f"name='accuracy' is not known; choose one of {known}.")
     ):
         get_scorer("accuracy")
+
+
+@pytest.mark.parametrize("q", [2, 3])
+@pytest.mark.parametrize(
+    "estimator",
+    [RandomForestClassifier(5, random_state=0), KNeighborsClassifier()],
+    ids=["forest", "neighbours"],
+)
+def test_lists_of_probabilities_are_stacked(estimator, q):
+    X, Y = data(q)
+    estimator.fit(X, Y)
+    scores = np.column_stack([p[:, 1] for p in estimator.predict_proba(X)])
+    for name in metrics.RANKING:
+        assert get_scorer(name)(estimator, X, Y) == sign(name) * getattr(metrics, name)(Y, scores)

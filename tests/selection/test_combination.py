@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.base import clone
-from sklearn.metrics import log_loss
 
-from skcamel import CamelClassifier, CamelClassifierCV, load, metrics, save
+from skcamel import CamelClassifier, CamelClassifierCV, load, save
 from skcamel.camel.representation import Data
 from skcamel.camel.search import combine
 
@@ -83,35 +82,12 @@ def test_scores_are_the_weighted_sum_of_the_members_and_of_the_label_means(rows,
     )
 
 
-def test_a_combined_model_says_what_it_is(rows, model):
-    X, Y, new, _ = rows
-    assert model.best_params_["weights"] == model.weights_.tolist()
-    for params, member in zip(model.best_params_["members"], model.members_, strict=True):
-        again = CamelClassifier(**params).fit(X, Y)
-        np.testing.assert_allclose(
-            again.decision_function(new), member.decision_function(new), atol=1e-9
-        )
-    assert model.best_score_ == pytest.approx(model.estimate_["average_precision"], abs=1e-12)
-    for name in ("alpha_", "kernel_", "dual_coef_", "collaboration_", "bandwidth_", "best_index_"):
-        assert not hasattr(model, name)
-
-
 def test_answers_follow_from_the_scores(rows, model):
     _, _, new, _ = rows
     scores = model.decision_function(new)
     np.testing.assert_array_equal(model.predict(new), scores > model.thresholds_)
     explained = model.explain(new)
     np.testing.assert_allclose(explained.scores, scores, atol=1e-10)
-
-
-def test_a_refit_leaves_nothing_of_the_other_kind(rows):
-    X, Y, _, _ = rows
-    model = CamelClassifierCV(**OPTIONS).fit(X, Y).set_params(combine=False).fit(X, Y)
-    assert not hasattr(model, "members_")
-    assert hasattr(model, "dual_coef_")
-    model.set_params(combine=True).fit(X, Y)
-    assert not hasattr(model, "dual_coef_")
-    assert hasattr(model, "members_")
 
 
 def test_without_any_signal_there_is_still_an_answer(rng):
@@ -194,24 +170,6 @@ def linked():
     Y = np.column_stack([X[:, :2] > 1.0, rng.random((400, 2)) < 0.45]).astype(int)
     model = CamelClassifierCV(**OPTIONS, scores="log_odds").fit(X[:300], Y[:300])
     return model, X[:300], Y[:300], X[300:], Y[300:]
-
-
-def test_linked_scores_are_log_odds_of_the_combination(linked):
-    model, X, Y, new, truth = linked
-    mean = (2.0 * Y - 1).mean(axis=0)
-    alone = [clone(member).fit(X, Y).decision_function(new) for member in model.members_]
-    combined = mean + sum(
-        w * (scores - mean) for w, scores in zip(model.weights_, alone, strict=True)
-    )
-    found = model.decision_function(new)
-    np.testing.assert_allclose(
-        found, model.link_slopes_ * combined + model.link_offsets_, atol=1e-8
-    )
-    assert metrics.average_precision(truth, found) > metrics.average_precision(truth, combined)
-    at_random = np.tile(Y.mean(axis=0), (len(new), 1))
-    assert log_loss(truth.ravel(), 1 / (1 + np.exp(-found.ravel()))) < log_loss(
-        truth.ravel(), at_random.ravel()
-    )
 
 
 def test_linked_scores_are_taken_apart_kept_and_shown_like_any(linked, tmp_path):

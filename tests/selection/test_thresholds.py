@@ -93,34 +93,6 @@ def test_a_label_keeps_the_share_p_of_p_plus_10_of_its_own_threshold(rng, metric
     np.testing.assert_allclose(thresholds(metric, relevant, scores), expected, atol=1e-12)
 
 
-@given(
-    problem=problems(), shift=st.sampled_from([-8.0, 0.5, 4.0]), factor=st.sampled_from([0.5, 4.0])
-)
-def test_thresholds_move_with_the_scores(problem, shift, factor):
-    relevant, scores, weights = problem
-    for metric in METRICS:
-        found = thresholds(metric, relevant, scores, weights)
-        moved = thresholds(metric, relevant, scores + shift, weights)
-        assert np.allclose(
-            moved, found + shift, rtol=0, atol=2e-14
-        )  # the distance beyond the ends grows by 1e-15 of the score
-        if scores.min() < scores.max():
-            scaled = thresholds(metric, relevant, factor * scores, weights)
-            assert np.allclose(scaled, factor * found, rtol=0, atol=2e-6)  # and is 1e-6 at least
-
-
-@given(problem=problems(), data=st.data())
-def test_the_order_of_rows_and_labels_does_not_matter(problem, data):
-    relevant, scores, weights = problem
-    rows = np.array(data.draw(st.permutations(range(scores.shape[0]))))
-    columns = np.array(data.draw(st.permutations(range(scores.shape[1]))))
-    for metric in METRICS:
-        straight = thresholds(metric, relevant, scores, weights)
-        other = None if weights is None else weights[rows]
-        permuted = thresholds(metric, relevant[rows][:, columns], scores[rows][:, columns], other)
-        assert np.array_equal(permuted, straight[columns])
-
-
 @pytest.mark.parametrize("metric", METRICS)
 @given(problem=problems(rows=5), repeats=st.lists(st.integers(1, 3), min_size=5, max_size=5))
 def test_integer_weights_equal_repeated_rows(problem, repeats, metric):

@@ -141,18 +141,6 @@ def test_a_grid_is_interpolated_to_rounding(weighted, by_sums, monkeypatch):
         np.testing.assert_allclose(interpolated, scores, atol=1e-9)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_groups_of_one_row_are_rows(weighted):
-    X, Y, weights, _ = problem(30, weighted=weighted)
-    weights = None if weights is None else np.minimum(weights, 1.0)
-    spectrum = spectral.decompose(Kernel("rbf", 2.0)(X, X), weights)
-    targets, bases = spectral.project(spectrum, Y), bases_of(Y)
-    alone = spectral.leave_one_out(spectrum, targets, bases, GRID)
-    grouped = spectral.leave_one_out(spectrum, targets, bases, GRID, np.arange(30)[::-1])
-    for plain, scores in zip(alone, grouped, strict=True):
-        np.testing.assert_allclose(scores, plain, atol=1e-10)
-
-
 def test_one_group_of_all_rows_is_refused():
     X, Y, _, _ = problem(25, weighted=False)
     spectrum = spectral.decompose(Kernel("rbf", 2.0)(X, X))

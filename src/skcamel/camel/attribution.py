@@ -44,7 +44,7 @@ BLOCK_BYTES = 2**24  # factors of some rows at a time, small enough to stay near
 
 def column_groups(
     d: int, sources: Sequence[Hashable] | None = None, names: Sequence[str] | None = None
-) -> tuple[np.ndarray, list[np.ndarray]]:
+) -> tuple[Array, list[Array]]:
     """Names (G,) of those who share a score, and the columns of each: those of one source together, or each on its own.
 
     Parameters
@@ -101,11 +101,11 @@ def shapley(
     kernel: Kernel,
     rows: Array,
     train: Any,
-    coefficients: np.ndarray,
-    columns: Sequence[np.ndarray],
+    coefficients: Array,
+    columns: Sequence[Array],
     *,
     mean: Any = None,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[Array, Array]:
     """Shapley value of every group of columns for the scores k(x) @ coefficients, and the scores where all are absent.
 
     Parameters
@@ -167,7 +167,7 @@ def shapley(
     return values, means.prod(axis=0) @ coefficients
 
 
-def _integrated(factors: np.ndarray, means: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+def _integrated(factors: Array, means: Array, coefficients: Array) -> Array:
     """Values (b, G, q) of some rows from their factors (G, b, n) with the training rows, and the mean factors (G, n)."""
     scores = (factors.prod(axis=0) - means.prod(axis=0)) @ coefficients  # (b, q)
     factors -= means[:, None]  # steps from absent to present
@@ -181,7 +181,7 @@ def _integrated(factors: np.ndarray, means: np.ndarray, coefficients: np.ndarray
     return values + sizes * (missing / np.maximum(sizes.sum(axis=1), SMALLEST))[:, None]
 
 
-def _mean_factor(kernel: Kernel, part: Array) -> np.ndarray:
+def _mean_factor(kernel: Kernel, part: Array) -> Array:
     """Mean kernel between each row of some columns (n, w) and all of the rows, or a sample of them where w > 1; (n,)."""
     n, width = part.shape
     if width > 1:
@@ -216,7 +216,7 @@ def _mean_factor(kernel: Kernel, part: Array) -> np.ndarray:
     return series(column)
 
 
-def _mean_kernel(kernel: Kernel, points: Array, rows: Array) -> np.ndarray:
+def _mean_kernel(kernel: Kernel, points: Array, rows: Array) -> Array:
     """Mean kernel between each of some points (m, w) and rows (n, w), (m,), in blocks."""
     at_once = max(1, BLOCK_BYTES // (8 * rows.shape[0]))
     return np.concatenate(

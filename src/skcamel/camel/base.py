@@ -369,7 +369,7 @@ class BaseCamel(MultiLabelClassifier):
         )
         return True
 
-    def _store(self, model: Model, S: np.ndarray, answers: Answers, labels: Labels) -> None:
+    def _store(self, model: Model, S: Array, answers: Answers, labels: Labels) -> None:
         """Set what scores are computed from, and how they become answers; arrays are numpy, wherever the fit took place."""
         solution = model.solution
         representation = model.representation
@@ -421,7 +421,7 @@ class BaseCamel(MultiLabelClassifier):
             self.set_thresholds_ = answers.sets
 
     @property
-    def probability_thresholds_(self) -> np.ndarray:
+    def probability_thresholds_(self) -> Array:
         """Thresholds as probabilities, (q,)."""
         if self._link() is None:
             raise AttributeError(
@@ -459,7 +459,7 @@ class BaseCamel(MultiLabelClassifier):
             sets,
         )
 
-    def _probabilities(self, scores: np.ndarray) -> np.ndarray:
+    def _probabilities(self, scores: Array) -> Array:
         """Probabilities (m, q) of scores."""
         link = self._link()
         if link is None or self.scores == "log_odds":
@@ -535,7 +535,7 @@ class BaseCamel(MultiLabelClassifier):
                 " features=True as well."
             )
         rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
-        by_column: dict[str, np.ndarray] = {}
+        by_column: dict[str, Array] = {}
         if features:
             by_column = self._by_column(rows, sources)
         parts: Any = sum(
@@ -552,7 +552,7 @@ class BaseCamel(MultiLabelClassifier):
             **by_column,
         )
 
-    def _by_column(self, rows: Array, sources: Sequence[Hashable] | None) -> dict[str, np.ndarray]:
+    def _by_column(self, rows: Array, sources: Sequence[Hashable] | None) -> dict[str, Array]:
         """Columns of an :class:`Explanation`: their values, the scores where none is known, and their names."""
         base, members = self._terms()
         attribution.check_kernels([own._kernel for _, own in members])
@@ -572,7 +572,7 @@ class BaseCamel(MultiLabelClassifier):
             base = base + absent + weight * own._offset
         return {"features": values, "feature_base": base, "feature_names": names}
 
-    def deviations(self, X: Array) -> np.ndarray:
+    def deviations(self, X: Array) -> Array:
         """f(x) - f̄ of every row, (m, q): how far the labels' own predictions are from those of the average training row.
 
         ``base_scores_ + deviations(X) @ collaboration_`` is the decision function.
@@ -583,19 +583,19 @@ class BaseCamel(MultiLabelClassifier):
         """
         return self._deviations(check_rows(self, X, reset=False, pairwise=self._is_pairwise()))
 
-    def _deviations(self, rows: Array) -> np.ndarray:
+    def _deviations(self, rows: Array) -> Array:
         coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
         return self._kernel_times(rows, coefficients) - self._kernel_mean @ coefficients
 
     @property
-    def base_scores_(self) -> np.ndarray:
+    def base_scores_(self) -> Array:
         """Scores of the average training row, (q,)."""
         constant, members = self._terms()
         return constant + sum(
             weight * (own._offset + own._kernel_mean @ own.dual_coef_) for weight, own in members
         )
 
-    def _kernel_times(self, rows: Array, coefficients: np.ndarray) -> np.ndarray:
+    def _kernel_times(self, rows: Array, coefficients: Array) -> Array:
         """k(x) @ coefficients of every checked row, (m, q), in blocks of rows."""
         train = to_device(self.X_fit_, self.device)
         representation = Representation(self._scaling, self._kernel, self.X_fit_, train)
@@ -635,7 +635,7 @@ def learn_correlation(estimator: Any, data: Data) -> Array:
     return found.S
 
 
-def _narrowed(scores: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+def _narrowed(scores: Array, dtype: np.dtype[Any]) -> Array:
     """Scores in the precision of the rows; what is too large for it becomes the largest number, not infinity."""
     limit = float(np.finfo(dtype).max)
     return np.clip(scores, -limit, limit).astype(dtype, copy=False)

@@ -319,7 +319,7 @@ class CamelClassifier(BaseCamel):
                 self._solve(problem, S, labels)
         return self
 
-    def _solve(self, problem: Problem, S: np.ndarray, labels: Labels) -> None:
+    def _solve(self, problem: Problem, S: Array, labels: Labels) -> None:
         """Store the solution for the only candidate."""
         model = problem.solve(label_bases(S, (self.alpha,), self.device))
         answers = learn_answers(self, problem.data, labels, model.scores)
@@ -445,7 +445,7 @@ class CamelClassifier(BaseCamel):
                     raise ValueError(f"{name}={getattr(self, name)!r} needs {BY_LEAVE_ONE_OUT}")
 
 
-def _alternating(estimator: Any, data: Data, S: np.ndarray) -> tuple[Model, Answers]:
+def _alternating(estimator: Any, data: Data, S: Array) -> tuple[Model, Answers]:
     """Fit by Algorithm 1, with a warning where it stops early; it has no leave-one-out scores."""
     representation, K = next(kernel_matrices(data, estimator._grid(), estimator.device))
     G = correlation.collaboration(S, estimator.alpha)

@@ -383,7 +383,7 @@ class CamelClassifierCV(BaseCamel):
         self.bandwidth_multiplier_ = place[2]
 
     def _store_members(
-        self, combined: Combination, models: Sequence[Model], S: np.ndarray, labels: Labels
+        self, combined: Combination, models: Sequence[Model], S: Array, labels: Labels
     ) -> None:
         """Set the models with a weight above 0, as fitted estimators, and their weights."""
         live = combined.weights > 0

@@ -45,9 +45,9 @@ CHECK_GROWTH = 1.5
 class Correlation(NamedTuple):
     """Label correlation with its certificate."""
 
-    S: np.ndarray  # (q, q), column j reconstructs label j; exact zeros, zero diagonal
-    penalty: np.ndarray  # (q,) λ_j
-    violation: np.ndarray  # (q,) KKT violation of each column, divided by λ_j
+    S: Array  # (q, q), column j reconstructs label j; exact zeros, zero diagonal
+    penalty: Array  # (q,) λ_j
+    violation: Array  # (q,) KKT violation of each column, divided by λ_j
     n_iter: int
 
 
@@ -126,7 +126,7 @@ def learn(
 
 def gram(
     Y: Array | tuple[Array, float], weights: MaybeArray = None, *, centred: bool = False
-) -> np.ndarray:
+) -> Array:
     """C = YᵀDY (q, q), with exact zeros where labels are orthogonal up to rounding, or constant and centred.
 
     Y (n, q) are labels, or what :func:`cooccurrence` makes of them.
@@ -150,7 +150,7 @@ def gram(
     return _products(both, one, neither, total, centred)
 
 
-def _gram_of_known(Y: np.ndarray, weights: MaybeArray, centred: bool) -> np.ndarray:
+def _gram_of_known(Y: Array, weights: MaybeArray, centred: bool) -> Array:
     """The same for labels of which some are NaN, shrunk until no eigenvalue is below the noise."""
     w = np.ones((len(Y), 1))
     if weights is not None:
@@ -172,13 +172,10 @@ def _gram_of_known(Y: np.ndarray, weights: MaybeArray, centred: bool) -> np.ndar
     return (C + shrink * np.diag(np.diag(C))) / (1 + shrink)
 
 
-def _products(
-    both: np.ndarray, one: np.ndarray, neither: np.ndarray, n: float, centred: bool
-) -> np.ndarray:
+def _products(both: Array, one: Array, neither: Array, n: float, centred: bool) -> Array:
     """C from the weights of the rows that have both labels, the first alone, and neither, (q, q) each; of n rows."""
-    below = np.full(
-        len(both), 0.5
-    )  # how far the mean lies above -1, as a share of the distance to 1
+    # how far the mean lies above -1, as a share of the distance to 1
+    below = np.full(len(both), 0.5)
     above = below
     if centred:
         present = np.diag(both)
@@ -199,9 +196,7 @@ def collaboration(S: Array, alpha: float) -> Array:
     return (1 - alpha) * xp.eye(len(S), dtype=S.dtype, device=S.device) + alpha * S
 
 
-def kkt_violation(
-    C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: MaybeArray = None
-) -> np.ndarray:
+def kkt_violation(C: Array, S: Array, penalty: Array, columns: MaybeArray = None) -> Array:
     """Distance of each column of S from optimality; 0 iff S solves the problem.
 
     Where s_ij ≠ 0 the gradient must be -λ_j sign(s_ij), elsewhere at most λ_j in absolute value;
@@ -216,9 +211,7 @@ def kkt_violation(
     return residual.max(axis=0)
 
 
-def solve_lassos(
-    C: np.ndarray, penalty: np.ndarray, *, tol: float, max_iter: int
-) -> tuple[np.ndarray, int]:
+def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tuple[Array, int]:
     """All columns by ADMM with one inverse; a column leaves as soon as its support gives the exact solution.
 
     Labels are brought to one length first: where they vary differently, steps that suit one would
@@ -280,9 +273,7 @@ def solve_lassos(
     return S, max(n_iter, 1)
 
 
-def _finish(
-    C: np.ndarray, S: np.ndarray, penalty: np.ndarray, columns: np.ndarray, tol: float
-) -> np.ndarray:
+def _finish(C: Array, S: Array, penalty: Array, columns: Array, tol: float) -> Array:
     """Solve what can be solved exactly on its present support with its signs, in place; which of `columns` are done."""
     penalty = penalty[columns]
     exact = S[:, columns]
@@ -303,7 +294,7 @@ def _finish(
     return done | solved
 
 
-def cooccurrence(Y: np.ndarray, weights: MaybeArray) -> tuple[np.ndarray, float]:
+def cooccurrence(Y: Array, weights: MaybeArray) -> tuple[Array, float]:
     """Weight of the rows that have both labels (q, q), and of all rows; labels are in {-1, +1}.
 
     Examples

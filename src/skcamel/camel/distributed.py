@@ -178,7 +178,7 @@ def _mapped(method: Callable[..., Array], X: Any, *args: Any, **options: Any) ->
     )
 
 
-def _answer(X: Any, given: Any) -> np.ndarray:
+def _answer(X: Any, given: Any) -> Array:
     """What a method answers for the rows of one partition, none if it has none."""
     method, args, options, like = given
     if X.shape[0]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skcamel.arrays import Array
 from skcamel.text import count
 
 LEARNED = {
@@ -59,13 +60,13 @@ class Push(NamedTuple):
 class Evidence(NamedTuple):
     """What the training rows show about pairs of labels, (q, q) each."""
 
-    seen: np.ndarray  # weight of the rows that have both labels
-    expected: np.ndarray  # the same if the labels were independent
+    seen: Array  # weight of the rows that have both labels
+    expected: Array  # the same if the labels were independent
     # whether a push is up although the labels avoid each other, or down although they go together
-    contradicts: np.ndarray
+    contradicts: Array
 
     @classmethod
-    def of(cls, S: np.ndarray, seen: np.ndarray, total: np.ndarray | float) -> Evidence:
+    def of(cls, S: Array, seen: Array, total: Array | float) -> Evidence:
         """Compare the signs of S (q, q) with how often labels are seen together, among rows of weight `total`.
 
         If labels are unknown in some rows, `total` is the weight of the rows that know both, (q,
@@ -89,7 +90,7 @@ def evidence(model: Any) -> Evidence:
 
 
 def ranked_pushes(
-    amounts: np.ndarray, k: int, evidence: Evidence, target: int | None = None
+    amounts: Array, k: int, evidence: Evidence, target: int | None = None
 ) -> list[Push]:
     """The first `k` of the pushes that are not 0: strongest first, those that contradict the data after all others.
 
@@ -185,23 +186,23 @@ class Explanation:
     of f itself grows like 1 / d_min of G and would drown everything else.
     """
 
-    base: np.ndarray
-    parts: np.ndarray
-    label_names: np.ndarray
-    thresholds: np.ndarray
+    base: Array
+    parts: Array
+    label_names: Array
+    thresholds: Array
     evidence: Evidence
     correlation: str = "paper"
-    features: np.ndarray | None = None
-    feature_base: np.ndarray | None = None
-    feature_names: np.ndarray | None = None
+    features: Array | None = None
+    feature_base: Array | None = None
+    feature_names: Array | None = None
 
     @property
-    def scores(self) -> np.ndarray:
+    def scores(self) -> Array:
         """The decision function, (n, q)."""
         return self.base + self.parts.sum(axis=1)
 
     @property
-    def own(self) -> np.ndarray:
+    def own(self) -> Array:
         """Part of each label's own prediction, (n, q)."""
         return np.diagonal(self.parts, axis1=1, axis2=2)
 
@@ -269,11 +270,11 @@ class Explanation:
         values, names = self._columns()
         return _strongest(values[row, :, label], names, ColumnPart, k)
 
-    def importance(self) -> np.ndarray:
+    def importance(self) -> Array:
         """Mean absolute value of each column for each label over the rows, (G, q)."""
         return abs(self._columns()[0]).mean(axis=0)
 
-    def _columns(self) -> tuple[np.ndarray, np.ndarray]:
+    def _columns(self) -> tuple[Array, Array]:
         """Values and names of the columns, where they are known."""
         if self.features is None or self.feature_names is None:
             raise ValueError("This explanation holds no columns; use explain(X, features=True).")
@@ -297,36 +298,25 @@ class Explanation:
         return ranked_pushes(others, k, self.evidence, label)
 
     def to_frame(self) -> Any:
-        """A pandas frame with one line per row, label and source, without the zeros.
+        """A pandas frame with one line per row, label and source, without the zeros; the strongest sources of a label first.
 
         Columns: row, label, source, push, own (whether source and label are the same), score,
         predicted.
         """
-        return self._frame(self.parts, "source", self.label_names, "push")
-
-    def features_to_frame(self) -> Any:
-        """A pandas frame with one line per row, label and column, without the zeros.
-
-        Columns: row, label, column, value, score.
-        """
-        values, names = self._columns()
-        return self._frame(values, "column", names, "value").drop(columns=["own", "predicted"])
-
-    def _frame(self, values: np.ndarray, kind: str, names: np.ndarray, value: str) -> Any:
-        """Values (n, sources, q) that are not 0, in the order of rows, labels and strength."""
-        row, source, label = np.nonzero(values)
-        amount = values[row, source, label]
+        row, source, label = np.nonzero(self.parts)
+        push = self.parts[row, source, label]
         score = self.scores[row, label]
-        lines = {"row": row, "label": self.label_names[label], kind: names[source], value: amount}
-        frame = data_frame(
-            lines
-            | {
-                "own": source == label,
-                "score": score,
-                "predicted": score > self.thresholds[label],
-            }
-        )
-        return frame.iloc[np.lexsort((-abs(amount), label, row))].reset_index(drop=True)
+        columns = {
+            "row": row,
+            "label": self.label_names[label],
+            "source": self.label_names[source],
+            "push": push,
+            "own": source == label,
+            "score": score,
+            "predicted": score > self.thresholds[label],
+        }
+        frame = data_frame(columns)
+        return frame.iloc[np.lexsort((-abs(push), label, row))].reset_index(drop=True)
 
     def __str__(self) -> str:
         """The first rows as text: predicted labels with base, own part, strongest pushes, and columns if they are known."""
@@ -362,7 +352,7 @@ class Explanation:
         return line
 
 
-def _strongest(values: np.ndarray, names: np.ndarray, kind: Any, k: int) -> list[Any]:
+def _strongest(values: Array, names: Array, kind: Any, k: int) -> list[Any]:
     """Names and values of the `k` strongest of values (m,) that are not 0, strongest first."""
     order = np.argsort(-abs(values), kind="stable")[:k]
     return [kind(names[i], float(values[i])) for i in order if values[i] != 0]

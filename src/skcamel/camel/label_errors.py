@@ -19,7 +19,7 @@ from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from skcamel.arrays import is_lazy, namespace, to_device, to_numpy
+from skcamel.arrays import Array, is_lazy, namespace, to_device, to_numpy
 from skcamel.camel import correlation, landmark, spectral
 from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, learn_correlation
 from skcamel.camel.classifier_cv import CamelClassifierCV
@@ -171,20 +171,20 @@ class LabelErrors:
         How often two labels were seen together.
     """
 
-    rows: np.ndarray
-    labels: np.ndarray
-    scores: np.ndarray
-    given: np.ndarray
-    chance: np.ndarray
-    label_names: np.ndarray
-    row_names: np.ndarray
-    base: np.ndarray
-    deviations: np.ndarray
-    collaboration: np.ndarray
+    rows: Array
+    labels: Array
+    scores: Array
+    given: Array
+    chance: Array
+    label_names: Array
+    row_names: Array
+    base: Array
+    deviations: Array
+    collaboration: Array
     evidence: Evidence
 
     @cached_property
-    def own(self) -> np.ndarray:
+    def own(self) -> Array:
         """What the label's own prediction adds to its score, (k,)."""
         return (
             self.deviations[self.rows, self.labels] * self.collaboration[self.labels, self.labels]
@@ -259,7 +259,7 @@ def as_table(records: Sequence[dict[str, Any]]) -> list[str]:
     return ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
 
 
-def _least_error(model: Any, data: Data) -> tuple[np.ndarray, float]:
+def _least_error(model: Any, data: Data) -> tuple[Array, float]:
     """Leave-one-out scores (n, q) and α of the candidate with the least squared error, the first of equal ones.
 
     Where rows are summed up, candidates are compared by the sample, and the best one then scores

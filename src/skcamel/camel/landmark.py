@@ -277,8 +277,8 @@ class Sample(NamedTuple):
 
     X: Array  # (s, d) array or CSR
     Y: Array  # (s, q) int8 in {-1, +1}
-    weights: np.ndarray  # (s,)
-    numbers: np.ndarray  # (s,) in [0, 1)
+    weights: Array  # (s,)
+    numbers: Array  # (s,) in [0, 1)
     size: int
 
     def smallest(self, count: int) -> Sample:

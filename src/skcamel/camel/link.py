@@ -46,17 +46,17 @@ SAFETY = 1.28  # standard errors: a promise holds with a probability of 90 %
 class Link(NamedTuple):
     """Slopes and offsets, (q,) each."""
 
-    slope: np.ndarray
-    offset: np.ndarray
+    slope: Array
+    offset: Array
 
-    def log_odds(self, scores: np.ndarray | float) -> np.ndarray:
+    def log_odds(self, scores: Array | float) -> Array:
         """Log-odds of scores (m, q)."""
         return self.slope * scores + self.offset
 
 
 def fit_link(
-    relevant: np.ndarray,
-    scores: np.ndarray,
+    relevant: Array,
+    scores: Array,
     weights: MaybeArray = None,
     *,
     offsets: bool = True,
@@ -93,9 +93,9 @@ def fit_link(
 
 
 def _minimum(
-    relevant: np.ndarray,
-    scores: np.ndarray,
-    w: np.ndarray,
+    relevant: Array,
+    scores: Array,
+    w: Array,
     centre: Link,
     precisions: tuple[float, float],
     flattest: float,
@@ -144,14 +144,14 @@ def _minimum(
 
 
 def cross_fitted(
-    relevant: np.ndarray,
-    scores: np.ndarray,
-    weights: np.ndarray,
+    relevant: Array,
+    scores: Array,
+    weights: Array,
     *,
     offsets: bool = True,
     groups: MaybeArray = None,
     seed: int = 0,
-) -> np.ndarray:
+) -> Array:
     """Log-odds (n, q) of the training rows, each fifth by the link of the other four; rows of one of the `groups` stay together."""
     if groups is None:
         units = np.arange(len(scores))
@@ -176,7 +176,7 @@ def cross_fitted(
     return found
 
 
-def probabilities(log_odds: np.ndarray) -> np.ndarray:
+def probabilities(log_odds: Array) -> Array:
     """Their sigmoid (m, q), strictly inside (0, 1) and above ½ exactly where log-odds are above 0, in their precision."""
     kind = log_odds.dtype.type
     half = kind(0.5)
@@ -188,9 +188,9 @@ def probabilities(log_odds: np.ndarray) -> np.ndarray:
 class SetThresholds(NamedTuple):
     """Thresholds on probabilities for prediction sets: entry k is for a confidence of k / `LEVELS`."""
 
-    yes: np.ndarray  # (LEVELS + 1,) ascending; a predicted label from there on is answered yes
+    yes: Array  # (LEVELS + 1,) ascending; a predicted label from there on is answered yes
     # (LEVELS + 1,) descending; a label that is not predicted is answered no below it
-    no: np.ndarray
+    no: Array
     stored = {"yes": ("k",), "no": ("k",)}
 
     def check_stored(self) -> None:
@@ -207,7 +207,7 @@ class SetThresholds(NamedTuple):
                 f"must hold {LEVELS + 1} thresholds from 0 to {NEVER:g} that move apart"
             )
 
-    def answers(self, p: np.ndarray, predicted: np.ndarray, confidence: float) -> np.ndarray:
+    def answers(self, p: Array, predicted: Array, confidence: float) -> Array:
         """1 yes, 0 no or -1 open for probabilities and decisions (m, q), int8."""
         if not 0 < as_number(confidence) <= 1:
             raise ValueError(
@@ -221,9 +221,7 @@ class SetThresholds(NamedTuple):
         return found
 
 
-def fit_sets(
-    relevant: np.ndarray, p: np.ndarray, predicted: np.ndarray, w: np.ndarray
-) -> SetThresholds:
+def fit_sets(relevant: Array, p: Array, predicted: Array, w: Array) -> SetThresholds:
     """Thresholds that keep both promises on the training rows, with a margin of `SAFETY` standard errors.
 
     Parameters
@@ -269,7 +267,7 @@ def fit_sets(
     return SetThresholds(yes_at, no_at)
 
 
-def set_rates(Y: np.ndarray, answers: np.ndarray) -> dict[str, np.ndarray]:
+def set_rates(Y: Array, answers: Array) -> dict[str, Array]:
     """How good prediction sets are, label by label, (q,) each; NaN where nothing defines a rate.
 
     Parameters
@@ -312,10 +310,10 @@ class Answers(NamedTuple):
     """How scores become answers, and how good these are by leave-one-out."""
 
     link: Link | None  # None for exclusive classes
-    thresholds: np.ndarray  # (q,) on the scale of the scores
+    thresholds: Array  # (q,) on the scale of the scores
     sets: SetThresholds | None = None
     estimate: Any = None  # dict of the seven metrics
-    of_labels: dict[str, np.ndarray] | None = None  # (q,) each
+    of_labels: dict[str, Array] | None = None  # (q,) each
     n_rows: int = 0  # that were judged; 0: nothing was
 
 
@@ -374,7 +372,7 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array) -> 
     return Answers(link, at, sets, estimate, of_labels, len(data.Y))
 
 
-def _of_costs(estimator: Any, link: Link | None, labels: Labels, at: np.ndarray) -> np.ndarray:
+def _of_costs(estimator: Any, link: Link | None, labels: Labels, at: Array) -> Array:
     """Thresholds at the probability 1 / (1 + cost) in place of those in `at`, on the scale of the scores."""
     if link is None or labels.target != "matrix":
         raise ValueError(
@@ -398,7 +396,7 @@ def _of_costs(estimator: Any, link: Link | None, labels: Labels, at: np.ndarray)
     return at
 
 
-def _warn_of_labels_never_predicted(labels: Labels, Y: np.ndarray, predicted: np.ndarray) -> None:
+def _warn_of_labels_never_predicted(labels: Labels, Y: Array, predicted: Array) -> None:
     """One warning for labels that occur and that no row gets when it is left out."""
     never = (Y > 0).any(axis=0) & (Y < 0).any(axis=0) & ~predicted.any(axis=0)
     if labels.target != "matrix" or not never.any():

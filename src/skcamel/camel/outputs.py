@@ -55,16 +55,16 @@ class Outputs:
     ([[1, 0], [1, 1]], [('sea',), ('sea', 'sun')], [[1, 2], [2, 1]], [[0], [1]])
     """
 
-    scores: np.ndarray
-    thresholds: np.ndarray
-    label_names: np.ndarray
-    classes: np.ndarray
+    scores: Array
+    thresholds: Array
+    label_names: Array
+    classes: Array
     target: str
-    link: Callable[[np.ndarray], np.ndarray] | None = None
+    link: Callable[[Array], Array] | None = None
     set_thresholds: SetThresholds | str = NO_SETS
 
     @cached_property
-    def decisions(self) -> np.ndarray:
+    def decisions(self) -> Array:
         """1 where a score exceeds its threshold, both in the precision of the scores: int64 (m, q); of exclusive classes the best alone."""
         if self.target == "multiclass":
             return (np.arange(self.scores.shape[1]) == self.scores.argmax(axis=1)[:, None]).astype(
@@ -73,7 +73,7 @@ class Outputs:
         return (self.scores > self.thresholds.astype(self.scores.dtype)).astype(np.int64)
 
     @cached_property
-    def probabilities(self) -> np.ndarray:
+    def probabilities(self) -> Array:
         """Probability of every label, (m, q)."""
         if self.link is None:
             raise AttributeError(
@@ -81,7 +81,7 @@ class Outputs:
             )
         return self.link(self.scores)
 
-    def sets(self, confidence: float = 0.9) -> np.ndarray:
+    def sets(self, confidence: float = 0.9) -> Array:
         """Prediction sets, int8 (m, q): 1 yes, 0 no, -1 open; see :meth:`MultiLabelClassifier.predict_sets`."""
         if isinstance(self.set_thresholds, str):
             raise AttributeError(self.set_thresholds)  # noqa: TRY004 (as for predict_proba)
@@ -95,11 +95,11 @@ class Outputs:
         return [tuple(self.label_names[row]) for row in self.decisions.astype(bool)]
 
     @cached_property
-    def ranks(self) -> np.ndarray:
+    def ranks(self) -> Array:
         """Rank of every label, int64 (m, q): 1 for the highest score, the first of equal labels before the others."""
         return np.argsort(best_labels(self.scores, self.scores.shape[1]), axis=1) + 1
 
-    def top(self, k: int) -> np.ndarray:
+    def top(self, k: int) -> Array:
         """Positions of the `k` labels with the highest scores, highest first: int64 (m, k)."""
         check_number("k", k, 1, whole=True)
         q = self.scores.shape[1]
@@ -108,7 +108,7 @@ class Outputs:
         return best_labels(self.scores, k)
 
     @property
-    def predictions(self) -> np.ndarray:
+    def predictions(self) -> Array:
         """What `predict` answers: the decisions, or classes (m,) after a fit on a 1-d y."""
         if self.target == "matrix":
             return self.decisions
@@ -121,14 +121,14 @@ class Outputs:
         ]  # y may have held one class only
 
     @property
-    def decision_values(self) -> np.ndarray:
+    def decision_values(self) -> Array:
         """What `decision_function` answers: the scores, (m,) after a fit on a binary 1-d y."""
         if self.target == "binary":
             return self.scores[:, 0]
         return self.scores
 
     @property
-    def class_probabilities(self) -> np.ndarray:
+    def class_probabilities(self) -> Array:
         """What `predict_proba` answers: the probabilities, (m, number of classes) after a fit on a binary 1-d y."""
         p = self.probabilities
         if self.target != "binary":

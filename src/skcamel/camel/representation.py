@@ -31,7 +31,7 @@ class Data(NamedTuple):
     # summed up
     X: Array
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 where rows are summed up
-    weights: np.ndarray  # (n,)
+    weights: Array  # (n,)
     groups: MaybeArray = None  # (n,) whole numbers; rows of one group leave together
     source: Any = (
         None  # Source of sums over rows, or what has a survey too; in place of a kernel matrix
@@ -43,7 +43,7 @@ class Data(NamedTuple):
         return self.Y.dtype.kind == "i" or not np.isnan(self.Y).any()
 
     @property
-    def counts(self) -> tuple[np.ndarray, float]:
+    def counts(self) -> tuple[Array, float]:
         """Weight of the rows that have both labels (q, q), and of all rows."""
         if self.source is None:
             return correlation.cooccurrence(self.Y, self.weights)
@@ -62,7 +62,7 @@ class Data(NamedTuple):
         weights = self.weights[:, None] * ~np.isnan(self.Y)
         return to_match(self.Y, like) > 0, to_match(weights, like)
 
-    def rows(self, index: np.ndarray, columns: MaybeArray = None) -> Data:
+    def rows(self, index: Array, columns: MaybeArray = None) -> Data:
         """Some of the rows; of a kernel matrix also the `columns` that belong to training rows."""
         X = self.X[index]
         if columns is not None:
@@ -148,7 +148,7 @@ class Model(NamedTuple):
 
     params: dict[str, Any]
     representation: Representation
-    G: np.ndarray  # (q, q)
+    G: Array  # (q, q)
     solution: spectral.Solution
     scores: Array  # (n, q) by leave-one-out
     solver: str
@@ -308,7 +308,7 @@ def all_candidates(data: Data, grid: Grid, device: Any) -> list[dict[str, Any]]:
     return found
 
 
-def label_bases(S: np.ndarray, alphas: Sequence[float], device: Any) -> list[spectral.LabelBasis]:
+def label_bases(S: Array, alphas: Sequence[float], device: Any) -> list[spectral.LabelBasis]:
     """The label basis of every α on the device, decomposed on the CPU, which is idle and as fast as a GPU here."""
     found = []
     with one_thread(len(S)):

@@ -37,9 +37,9 @@ class Ranks(NamedTuple):
     array([0.25  , 0.4375, 0.875 ])
     """
 
-    knots: np.ndarray  # (k,) increasing within each column
-    levels: np.ndarray  # (k,) in [0, 1]
-    ends: np.ndarray  # (d,) where the knots of each column end
+    knots: Array  # (k,) increasing within each column
+    levels: Array  # (k,) in [0, 1]
+    ends: Array  # (d,) where the knots of each column end
     stored = {"knots": ("k",), "levels": ("k",), "ends": ("d", int)}
 
     def check_stored(self) -> None:
@@ -157,8 +157,8 @@ def ranked(X: Array, weights: MaybeArray = None) -> Ranks:
         )
     if weights is None:
         weights = np.ones(len(X))
-    knots: list[np.ndarray] = []
-    levels: list[np.ndarray] = []
+    knots: list[Array] = []
+    levels: list[Array] = []
     for column in X.T:
         values, at = np.unique(column, return_inverse=True)
         here = np.bincount(at, weights, minlength=len(values))
@@ -186,14 +186,14 @@ def _of_unit_length(X: Array) -> Array:
     return X
 
 
-def is_filled(X: Array) -> np.ndarray:
+def is_filled(X: Array) -> Array:
     """Which columns have entries in more than half of the rows, (d,) bool; all of an array."""
     if not sparse.issparse(X):
         return np.ones(X.shape[1], dtype=bool)
     return np.bincount(X.indices, minlength=X.shape[1]) > X.shape[0] / 2
 
 
-def varies(X: Array) -> np.ndarray:
+def varies(X: Array) -> Array:
     """Which columns are not constant, (d,) bool.
 
     Examples
@@ -207,7 +207,7 @@ def varies(X: Array) -> np.ndarray:
     return (X[:1] != X).any(axis=0)
 
 
-def bounds(X: Array) -> tuple[np.ndarray, np.ndarray]:
+def bounds(X: Array) -> tuple[Array, Array]:
     """Least and greatest entry of every column, (d,) float64 each."""
     low = X.min(axis=0)
     high = X.max(axis=0)
@@ -217,7 +217,7 @@ def bounds(X: Array) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def shifted(X: Array, shift: np.ndarray) -> Array:
+def shifted(X: Array, shift: Array) -> Array:
     """X - 1 shiftᵀ; in sparse rows only the columns whose shift is not 0 are filled.
 
     Examples
@@ -237,7 +237,7 @@ def shifted(X: Array, shift: np.ndarray) -> Array:
     return sparse.csr_array(X - shifts)
 
 
-def middle(X: Array) -> np.ndarray:
+def middle(X: Array) -> Array:
     """Where to move the origin, (d,): to the mean of the columns that become much smaller by it, else 0.
 
     A column whose entries all lie within a quarter of the largest around their mean is moved
@@ -257,7 +257,7 @@ def middle(X: Array) -> np.ndarray:
     return np.where(farthest <= largest / 4, mean, 0.0)
 
 
-def moments(X: Array, weights: MaybeArray = None) -> tuple[np.ndarray, np.ndarray]:
+def moments(X: Array, weights: MaybeArray = None) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of every column, (d,) each.
 
     Deviations are summed, never squares subtracted, in units of the largest: neither a large mean

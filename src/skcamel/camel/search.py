@@ -55,7 +55,7 @@ def larger_is_better(name: str, value: float) -> float:
     return round(-value if name in LOSSES else value, DIGITS)
 
 
-def usable(criterion: str, Y: np.ndarray, weights: MaybeArray = None) -> str:
+def usable(criterion: str, Y: Array, weights: MaybeArray = None) -> str:
     """The criterion, or Hamming loss in place of a ranking metric that no row defines (each has all labels or none).
 
     >>> usable("coverage", np.array([[1.0], [-1.0]])), usable("coverage", np.array([[1.0, -1.0]]))
@@ -72,7 +72,7 @@ def usable(criterion: str, Y: np.ndarray, weights: MaybeArray = None) -> str:
 def search(
     problems: Iterable[Problem],
     grid: Grid,
-    S: np.ndarray,
+    S: Array,
     criterion: str | None = None,
     *,
     device: Any = None,
@@ -179,7 +179,10 @@ def _judged(
     metrics: list[Scores] = []
     leader: _Leader | None = None
     for stack in stacks(problem.leave_one_out(bases)):
-        tuned = stack if is_tuned(threshold) else stack[:1]
+        if is_tuned(threshold):
+            tuned = stack
+        else:
+            tuned = stack[:1]
         at = xp.stack([thresholds(threshold, relevant, scores, weights)[None] for scores in tuned])
         new = candidate_metrics(relevant, stack, at, weights)
         for scores, own in zip(stack, new, strict=True):
@@ -195,7 +198,7 @@ def _judged(
 
 
 def score_fold(
-    train: Data, test: Data, grid: Grid, S: np.ndarray, threshold: Any, device: Any
+    train: Data, test: Data, grid: Grid, S: Array, threshold: Any, device: Any
 ) -> Iterator[list[Scores]]:
     """For each representation, the metrics of its candidates on the test part, as refitting each would give them.
 
@@ -307,12 +310,12 @@ def tabulate(
 class Combination(NamedTuple):
     """Weights of the members (R,), what is added to their weighted scores (q,), and leave-one-out scores (n, q) of the combination."""
 
-    weights: np.ndarray
-    constant: np.ndarray
+    weights: Array
+    constant: Array
     scores: Array
 
 
-def weights_of(gram: np.ndarray, target: np.ndarray, energy: float = 0.0) -> np.ndarray:
+def weights_of(gram: Array, target: Array, energy: float = 0.0) -> Array:
     """Weights w ≥ 0 that minimise wᵀ gram w - 2 wᵀ target, (R,); equal ones if `gram` is rounding beside the squared labels, `energy`.
 
     >>> weights_of(np.eye(2), np.array([0.5, -1.0]))

@@ -432,7 +432,7 @@ def _errors_without_row(
             )
 
 
-def blocks_of_groups(groups: np.ndarray) -> list[np.ndarray]:
+def blocks_of_groups(groups: Array) -> list[Array]:
     """Rows of groups (n,) as arrays (number of groups, rows of a group) of groups of equal size, each of about 512 rows.
 
     Examples
@@ -447,7 +447,7 @@ def blocks_of_groups(groups: np.ndarray) -> list[np.ndarray]:
             " groups must have at least two values."
         )
     members = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
-    found: list[np.ndarray] = []
+    found: list[Array] = []
     for size in np.unique(sizes[sizes > 0]).tolist():
         rows = np.stack([own for own in members if len(own) == size])
         together = max(1, 512 // size)
@@ -459,7 +459,7 @@ def _errors_without_group(
     smoother: Smoother,
     bases: Sequence[LabelBasis],
     candidates: Sequence[tuple[int, Array]],
-    groups: Sequence[np.ndarray],
+    groups: Sequence[Array],
 ) -> Iterator[Array]:
     """Errors (n, l) of the components of each candidate, where all rows of the group are left out.
 
@@ -494,7 +494,7 @@ def _errors_without_group(
 
 
 def _errors_at(
-    smoother: Smoother, groups: Sequence[np.ndarray], systems: Sequence[tuple[float, Array]]
+    smoother: Smoother, groups: Sequence[Array], systems: Sequence[tuple[float, Array]]
 ) -> Array:
     """Errors of mixtures of labels (q, c) under each ρ where the group is left out, (n, sum of all c): (I - H)⁻¹ (y - ŷ) of its rows.
 

@@ -74,7 +74,7 @@ class Survey(NamedTuple):
     """What one pass over rows finds out; that of two sets of rows adds up to that of both."""
 
     sample: Sample
-    together: np.ndarray  # (q, q) weight of the rows that have both labels
+    together: Array  # (q, q) weight of the rows that have both labels
     weight: float  # of all rows
     n_rows: int
 
@@ -94,7 +94,7 @@ class Survey(NamedTuple):
         return self.sample.smallest(landmark.JUDGED_ROWS)
 
     @property
-    def counts(self) -> tuple[np.ndarray, float]:
+    def counts(self) -> tuple[Array, float]:
         """Weight of the rows that have both labels (q, q), and of all rows."""
         return self.together, self.weight
 
@@ -270,7 +270,7 @@ def begin(
     return Stream(scaler, Z, features, by)
 
 
-def centres(rows: Array, count: int, seed: int) -> np.ndarray:
+def centres(rows: Array, count: int, seed: int) -> Array:
     """At most `count` centres of clusters of rows (n, d), dense: each is the mean of at least two different rows, and none is a row.
 
     A cluster of one row gives way to the mean of that row and its nearest neighbour.

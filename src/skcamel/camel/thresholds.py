@@ -85,21 +85,6 @@ def of_entries(weights: MaybeArray, like: Array) -> Array:
     return weights[:, None] + 0.0 * like
 
 
-def f1_curves(relevant: Array, scores: Array) -> list[tuple[Array, Array]]:
-    """F1 of each label against its threshold: the thresholds that decide differently, highest first, and F1 at each.
-
-    >>> ((at, f1),) = f1_curves(np.array([[True], [False]]), np.array([[0.5], [-0.5]]))
-    >>> at, f1.round(3)
-    (array([ 1.,  0., -1.]), array([0.   , 1.   , 0.667]))
-    """
-    curve = _curve(relevant, scores, namespace(scores).ones_like(scores))
-    value = f1_of(*curve[2:])
-    return [
-        (curve.thresholds[possible, j], value[possible, j])
-        for j, possible in enumerate(curve.possible.T)
-    ]
-
-
 class _Curve(NamedTuple):
     """What happens to each label as its threshold moves down past one score after the other; row k predicts the k best."""
 

@@ -319,7 +319,7 @@ class Scorer:
         return value
 
 
-def _scores(estimator: Any, X: Array, n_labels: int) -> np.ndarray:
+def _scores(estimator: Any, X: Array, n_labels: int) -> Array:
     """One score per row and label, (n, q)."""
     if hasattr(estimator, "decision_function"):
         return estimator.decision_function(X)
@@ -335,7 +335,7 @@ def _scores(estimator: Any, X: Array, n_labels: int) -> np.ndarray:
     return probabilities
 
 
-def _as_matrix(x: Array) -> np.ndarray:
+def _as_matrix(x: Array) -> Array:
     if hasattr(x, "toarray"):
         x = x.toarray()
     else:

@@ -111,7 +111,7 @@ def average_precision(
     return _mean_of("average_precision", Y, scores, ties, rows, sample_weight)
 
 
-def best_labels(scores: np.ndarray, k: int) -> np.ndarray:
+def best_labels(scores: Array, k: int) -> Array:
     """Positions of the `k` highest scores of every row, highest first and the lower index first among equals: int64 (n, k).
 
     >>> best_labels(np.array([[0.1, 0.5, 0.5, 0.2]]), 3)
@@ -188,7 +188,7 @@ def ranking_metrics(
     return means
 
 
-def _by_marks(relevant: np.ndarray, scores: np.ndarray, ties: str) -> np.ndarray:
+def _by_marks(relevant: Array, scores: Array, ties: str) -> Array:
     """What the rankings say, (5, n).
 
     That is: whether the top label is relevant, the position of the last relevant one, pairs in the

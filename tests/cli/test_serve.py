@@ -65,7 +65,7 @@ def test_half_sent_requests_end_in_time_and_leave_room_for_others(tmp_path):
         _, log = process.communicate(timeout=60)
     lines = log.splitlines()[:-1]
     assert len(lines) < 20
-    assert all("144 connections are open; idle ones are closed." in line for line in lines)
+    assert all("128 connections are open; idle ones are closed." in line for line in lines)
 
 
 def test_every_request_that_was_taken_is_answered_when_the_server_is_told_to_stop(tmp_path):

@@ -60,10 +60,9 @@ def create_app(served: Served, *, token: str | None = None) -> FastAPI:
         docs_url=None,  # FastAPI's page loads its scripts from elsewhere; ours does not
         redoc_url=None,
         redirect_slashes=False,
+        exception_handlers={PathError: refuse, RequestValidationError: refuse},
     )
     app.state.stopping, app.state.answered = False, 0
-    for kind in (PathError, RequestValidationError, ValueError, OverflowError, MemoryError):
-        app.add_exception_handler(kind, refuse)
     _add_predict(app, served)
     app.add_middleware(Guard, state=app.state, most_bytes=served.limits.body, token=token)
 
@@ -143,8 +142,7 @@ class Guard:
 
         request = Request(scope)
         try:
-            _check_token(request, self.token)
-            _check_length(request, self.most_bytes)
+            self._check(request)
             await self.app(scope, receive, sending)
         except Exception as error:
             if status:
@@ -154,20 +152,16 @@ class Guard:
         SECONDS.labels(path, str(status)).observe(time.perf_counter() - began)
         self.state.answered += 1
 
-
-def _check_token(request: Request, token: str | None) -> None:
-    if token is None or request.url.path in OPEN:
-        return
-    given = request.headers.get("authorization", "").encode(errors="replace")
-    if not hmac.compare_digest(given, f"Bearer {token}".encode()):
-        raise HTTPException(401, "this server needs the header 'Authorization: Bearer TOKEN'.")
-
-
-def _check_length(request: Request, most: int) -> None:
-    length = request.headers.get("content-length", "0")
-    if "transfer-encoding" in request.headers or not length.isdecimal() or int(length) > most:
-        what = f"a body must have a Content-Length of at most {most:,} bytes, got {length[:20]}"
-        raise HTTPException(413, f"{what}; send fewer rows in each request.")
+    def _check(self, request: Request) -> None:
+        headers = request.headers
+        if self.token is not None and request.url.path not in OPEN:
+            given = headers.get("authorization", "").encode(errors="replace")
+            if not hmac.compare_digest(given, f"Bearer {self.token}".encode()):
+                raise HTTPException(401, "a header 'Authorization: Bearer TOKEN' is needed.")
+        length = headers.get("content-length", "0")
+        if "transfer-encoding" in headers or int(length) > self.most_bytes:
+            what = f"a body must have a Content-Length of at most {self.most_bytes:,} bytes"
+            raise HTTPException(413, f"{what}, got {length[:20]}; send fewer rows at a time.")
 
 
 def refuse(_: Request, error: Exception) -> JSONResponse:

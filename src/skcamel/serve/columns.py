@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,14 +14,6 @@ from skcamel.data.matching import expected_by, preparer_of
 from skcamel.data.pipeline import final
 
 TYPICAL_WORDS = 5
-DATES = {
-    "year first": "%Y-%m-%d",
-    "month first": "%m/%d/%Y",
-    "day first": "%d/%m/%Y",
-    "day, name of the month": "%d %B %Y",
-    "name of the month, day": "%B %d, %Y",
-    "time of day": "%H:%M",
-}
 
 
 def columns_of(model: Any) -> list[dict[str, Any]]:
@@ -72,8 +63,8 @@ def _details(part: LearnedColumn, mean: np.ndarray) -> dict[str, Any]:
     if isinstance(part, Number):
         return {"typical": _rounded(part.median), "unit": part.unit}
     if isinstance(part, Date):
-        moment = np.datetime64(part.median, "s").astype(datetime)
-        return {"typical": moment.strftime(DATES[part.formats[0]]), "order": part.formats[0]}
+        day, clock = str(np.datetime64(part.median, "s")).split("T")
+        return {"typical": f"{day} {clock}" if part.ranks is not None else clock}
     if isinstance(part, Flag):
         return {"typical": part.yes if mean[0] > 0.5 else part.no, "choices": [part.yes, part.no]}
     if isinstance(part, Category):

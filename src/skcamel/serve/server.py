@@ -23,7 +23,6 @@ ACCEPTED = (
     16  # connections that are accepted at once; four times as many are open until one is closed
 )
 MOST_CONNECTIONS = 1000
-OTHER_FILES = 48  # that the process may have open beside its connections
 logger = logging.getLogger("skcamel.serve")
 
 
@@ -47,7 +46,7 @@ def most_connections() -> int:
     except ImportError:  # Windows
         return MOST_CONNECTIONS
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return min(MOST_CONNECTIONS, max(1, files - OTHER_FILES - 4 * ACCEPTED))
+    return min(MOST_CONNECTIONS, files // 2)
 
 
 class Connection(H11Protocol):

@@ -25,7 +25,7 @@ function showProblem(error) {
 
 // ---- the row
 
-const about = (column) => [column.kind, column.unit && `in ${column.unit}`, column.order, column.several && "several, with | between"].filter(Boolean).join(", ");
+const about = (column) => [column.kind, column.unit && `in ${column.unit}`, column.several && "several, with | between"].filter(Boolean).join(", ");
 
 function fieldOf(column) {
   const isChoice = column.choices && !column.several;

@@ -211,10 +211,7 @@ def test_errors_name_the_stream_or_what_is_none():
         load(stream)
     with pytest.raises(ModelFileError, match=r"\(BytesIO\) is not a whole skcamel model file"):
         load(io.BytesIO(b"PK"))
-    stream.close()
     for use, mode in ((load, "rb"), (lambda file: save(model, file), "wb")):
-        with pytest.raises(ValueError, match=r"\(BytesIO\) is closed, or open for the other"):
-            use(stream)
         with pytest.raises(TypeError, match="a path or a binary file object, got NoneType"):
             use(None)
         with pytest.raises(TypeError, match=rf"is open for text, .* open it with mode '{mode}'"):

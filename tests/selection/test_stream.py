@@ -180,8 +180,7 @@ def test_a_model_of_centres_holds_no_training_row(tmp_path):
     told = {own["what"]: own for own in inspect(tmp_path / "m.skcamel").reveals}
     assert told["training rows"]["held"] == "no"
     assert (
-        "centres of clusters, each the mean of at least two different rows"
-        in told["training rows"]["detail"]
+        "centres of clusters, each the mean of at least two rows" in told["training rows"]["detail"]
     )
 
 

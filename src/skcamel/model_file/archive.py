@@ -180,10 +180,4 @@ def _is_path(path: Any, method: str, mode: str) -> bool:
         raise TypeError(
             f"{name_of(path)} is open for text, a model is bytes; open it with mode {mode!r}."
         )
-    is_able: Any = getattr(path, f"{method[:4]}able", None)
-    if getattr(path, "closed", False) or (is_able is not None and not is_able()):
-        raise ValueError(
-            f"{name_of(path)} is closed, or open for the other direction; open it with mode"
-            f" {mode!r}."
-        )
     return False

@@ -42,6 +42,19 @@ NOTHING = (
     "The file holds no estimates by leave-one-out; measure the model on rows that were kept out of"
     " the fit (skcamel evaluate)."
 )
+COUNTS = "The file has counts over all rows only."
+REVEALED = {  # of labels, and of whether a row was in the fit, by whether rows are held
+    "yes": (
+        "Each row has its coefficients; as a rule its labels can be computed from them.",
+        "The rows themselves show it.",
+    ),
+    "in part": (COUNTS, "The rows that it holds show it of themselves."),
+    "no": (COUNTS, "It holds no row."),
+}
+SUMMARIES = (
+    "Names of labels; how often each label, and each pair of labels, occurs; means or ranges of"
+    " columns."
+)
 WORDS, RANKED = (
     ("category", "tags", "text"),
     ("number", "date"),
@@ -291,16 +304,6 @@ def _data(model: Any, estimator: Any) -> dict[str, Any]:
     }
 
 
-def weakest(f1: np.ndarray, positives: np.ndarray, k: int) -> list[int]:
-    """Positions of the labels that occur and have the lowest F1, lowest first; of equal ones the more frequent.
-
-    >>> weakest(np.array([0.5, 0.2, 0.2]), np.array([3.0, 1.0, 2.0]), 2)
-    [2, 1]
-    """
-    order = np.lexsort((-positives, f1))
-    return [int(j) for j in order if positives[j] > 0][:k]
-
-
 def _quality(estimator: Any) -> dict[str, Any]:
     """How good, by what the file holds."""
     found: dict[str, Any] = {
@@ -316,8 +319,9 @@ def _quality(estimator: Any) -> dict[str, Any]:
         labels = _records(
             ("label", *OF_LABELS), zip(map(str, estimator.label_names_), *columns, strict=True)
         )
-        lowest = weakest(estimates["f1"], estimates["positives"], WEAKEST)
-        found |= {"labels": labels, "weakest": [labels[j] for j in lowest], "reason": ""}
+        occurring = [label for label in labels if label["positives"] > 0]
+        weakest = sorted(occurring, key=lambda label: (label["f1"], -label["positives"]))
+        found |= {"labels": labels, "weakest": weakest[:WEAKEST], "reason": ""}
         found["source"] = f"leave-one-out of {count(estimator.n_judged_, 'training row')}"
         found["figures"] = {name: estimator.estimate_[name] for name in NAMES}
     elif hasattr(estimator, "best_score_"):
@@ -330,75 +334,36 @@ def _quality(estimator: Any) -> dict[str, Any]:
 def _revealed(model: Any, estimator: Any) -> Iterator[tuple[str, str, str]]:
     """What the file holds of the training data: what, whether, and a sentence."""
     held, detail = _rows_held(estimator)
-    labels = {
-        "yes": "Each row has its coefficients; as a rule its labels can be computed from them."
-    }
-    rows = {
-        "yes": "The rows themselves show it.",
-        "in part": "The rows that it holds show it of themselves.",
-    }
-    yield "training rows", held, detail
-    yield (
-        "labels of training rows",
-        "yes" if held == "yes" else "no",
-        labels.get(held, "The file has counts over all rows only."),
-    )
-    yield "whether a given row was in the fit", held, rows.get(held, "It holds no row.")
+    labels, membership = REVEALED[held]
     values = "; ".join(_values_held(model, estimator))
+    yield "training rows", held, detail
+    yield "labels of training rows", "yes" if held == "yes" else "no", labels
+    yield "whether a given row was in the fit", held, membership
     detail = values or "None beyond means, ranges and names of columns"
     yield "values, words and categories of single columns", "yes" if values else "no", f"{detail}."
-    summaries = (
-        "Names of labels; how often each label, and each pair of labels, occurs; means or ranges of"
-        " columns."
-    )
-    yield "summaries of all rows", "yes", summaries
+    yield "summaries of all rows", "yes", SUMMARIES
     for step in transformers(model):
         if isinstance(step, Sealed):
-            yield (
-                f"step {step.type}",
-                "unknown",
-                f"It was not opened. It names the types {listed(step.types)}.",
-            )
+            detail = f"It was not opened. It names the types {listed(step.types)}."
+            yield f"step {step.type}", "unknown", detail
 
 
 def _rows_held(estimator: Any) -> tuple[str, str]:
     """Whether training rows are in the file."""
-    rows = [
-        member.X_fit_ for _, member in estimator.weighted_members() if member.X_fit_ is not None
-    ]
-    if not rows:
-        elsewhere = "A precomputed kernel was given; its rows are elsewhere."
-        return (
-            "no",
-            (
-                elsewhere
-                if estimator._is_pairwise()
-                else "It has coefficients for columns (solver primal)."
-            ),
-        )
+    rows = estimator.weighted_members()[0][1].X_fit_
     _, summed = training_size(estimator)
+    if rows is None and estimator._is_pairwise():
+        return "no", "A precomputed kernel was given; its rows are elsewhere."
+    if rows is None:
+        return "no", "It has coefficients for columns (solver primal)."
     if not summed:
-        n_rows = count(rows[0].shape[0], "row")
-        return (
-            "yes",
-            (
-                f"All {n_rows} are in the file, scaled; the scaling is in the file too and can be"
-                " undone."
-            ),
-        )
+        n_rows = count(rows.shape[0], "row")
+        return "yes", f"All {n_rows} are in the file, scaled; the scaling in it can be undone."
     how = estimator.landmarks if isinstance(estimator.landmarks, str) else "given"
     if how == "kmeans":
-        return (
-            "no",
-            f"{summed} are centres of clusters, each the mean of at least two different rows.",
-        )
-    return (
-        "in part",
-        (
-            f"{summed} are training rows, scaled ({how}); a fit with landmarks='kmeans' (skcamel"
-            " fit --landmarks) holds none."
-        ),
-    )
+        return "no", f"{summed} are centres of clusters, each the mean of at least two rows."
+    hint = "a fit with landmarks='kmeans' (skcamel fit --landmarks) holds none"
+    return "in part", f"{summed} are training rows, scaled ({how}); {hint}."
 
 
 def _values_held(model: Any, estimator: Any) -> Iterator[str]:

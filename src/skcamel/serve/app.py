@@ -147,7 +147,8 @@ class Guard:
         except Exception as error:
             if status:
                 raise
-            await refuse(request, error)(scope, receive, sending)
+            response = await refuse(request, error)
+            await response(scope, receive, sending)
         path = getattr(scope.get("route"), "path", "other")
         SECONDS.labels(path, str(status)).observe(time.perf_counter() - began)
         self.state.answered += 1
@@ -164,7 +165,7 @@ class Guard:
             raise HTTPException(413, f"{what}, got {length[:20]}; send fewer rows at a time.")
 
 
-def refuse(_: Request, error: Exception) -> JSONResponse:
+async def refuse(_: Request, error: Any) -> JSONResponse:
     """What is answered to a request that cannot be served."""
     status, text = 422, str(error)  # errors of the library are about the rows
     if isinstance(error, PathError):

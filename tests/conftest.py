@@ -13,7 +13,7 @@ from skcamel.camel.kernel import Kernel
 
 # The same examples on every run and machine, however slow it is: a failure can be repeated by
 # anyone.
-settings.register_profile("skcamel", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("skcamel", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("skcamel")
 
 # A shell may start its background jobs deaf to Ctrl-C, and processes that tests start would inherit

@@ -26,9 +26,8 @@ CAMELS = {
 SEARCH = CamelClassifierCV(
     alphas=(0.2, 0.6),
     lambda2s=(0.1, 1.0),
-    kernels=KERNELS,
-    scalings=scaling.FOR_SPARSE,
-    bandwidths=(0.5, 1.0),
+    kernels=("laplacian", "linear"),
+    scalings=("none", "standard"),
 )
 OTHERS = {
     "search": SEARCH,
@@ -52,7 +51,7 @@ SHIFTLESS = [
 ]
 
 
-FEW = settings(max_examples=8)
+FEW = settings(max_examples=4)
 
 
 def made(seed, name="", d=6):

@@ -27,6 +27,7 @@ _threads = cache(ThreadpoolController)  # made once, since it looks through all 
 Array = Any
 MaybeArray = Array | None
 EPS = float(np.finfo(np.float64).eps)
+Params = dict[str, Any]  # values by name
 
 
 def is_tensor(x: object) -> bool:
@@ -88,6 +89,15 @@ def as_floats(values: Any, like: Array | None = None) -> Array:
         like = values
     xp = namespace(like)
     return xp.asarray(values, dtype=xp.float64, device=like.device)
+
+
+def divisor(x: Array) -> Array:
+    """x, with 1 in place of what is not above 0.
+
+    >>> divisor(np.array([0.0, 4.0]))
+    array([1., 4.])
+    """
+    return namespace(x).where(x > 0, x, 1.0)
 
 
 def take_along_rows(x: Array, index: Array) -> Array:

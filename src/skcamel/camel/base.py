@@ -13,7 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from skcamel import memory
-from skcamel.arrays import Array, MaybeArray, alike, check_device, is_lazy, to_device, to_numpy
+from skcamel.arrays import (
+    Array,
+    MaybeArray,
+    Params,
+    alike,
+    check_device,
+    is_lazy,
+    to_device,
+    to_numpy,
+)
 from skcamel.camel import attribution, correlation, distributed
 from skcamel.camel.explanation import Explanation, evidence
 from skcamel.camel.kernel import Kernel
@@ -70,7 +79,7 @@ EXACT_ROWS_ON_GPU = 40_000
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 # What a model file holds of a fitted model, in the words of `skcamel.model_file.state`: of every
 # one, and of one with scores of its own.
-OF_EVERY_MODEL: dict[str, Any] = {
+OF_EVERY_MODEL: Params = {
     "n_features_in_": int,
     "feature_names_in_": ("d", str),
     "label_names_": ("q", str),
@@ -91,7 +100,7 @@ OF_EVERY_MODEL: dict[str, Any] = {
     "input_columns_": dict,
     "label_columns_": [str],
 }
-OF_ONE_MODEL: dict[str, Any] = {
+OF_ONE_MODEL: Params = {
     "solver_": str,
     "dual_coef_": ("n", "q"),
     "intercept_": ("q",),
@@ -138,7 +147,7 @@ class BaseCamel(MultiLabelClassifier):
 
     scores: str  # parameters of both
     miss_cost: Any
-    stored: ClassVar[dict[str, Any]]
+    stored: ClassVar[Params]
     optional: ClassVar[tuple[str, ...]] = OF_SOME_FITS
 
     def __sklearn_tags__(self) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from skcamel.arrays import Array, MaybeArray, to_device, to_match, to_numpy
+from skcamel.arrays import Array, MaybeArray, Params, to_device, to_match, to_numpy
 from skcamel.camel import alternating, correlation, distributed
 from skcamel.camel.base import (
     BY_LEAVE_ONE_OUT,
@@ -232,7 +232,7 @@ class CamelClassifier(BaseCamel):
     [('label1', 'label2', 'label3'), ('label2', 'label3')]
     """
 
-    stored: ClassVar[dict[str, Any]] = OF_EVERY_MODEL | OF_ONE_MODEL
+    stored: ClassVar[Params] = OF_EVERY_MODEL | OF_ONE_MODEL
 
     def __init__(
         self,
@@ -479,9 +479,9 @@ class _Partial(NamedTuple):
     stream: Stream
     survey: Survey
     labels: Labels  # of the first batch: names and classes
-    fixed: dict[str, Any]  # parameters that cannot change any more
+    fixed: Params  # parameters that cannot change any more
 
-    def under(self, by: Streaming, fixed: dict[str, Any]) -> _Partial:
+    def under(self, by: Streaming, fixed: Params) -> _Partial:
         """The same with the memory that is allowed now; refused where a parameter has changed that is fixed."""
         for key, value in fixed.items():
             if not np.array_equal(value, self.fixed[key]):

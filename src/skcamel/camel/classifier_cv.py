@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
-from skcamel.arrays import Array, MaybeArray, is_lazy
+from skcamel.arrays import Array, MaybeArray, Params, is_lazy
 from skcamel.camel.base import (
     OF_EVERY_MODEL,
     OF_ONE_MODEL,
@@ -56,13 +56,13 @@ PAPER_LAMBDA2S = (0.001, 0.002, 0.01, 0.02, 0.1, 0.2, 1.0)
 
 
 # What a model file holds beside; see `OF_EVERY_MODEL`.
-OF_A_SEARCH: dict[str, Any] = {
+OF_A_SEARCH: Params = {
     "cv_results_": dict,
     "best_score_": float,
     "best_params_": dict,
     "scoring_": str,
 }
-OF_ONE_CHOICE: dict[str, Any] = {
+OF_ONE_CHOICE: Params = {
     "best_index_": int,
     "scaling_": str,
     "kernel_": str,
@@ -71,7 +71,7 @@ OF_ONE_CHOICE: dict[str, Any] = {
     "lambda2_": float,
     "bandwidth_multiplier_": float,
 }
-OF_A_COMBINATION: dict[str, Any] = {
+OF_A_COMBINATION: Params = {
     "members_": [CamelClassifier],
     "weights_": ("m",),
     "_constant": ("q",),
@@ -197,7 +197,7 @@ class CamelClassifierCV(BaseCamel):
     (154, ['alpha', 'bandwidth', 'kernel', 'lambda1', 'lambda2', 'scaling'])
     """
 
-    stored: ClassVar[dict[str, Any]] = (
+    stored: ClassVar[Params] = (
         OF_EVERY_MODEL | OF_ONE_MODEL | OF_A_SEARCH | OF_ONE_CHOICE | OF_A_COMBINATION
     )
     optional = (*OF_SOME_FITS, *OF_ONE_MODEL, *OF_ONE_CHOICE, *OF_A_COMBINATION)
@@ -371,7 +371,7 @@ class CamelClassifierCV(BaseCamel):
                 self._store(model, S, answers, labels)
         return self
 
-    def _store_choice(self, results: Results, grid: Grid, params: dict[str, Any]) -> None:
+    def _store_choice(self, results: Results, grid: Grid, params: Params) -> None:
         """Set which candidate is the best."""
         self.best_index_ = results.best_index
         self.best_score_ = results.best_score

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import EPS, Array, MaybeArray, namespace, one_thread, to_numpy
+from skcamel.arrays import EPS, Array, MaybeArray, divisor, namespace, one_thread, to_numpy
 
 KINDS = ("paper", "centred")  # labels in {-1, +1}, or these minus their means
 OVER_RELAXATION = 1.6
@@ -117,10 +117,10 @@ def learn(
         S, n_iter = solve_lassos(C[np.ix_(first, first)], of_first, tol=tol, max_iter=max_iter)
     if len(first) < len(C):
         S = (equals[:, first] / size[:, None]) @ S @ equals[first]
-        from_equals = 1 - penalty / np.where(squares > 0, squares, 1.0)
+        from_equals = 1 - penalty / divisor(squares)
         shares = np.maximum(from_equals, 0) / np.maximum(size - 1, 1)
         S += (equals - np.diag(np.diag(equals))) * shares
-    unit = np.where(penalty > 0, penalty, 1.0)
+    unit = divisor(penalty)
     return Correlation(S, penalty, kkt_violation(C, S, penalty) / unit, n_iter)
 
 
@@ -180,7 +180,7 @@ def _products(both: Array, one: Array, neither: Array, n: float, centred: bool) 
     if centred:
         present = np.diag(both)
         absent = np.diag(neither)
-        known = np.where(present + absent > 0, present + absent, 1.0)
+        known = divisor(present + absent)
         below = present / known
         above = absent / known
     mixed = np.outer(above, below) * one
@@ -229,7 +229,7 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
     S : array of shape (q, q)
     n_iter : int
     """
-    lengths = np.sqrt(np.where(np.diag(C) > 0, np.diag(C), 1.0))
+    lengths = np.sqrt(divisor(np.diag(C)))
     R = C / np.outer(lengths, lengths)  # of labels of length 1, with the solution S · ratios
     ratios = lengths[:, None] / lengths
     # coefficients are of order 1, so is λ/ρ

@@ -16,7 +16,16 @@ from typing import Any
 import numpy as np
 
 from skcamel import memory
-from skcamel.arrays import Array, MaybeArray, column_names, default_names, dense, is_lazy, to_numpy
+from skcamel.arrays import (
+    Array,
+    MaybeArray,
+    Params,
+    column_names,
+    default_names,
+    dense,
+    is_lazy,
+    to_numpy,
+)
 from skcamel.camel.landmark import JUDGED_ROWS, Block
 from skcamel.camel.representation import Data
 from skcamel.camel.stream import Batches, Source, Streaming
@@ -271,7 +280,7 @@ def elsewhere(
         raise ValueError(
             "A 1-d y of a Dask collection may lack classes in some partitions; give a label matrix."
         )
-    seen: dict[str, Any] = {}
+    seen: Params = {}
     if isinstance(X, Batches):
         d = X.n_features
         names = np.array(X.label_names, dtype=object)

@@ -19,7 +19,7 @@ from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from skcamel.arrays import Array, is_lazy, namespace, to_device, to_numpy
+from skcamel.arrays import Array, Params, is_lazy, namespace, to_device, to_numpy
 from skcamel.camel import correlation, landmark, spectral
 from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, learn_correlation
 from skcamel.camel.classifier_cv import CamelClassifierCV
@@ -214,7 +214,7 @@ class LabelErrors:
         ]
         return ", ".join([f"own {self.own[entry]:+.2f}", *pushes])
 
-    def records(self, k: int | None = None) -> list[dict[str, Any]]:
+    def records(self, k: int | None = None) -> list[Params]:
         """One mapping for each of the first `k` entries: row (as in `row_names`), label, given, suggested, score, chance and why."""
         records = []
         for entry in range(len(self))[:k]:
@@ -243,7 +243,7 @@ class LabelErrors:
         return "\n".join(lines)
 
 
-def as_table(records: Sequence[dict[str, Any]]) -> list[str]:
+def as_table(records: Sequence[Params]) -> list[str]:
     """Lines of a table with a header, its figures with two digits, its cells made safe and padded.
 
     Examples

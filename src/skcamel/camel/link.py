@@ -24,7 +24,7 @@ from scipy.special import expit
 from skcamel.arrays import Array, MaybeArray, to_numpy
 from skcamel.camel.representation import Data
 from skcamel.camel.search import candidate_metrics
-from skcamel.camel.thresholds import is_tuned, of_entries, thresholds
+from skcamel.camel.thresholds import is_tuned, thresholds
 from skcamel.checks import Labels, as_number, seed_of
 from skcamel.text import listed
 
@@ -80,7 +80,9 @@ def fit_link(
     >>> link.slope.round(1), link.offset.round(1)
     (array([2.]), array([-1.]))
     """
-    w = of_entries(weights, scores)
+    w = np.ones_like(scores)
+    if weights is not None:  # of rows, or of entries
+        w = np.broadcast_to(weights.T, w.T.shape).T
     total = w.sum() or 1.0
     unit = float((w * scores**2).sum() / total) ** 0.5 or 1.0
     start = Link(np.ones_like(scores[0, :1]) / unit, np.zeros_like(scores[0, :1]))

@@ -11,7 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import EPS, Array, MaybeArray, alike, one_thread, to_device, to_match, to_numpy
+from skcamel.arrays import (
+    EPS,
+    Array,
+    MaybeArray,
+    Params,
+    alike,
+    one_thread,
+    to_device,
+    to_match,
+    to_numpy,
+)
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
 from skcamel.camel.landmark import Block
 from skcamel.camel.stream import Place, Source, Stream, Streaming, begin
@@ -95,7 +105,7 @@ class Grid(NamedTuple):
     # whether λ2 of the linear kernel counts mean eigenvalues, which grow with the features
     relative: bool = True
 
-    def params(self, representation: Representation, spectrum: Any = None) -> list[dict[str, Any]]:
+    def params(self, representation: Representation, spectrum: Any = None) -> list[Params]:
         """Parameters of each candidate of a representation, as :class:`skcamel.CamelClassifier` takes them."""
         kernel = representation.kernel
         unit = 1.0
@@ -146,7 +156,7 @@ class Representation(NamedTuple):
 class Model(NamedTuple):
     """A candidate that was solved."""
 
-    params: dict[str, Any]
+    params: Params
     representation: Representation
     G: Array  # (q, q)
     solution: spectral.Solution
@@ -166,7 +176,7 @@ class Problem(NamedTuple):
     grid: Grid
     solver: Any  # :mod:`skcamel.camel.spectral`, or a module with the same functions
     solver_name: str  # what users call it
-    params: list[dict[str, Any]]  # of each candidate
+    params: list[Params]  # of each candidate
 
     @property
     def penalties(self) -> list[tuple[float, float]]:
@@ -294,9 +304,9 @@ def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Repre
             yield Representation(scaler, own, rows, X), K
 
 
-def all_candidates(data: Data, grid: Grid, device: Any) -> list[dict[str, Any]]:
+def all_candidates(data: Data, grid: Grid, device: Any) -> list[Params]:
     """Parameters of every candidate, where all rows set σ and the unit of λ2."""
-    found: list[dict[str, Any]] = []
+    found: list[Params] = []
     for place in grid.places:
         own = grid._replace(places=(place,))
         if data.source is not None or place[1] == "linear":

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from skcamel.arrays import Array, MaybeArray, dense
+from skcamel.arrays import Array, MaybeArray, dense, divisor
 from skcamel.checks import SMALLEST_DIVISOR, check_at_least
 
 FOR_SPARSE = ("none", "standard", "minmax", "unit")
@@ -145,7 +145,7 @@ def fitted(name: str, X: Array, weights: MaybeArray = None, *, centred: bool = F
         shift = middle(X.astype(np.float64))
     elif sparse.issparse(X):
         shift = np.where(is_filled(X), shift, 0.0)
-    return Scaling(name, shift, np.where(scale > 0, scale, 1.0))
+    return Scaling(name, shift, divisor(scale))
 
 
 def ranked(X: Array, weights: MaybeArray = None) -> Ranks:
@@ -178,7 +178,7 @@ def _of_unit_length(X: Array) -> Array:
         norm = np.linalg.norm
     for order in (np.inf, 2):
         lengths = norm(X, order, axis=1)
-        factors = 1 / np.where(lengths > 0, lengths, 1.0)
+        factors = 1 / divisor(lengths)
         if sparse.issparse(X):
             X = sparse.diags_array(factors) @ X
         else:
@@ -283,10 +283,10 @@ def moments(X: Array, weights: MaybeArray = None) -> tuple[Array, Array]:
         above_first = shares @ deviations
         deviations -= above_first
         largest = np.abs(deviations).max(axis=0)
-        deviations /= np.where(largest > 0, largest, 1.0)
+        deviations /= divisor(largest)
         return X[0] + above_first, largest * np.sqrt(shares @ deviations**2)
     largest = abs(X).max(axis=0).toarray().ravel()
-    unit = np.where(largest > 0, largest, 1.0)
+    unit = divisor(largest)
     scaled = sparse.csr_array((X.data / unit[X.indices], X.indices, X.indptr), shape=X.shape)
     # exact enough where a column has many zeros
     mean, variance = mean_variance_axis(scaled, axis=0, weights=shares)

@@ -17,7 +17,16 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 from scipy.stats import rankdata
 
-from skcamel.arrays import Array, MaybeArray, is_tensor, namespace, to_match, to_numpy
+from skcamel.arrays import (
+    Array,
+    MaybeArray,
+    Params,
+    divisor,
+    is_tensor,
+    namespace,
+    to_match,
+    to_numpy,
+)
 from skcamel.camel.representation import (
     Data,
     Grid,
@@ -43,7 +52,7 @@ Scores = dict[str, float]
 class Found(NamedTuple):
     """What a pass found out."""
 
-    params: list[dict[str, Any]]  # of every candidate
+    params: list[Params]  # of every candidate
     metrics: list[Scores]
     models: list[Model]  # one, or one for each representation that may be combined
 
@@ -262,7 +271,7 @@ def candidate_metrics(
 class Results(NamedTuple):
     """What a search reports."""
 
-    table: dict[str, Any]  # as `cv_results_`
+    table: Params  # as `cv_results_`
     best_index: int
     best_score: float
 
@@ -283,7 +292,7 @@ def tabulate(
     >>> found.best_index, found.table["rank_test_score"].tolist(), found.table["mean_test_one_error"].tolist()
     (1, [2, 1], [-0.5, -0.7])
     """
-    table: dict[str, Any] = {"params": [dict(candidate) for candidate in candidates]}
+    table: Params = {"params": [dict(candidate) for candidate in candidates]}
     for key in candidates[0]:
         values = [candidate[key] for candidate in candidates]
         are_numbers = all(isinstance(value, int | float) for value in values)
@@ -336,7 +345,7 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     Y = xp.where(w > 0, xp.where(relevant, 1.0, -1.0), 0.0)
     total = xp.sum(w * Y, axis=0)
     size = xp.sum(w, axis=0)
-    mean = total / xp.where(size > 0, size, 1.0)  # (q,)
+    mean = total / divisor(size)  # (q,)
     left_weight, left_sum = _leaving(w, Y, data.groups)
     left = size - left_weight
     means = (total - left_sum) / xp.where(left > 0, left, xp.inf)  # (n, q) of the other rows

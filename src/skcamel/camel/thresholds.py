@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, MaybeArray, namespace, take_along_rows, to_match
+from skcamel.arrays import Array, MaybeArray, divisor, namespace, take_along_rows, to_match
 from skcamel.checks import as_number
 from skcamel.gone import hint
 from skcamel.metrics.decision import f1_of
@@ -60,7 +60,11 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: MaybeArr
         return to_match(values.copy(), scores)
     metric = OTHER_NAMES.get(threshold, threshold)
     xp = namespace(scores)
-    w = of_entries(weights, scores)
+    if weights is None:
+        weights = xp.ones_like(scores[:, 0])
+    w = weights
+    if weights.ndim == 1:
+        w = weights[:, None] * xp.ones_like(scores)
     if not bool((w > 0).all()):
         # unknown entries go to the lowest known score of their label, where no threshold lies
         lowest = xp.amin(xp.where(w > 0, scores, xp.inf), axis=0)
@@ -74,15 +78,6 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: MaybeArr
         own = _best(curve, f1_of(*curve[2:]) if metric == "macro_f1" else _micro_gain(curve))
     share = curve.positives / (curve.positives + PRIOR_POSITIVES)
     return share * own + (1 - share) * common
-
-
-def of_entries(weights: MaybeArray, like: Array) -> Array:
-    """Weights of all entries (n, q), from those of rows (n,), of entries, or None."""
-    if weights is None:
-        return namespace(like).ones_like(like)
-    if weights.ndim == 2:
-        return weights
-    return weights[:, None] + 0.0 * like
 
 
 class _Curve(NamedTuple):
@@ -107,7 +102,7 @@ def _curve(relevant: Array, scores: Array, w: Array) -> _Curve:
     middle = upper / 2 + lower / 2
     # the middle of neighbouring numbers may round to the upper one
     between = xp.where(middle < upper, middle, lower)
-    size = xp.where(predicted[-1:] > 0, predicted[-1:], 1.0)
+    size = divisor(predicted[-1:])
     # one mean distance of scores
     beyond = xp.clip((ranked[:1] - ranked[-1:]) / size, 1e-6, None) + 1e-15 * xp.abs(ranked[:1])
     ends = xp.ones_like(relevant[:1])

@@ -28,7 +28,7 @@ from itertools import product
 
 from sklearn.exceptions import ConvergenceWarning
 
-from skcamel.arrays import Array, MaybeArray, as_floats, namespace
+from skcamel.arrays import Array, MaybeArray, as_floats, divisor, namespace
 from skcamel.camel import spectral
 from skcamel.camel.spectral import LabelBasis, Penalty, Solution, Spectrum
 
@@ -68,7 +68,7 @@ def fill(
     if start is None:
         total = weights @ xp.where(missing, 0.0, Y)
         size = weights @ as_floats(~missing)
-        start = total / xp.where(size > 0, size, 1.0)
+        start = total / divisor(size)
     roots = xp.sqrt(weights)[:, None]
     V = roots * xp.where(missing, start, Y)
     errors = image(V)

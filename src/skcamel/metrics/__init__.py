@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skcamel.arrays import Array, MaybeArray, default_names, to_numpy
+from skcamel.arrays import Array, MaybeArray, Params, default_names, to_numpy
 from skcamel.checks import choice
 from skcamel.lazy import lazily
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights
@@ -301,7 +301,7 @@ class Scorer:
     """
 
     name: str
-    conventions: dict[str, Any]
+    conventions: Params
 
     def __call__(
         self, estimator: Any, X: Array, Y: Array, sample_weight: MaybeArray = None

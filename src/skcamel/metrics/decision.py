@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from skcamel.arrays import Array, MaybeArray, as_floats, namespace
+from skcamel.arrays import Array, MaybeArray, as_floats, divisor, namespace
 from skcamel.metrics.conventions import as_decisions, as_weights
 
 
@@ -98,7 +98,7 @@ def f1_of(hits: Array, predicted: Array, positives: Array, absent: float = 1.0) 
     """F1 from the weights of true positives, predictions and positives, `absent` where nothing is positive and nothing predicted."""
     xp = namespace(hits)
     size = predicted + positives
-    return xp.where(size > 0, 2 * hits / xp.where(size > 0, size, 1.0), absent)
+    return xp.where(size > 0, 2 * hits / divisor(size), absent)
 
 
 def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:

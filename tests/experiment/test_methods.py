@@ -131,7 +131,7 @@ def test_answers_of_another_shape_are_refused():
 
     data = made()
     models = get_method(("wrong", Wrong())).fit(data.X, data.Y, seed=0)
-    with pytest.raises(ValueError, match=r"gave shape \(24, 7\) for 24 rows and 3 labels"):
+    with pytest.raises(ValueError, match=r"gave shape \(24, 7\); it must be \(24, 3\)"):
         models[""].outcome(data.X)
 
 

@@ -153,7 +153,7 @@ def study(
             f"\nStopped. Finished units are kept in {one_line(folder)}; run the same command again"
             " to do the rest."
         ) from signal
-    finished, failures = study.of_run(records), study.of_run(records, records.failures)
+    finished, failures = records.of_run()
     if as_json:
         shown = {"finished": len(finished), "failures": failures, "summary": _rows(finished)}
         output.say_json({"out": folder} | shown)
@@ -177,8 +177,12 @@ def _opened(name: str, labels: str | None) -> Any:
 
 def _tell(event: Event) -> None:
     """A line for each unit."""
-    what = f"{event.seconds:.1f} s" if event.error is None else "FAILED"
-    output.say(one_line(f"{event.finished}/{event.total}  {event.unit}: {what}"), err=True)
+    one = event.record
+    place = f"{one['dataset']}, {one['method']}, {one['preset']}"
+    what = "FAILED" if "error" in one else f"{one['unit_seconds']:.1f} s"
+    fold = f"fold {one['fold'] + 1} of {one['n_folds']}"
+    text = f"{event.finished}/{event.total}  {place}, {fold}: {what}"
+    output.say(one_line(text), err=True)
 
 
 def _rows(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     "--against",
     metavar="FILE",
     help=(
-        "Published figures beside ours, and how many cells are as good: a CSV file with the columns"
-        " method, dataset, metric, mean and std (which may be missing), or the word paper."
+        "Published figures under ours: a CSV file with the columns method, dataset, metric, mean and"
+        " std (which may be missing), or the word paper."
     ),
 )
 @click.option(
@@ -83,7 +83,6 @@ def tables(
     from skcamel.experiment.records import Records
     from skcamel.experiment.summary import summarise
     from skcamel.experiment.tables import (
-        comparison_table,
         result_tables,
         significance_tables,
         sizes_table,
@@ -107,8 +106,6 @@ def tables(
     if which != "all" and which not in found:
         raise click.ClickException(f"{folder} holds nothing for Table {which}.")
     shown = list(found.values()) if which == "all" else [found[which]]
-    if published is not None:
-        shown += [comparison_table(summary, method, published) for method in summary.methods]
     if significance:
         try:
             shown += significance_tables(summary, summary.methods[0])

@@ -13,7 +13,8 @@ import joblib
 import numpy as np
 from sklearn.model_selection import KFold
 
-from skcamel.checks import check_number
+from skcamel.arrays import dense
+from skcamel.checks import check_number, choice
 from skcamel.data.catalogue import load_dataset
 from skcamel.data.dataset import Dataset, is_table, row_numbers
 from skcamel.data.preparer import TablePreparer
@@ -22,6 +23,7 @@ from skcamel.data.splitting import MultilabelStratifiedKFold
 from skcamel.experiment.unit import Source, Split
 
 KINDS = ("plain", "stratified", "given")
+GROUPED = {"plain": "grouped", "stratified": "grouped-stratified"}  # in records
 PAIR = re.compile(r"(.+)([-_.])train(\..+)", re.IGNORECASE)
 
 
@@ -61,12 +63,7 @@ def source_of(
         As in :func:`skcamel.experiment.run_study`; `folds` and `groups` may be mappings by data
         set.
     """
-    name, origin = _named(origin)
-    is_given = isinstance(folds, str) and folds == "given"
-    pair = paired(origin) if is_given and isinstance(origin, Path) else None
-    dataset = _read(origin, None if pair is None else pair[1])
-    name = pair[0] if name is None and pair is not None else name
-    dataset = dataset if name is None else replace(dataset, name=name)
+    dataset = _opened(origin, is_pair=isinstance(folds, str) and folds == "given")
     if not dataset.name:
         raise ValueError(
             "A Dataset of a study needs a name, by which its records are found; make it with"
@@ -74,10 +71,10 @@ def source_of(
         )
     groups = groups.get(dataset.name) if isinstance(groups, Mapping) else groups
     folds = folds.get(dataset.name, "plain") if isinstance(folds, Mapping) else folds
-    numbers = None
-    if groups is not None:
-        dataset, numbers = with_groups(dataset, groups)
-    if not isinstance(folds, str) or folds == "given":
+    if isinstance(groups, str):
+        dataset, groups = _without(dataset, groups)
+    numbers = None if groups is None else _numbered(groups, dataset)
+    if not isinstance(folds, str) or choice(folds, KINDS, "folds") == "given":
         parts = _given(dataset, folds)
     else:
         check_number("n_folds", n_folds, 2, whole=True)
@@ -86,41 +83,35 @@ def source_of(
             what = "rows" if numbers is None else "groups"
             raise ValueError(f"{dataset.name} has {count} {what}, too few for n_folds={n_folds}.")
         parts = splits(dataset.Y, folds, n_folds, seed, numbers)
-    is_made = numbers is None and isinstance(folds, str) and folds != "given"
+    is_made = numbers is None and folds in ("plain", "stratified")
     division = "" if is_made else joblib.hash(parts)
     return Source(dataset, tuple(parts), numbers, division, _preparer(dataset))
 
 
-def _named(origin: Any) -> tuple[str | None, str | Path | Dataset]:
-    """A name of one's own, where there is one, and a catalogue name, a path or data."""
-    name = None
+def _opened(origin: Any, *, is_pair: bool) -> Dataset:
+    """The data set, under a name of one's own where there is one; with `is_pair` a file may have a test file beside it."""
+    name, test = None, None
     if isinstance(origin, tuple) and len(origin) == 2:
         name, origin = origin
     elif isinstance(origin, str) and "=" in origin and not Path(origin).exists():
         name, _, origin = origin.partition("=")
-    if isinstance(origin, Dataset):
-        return name, origin
-    if not isinstance(origin, (str, os.PathLike)):
+    if not isinstance(origin, (str, os.PathLike, Dataset)):
         raise TypeError(
             "A data set is a catalogue name, a file or a skcamel.data.Dataset, got"
             f" {type(origin).__name__}."
         )
-    path = Path(origin)
-    is_path = not isinstance(origin, str) or path.is_file() or path.suffix or len(path.parts) > 1
-    return name, path.resolve() if is_path else str(origin)
-
-
-def _read(origin: str | Path | Dataset, test: Path | None = None) -> Dataset:
-    if isinstance(origin, Dataset):
-        return origin
-    if isinstance(origin, str):
-        return load_dataset(origin)
-    if not origin.is_file():
-        raise FileNotFoundError(
-            f"{origin}: there is no such file; 'skcamel datasets list' shows the sets that have a"
-            " name."
-        )
-    return read_dataset(origin, test=test)
+    if not isinstance(origin, Dataset):
+        path = Path(origin)
+        is_file = path.is_file() or path.suffix or len(path.parts) > 1 or path is origin
+        if is_pair and (pair := paired(path)):
+            name, test = name or pair[0], pair[1]
+        if is_file and not path.is_file():
+            raise FileNotFoundError(
+                f"{path}: there is no such file; 'skcamel datasets list' shows the sets that have"
+                " a name."
+            )
+        origin = read_dataset(path.resolve(), test=test) if is_file else load_dataset(str(origin))
+    return origin if name is None else replace(origin, name=name)
 
 
 def paired(path: Path) -> tuple[str, Path] | None:
@@ -132,64 +123,61 @@ def paired(path: Path) -> tuple[str, Path] | None:
     found = PAIR.fullmatch(path.name)
     if found is None:
         return None
-    for word in ("test", "Test", "TEST"):
-        test = path.with_name(f"{found[1]}{found[2]}{word}{found[3]}")
-        if test.is_file():
-            return found[1], test
-    return None
+    tests = [path.with_name(found.expand(rf"\1\2{word}\3")) for word in ("test", "Test", "TEST")]
+    return next(((found[1], test) for test in tests if test.is_file()), None)
 
 
-def with_groups(dataset: Dataset, groups: Any) -> tuple[Dataset, np.ndarray]:
-    """A data set and the groups of its rows: values, or a column, which then is no feature any more."""
-    where = f"groups of {dataset.name}"
-    if isinstance(groups, str):
-        names = list(dataset.feature_names)
-        if names.count(groups) != 1:
-            near = ", ".join(names[:5])
-            raise ValueError(f"{dataset.name} has no column {groups!r}; it has {near}, ….")
-        column = names.index(groups)
-        others = np.arange(dataset.d) != column
-        where = f"The column {groups!r} of {dataset.name}"
-        table = None if dataset.table is None else dataset.table.drop_columns([groups])
-        if is_table(dataset.X):
-            values, X = np.array(dataset.X[groups].to_pylist(), dtype=object), table
-        else:
-            values, X = dataset.X[:, [column]], dataset.X[:, others]
-            values = (values.toarray() if hasattr(values, "toarray") else values).ravel()
-        left = tuple(name for name in names if name != groups)
-        dataset = replace(dataset, X=X, feature_names=left, table=table)
-        groups = values
+def _without(dataset: Dataset, name: str) -> tuple[Dataset, np.ndarray]:
+    """A data set without a column, and the values of that column."""
+    names = list(dataset.feature_names)
+    if names.count(name) != 1:
+        near = ", ".join(names[:5])
+        raise ValueError(f"{dataset.name} has no column {name!r}; it has {near}, ….")
+    column = names.index(name)
+    others = np.arange(dataset.d) != column
+    table = None if dataset.table is None else dataset.table.drop_columns([name])
+    if is_table(dataset.X):
+        values, X = np.array(dataset.X[name].to_pylist(), dtype=object), table
+    else:
+        values, X = dense(dataset.X[:, [column]]).ravel(), dataset.X[:, others]
+    left = tuple(one for one in names if one != name)
+    return replace(dataset, X=X, feature_names=left, table=table), values
+
+
+def _numbered(groups: Any, dataset: Dataset) -> np.ndarray:
+    """Groups as numbers from 0 on, whatever they are called."""
     values = np.asarray(groups)
     if values.shape != (dataset.n,):
-        raise ValueError(f"{where} has shape {values.shape}; each of {dataset.n} rows needs one.")
+        raise ValueError(
+            f"groups of {dataset.name} has shape {values.shape}; each of {dataset.n} rows needs"
+            " one."
+        )
     listed = values.tolist()
     if any(value is None or value != value for value in listed):
-        raise ValueError(f"{where} lacks some; give each row a group, if need be of its own.")
+        raise ValueError(f"groups of {dataset.name} lacks some; give each row a group.")
     known = {value: number for number, value in enumerate(dict.fromkeys(listed))}
-    return dataset, np.array([known[value] for value in listed])
+    return np.array([known[value] for value in listed])
 
 
 def _given(dataset: Dataset, folds: Any) -> list[Split]:
     """Folds as (train, test) of row numbers or masks, or the parts that the data set brings."""
-    if isinstance(folds, str):
-        if dataset.train is None or dataset.test is None:
-            raise ValueError(
-                f"{dataset.name} brings no training and test part; give folds=[(train, test), …],"
-                " or a pair of files named as mine-train.arff and mine-test.arff."
-            )
-        folds = [(dataset.train, dataset.test)]
+    pairs = [(dataset.train, dataset.test)] if isinstance(folds, str) else list(folds)
     found = []
-    for number, (train, test) in enumerate(folds, 1):
+    for number, pair in enumerate(pairs, 1):
         where = f"of fold {number} of {dataset.name}"
-        parts: list[np.ndarray] = []
-        for name, rows in (("train", train), ("test", test)):
-            numbers = row_numbers(np.asarray(rows), dataset.n, f"{name} {where}")
-            if numbers is None or not len(numbers):
-                raise ValueError(f"{name} {where} is empty; it needs at least one row.")
-            parts.append(numbers)
-        if len(both := np.intersect1d(parts[0], parts[1])):
+        names = ("train", "test")
+        train, test = (
+            row_numbers(None if rows is None else np.asarray(rows), dataset.n, f"{name} {where}")
+            for name, rows in zip(names, pair, strict=True)
+        )
+        if train is None or test is None or not len(train) or not len(test):
+            raise ValueError(
+                f"The training or the test part {where} is missing or empty; give folds=[(train,"
+                " test), …], or a pair of files named as mine-train.arff and mine-test.arff."
+            )
+        if len(both := np.intersect1d(train, test)):
             raise ValueError(f"Row {both[0]} is in train and in test {where}; keep one of them.")
-        found.append((parts[0], parts[1]))
+        found.append((train, test))
     return found
 
 

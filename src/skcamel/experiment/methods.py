@@ -38,6 +38,8 @@ FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
 THRESHOLDS = {"quick": "micro_f1", "paper": "zero", "best": "micro_f1"}
 FORM = "name=package.module:Class(arg=1)"
 SPEC = re.compile(r"(?:(?P<name>[^=:()]+)=)?(?P<place>.+?:[^\W\d]\w*)(?P<call>\(.*\))?", re.DOTALL)
+# A comma that no closing bracket follows before its opening one, up to brackets inside brackets
+COMMA = re.compile(r",(?![^()]*(?:\([^()]*\)[^()]*)*\))")
 ONE_LABEL = re.compile("1d array|[Mm]ulti-?label")  # what estimators of one label say of a matrix
 
 
@@ -63,21 +65,14 @@ class PerMetric(BaseEstimator):
         self.search = search
 
     def fit(self, X: Any, Y: np.ndarray, groups: np.ndarray | None = None) -> PerMetric:
-        """Run a search for each metric; a combination does not depend on the ranking metric."""
-        self.models_by_metric_: dict[str, Any] = {}
+        """Run a search for each metric."""
+        self.models_by_metric_ = {}
         for metric in NAMES:
             search = clone(self.search).set_params(scoring=metric)
-            if search.combine and metric in RANKING and self.models_by_metric_:
-                self.models_by_metric_[metric] = self.models_by_metric_[RANKING[0]]
-                continue
             if search.threshold != "zero" and metric not in RANKING:
                 search.set_params(threshold=metric)
             self.models_by_metric_[metric] = search.fit(X, Y, groups=groups)
         return self
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Decisions of the model of Hamming loss."""
-        return self.models_by_metric_["hamming_loss"].predict(X)
 
 
 @dataclass(frozen=True)
@@ -114,8 +109,9 @@ class Method:
     ) -> dict[str, FittedMethod]:
         """Fitted models by metric; one under "" where a single model gives all metrics."""
         model = _seeded(self.estimator, seed)
-        if self.device is not None and "device" in getattr(model, "get_params", dict)():
-            model.set_params(device=self.device)
+        if self.device is not None:
+            names = [name for name in model.get_params() if name.endswith("device")]
+            model.set_params(**dict.fromkeys(names, self.device))
         more = _grouped(model, X, groups)
         try:
             model.fit(X, _target(model, Y), **more)
@@ -176,27 +172,24 @@ class FittedMethod:
         if hasattr(self.model, "outputs"):  # of the library: one evaluation gives all
             found = self.model.outputs(X)
             probabilities = None if found.link is None else found.probabilities
-            decisions = self._columns(found.predictions, X) == 1
-            return Outcome(found.scores, decisions.astype(int), params, criterion, probabilities)
-        predicted = self._columns(self.model.predict(X), X)
-        if strange := set(np.unique(predicted).tolist()) - {-1, 0, 1}:
-            name = type(self.model).__name__
-            raise ValueError(f"predict of {name} gave {min(strange)!r}; decisions are 0 and 1.")
-        decisions = (predicted == 1).astype(int)
-        probabilities = scores = None
-        if hasattr(self.model, "predict_proba"):
-            probabilities = scores = self._scores("predict_proba", X)
-        if hasattr(self.model, "decision_function"):
-            scores = self._scores("decision_function", X)
-        scores = decisions.astype(float) if scores is None else scores
-        return Outcome(scores, decisions, params, criterion, probabilities)
+            decisions = self._columns(found.predictions, X)
+            return Outcome(found.scores, 1 * (decisions == 1), params, criterion, probabilities)
+        decisions = self._columns(self.model.predict(X), X)
+        if not np.isin(decisions, (-1, 0, 1)).all():
+            raise ValueError(f"predict of {self.model!r:.60} gave more than 0 and 1.")
+        probabilities = self._answer("predict_proba", X)
+        scores = self._answer("decision_function", X)
+        for known in (probabilities, decisions):
+            scores = known if scores is None else scores
+        return Outcome(scores, 1 * (decisions == 1), params, criterion, probabilities)
 
-    def _scores(self, name: str, X: Any) -> np.ndarray:
-        """Scores of class 1 of each label, (m, q), in whatever form the model gives them."""
+    def _answer(self, name: str, X: Any) -> Any:
+        """What the model says of class 1 of each label, (m, q); None where it has no such method."""
+        if not hasattr(self.model, name):
+            return None
         given = getattr(self.model, name)(X)
         if isinstance(given, list):  # of scikit-learn: for each label an array (m, its classes)
-            classes = self.model.classes_
-            given = np.column_stack(list(map(class_one, given, classes)))
+            given = np.column_stack(list(map(class_one, given, self.model.classes_)))
         elif self.q == 1 and np.ndim(given) == 2:
             given = class_one(np.asarray(given), self.model.classes_)
         return self._columns(given, X).astype(float)
@@ -204,13 +197,11 @@ class FittedMethod:
     def _columns(self, given: Any, X: Any) -> np.ndarray:
         """An answer as (m, q); only that of a single label may be 1-d."""
         columns = np.asarray(given.toarray() if hasattr(given, "toarray") else given)
-        rows = X.shape[0]
-        if columns.shape not in ((rows, self.q), (rows,) * (self.q == 1)):
-            raise ValueError(
-                f"{type(self.model).__name__} gave shape {columns.shape} for {rows} rows and"
-                f" {self.q} labels; it must be {(rows, self.q)}."
-            )
-        return columns.reshape(rows, self.q)
+        shape = X.shape[0], self.q
+        if columns.shape != shape and (columns.shape, self.q) != (shape[:1], 1):
+            name = type(self.model).__name__
+            raise ValueError(f"{name} gave shape {columns.shape}; it must be {shape}.")
+        return columns.reshape(shape)
 
 
 def _camel(preset: str, *, prepared: bool = False) -> Any:
@@ -231,35 +222,20 @@ def _linear(kind: type[LLSFCV | JFSCCV], preset: str, threshold: str | None = No
 def _forest(name: str, preset: str) -> Any:
     from sklearn import ensemble
 
-    forest = getattr(ensemble, name)(500)
-    if THRESHOLDS[preset] == "zero":
-        return forest
-    return WithThresholds(forest, threshold=THRESHOLDS[preset])
+    forest, threshold = getattr(ensemble, name)(500), THRESHOLDS[preset]
+    return forest if threshold == "zero" else WithThresholds(forest, threshold=threshold)
 
 
-def _for_each_label(learner: Any, preset: str) -> Any:
+def _for_each_label(module: str, name: str, preset: str, **params: Any) -> Any:
     """A model for each label, on columns of unit variance; not centred, so sparse rows stay sparse."""
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
+    learner = getattr(import_module(module), name)(**params)
     labels = BinaryRelevance(learner, threshold=THRESHOLDS[preset])
     return make_pipeline(StandardScaler(with_mean=False), labels)
 
 
-def _logistic(preset: str) -> Any:
-    from sklearn.linear_model import LogisticRegression
-
-    return _for_each_label(LogisticRegression(max_iter=1000), preset)
-
-
-def _svc(preset: str) -> Any:
-    from sklearn.svm import SVC
-
-    return _for_each_label(SVC(gamma="auto"), preset)
-
-
-# Name ► what makes the estimator under a preset. A new method is one line here; where its results
-# change later, its version is raised in skcamel.experiment.records.
 METHODS: dict[str, Callable[[str], Any]] = {
     "camel": _camel,
     "camel-per-metric": lambda preset: PerMetric(_camel(preset)),
@@ -271,8 +247,10 @@ METHODS: dict[str, Callable[[str], Any]] = {
     "jfsc-tuned": lambda preset: _linear(JFSCCV, preset, "tuned"),
     "extra-trees": lambda preset: _forest("ExtraTreesClassifier", preset),
     "random-forest": lambda preset: _forest("RandomForestClassifier", preset),
-    "logistic": _logistic,
-    "svc": _svc,
+    "logistic": lambda preset: _for_each_label(
+        "sklearn.linear_model", "LogisticRegression", preset, max_iter=1000
+    ),
+    "svc": lambda preset: _for_each_label("sklearn.svm", "SVC", preset, gamma="auto"),
 }
 
 
@@ -306,10 +284,10 @@ def get_method(spec: Any, preset: str = "paper", *, device: str | None = None) -
         return _imported_method(spec)
     if isinstance(spec, str):
         estimator = METHODS[choice(spec, tuple(METHODS), "method")](preset)
-        has_device = "device" in estimator.get_params()
-        on_words = _camel(preset, prepared=True) if spec.startswith("camel") else None
+        on_words: Any = _camel(preset, prepared=True) if spec.startswith("camel") else None
         if spec == "camel-per-metric":
             on_words = PerMetric(on_words)
+        has_device = any(name.endswith("device") for name in estimator.get_params())
         return Method(spec, estimator, spec, device if has_device else None, on_words)
     name, estimator = spec if isinstance(spec, tuple) else (type(spec).__name__, spec)
     if isinstance(estimator, type) or not hasattr(estimator, "predict"):
@@ -325,29 +303,22 @@ def _imported_method(text: str) -> Method:
     parsed = SPEC.fullmatch(text.strip())
     if parsed is None:
         raise ValueError(f"{text} is not understood; write {FORM}.")
-    args, kwargs = _arguments(parsed["call"] or "()", text)
     found = imported(parsed["place"].strip())
     try:
-        made = found(*args, **kwargs) if callable(found) else found
-    except (Exception, SystemExit) as error:
-        raise TypeError(f"{text}: {error}; write its arguments as in {FORM}.") from error
-    name = parsed["name"] or type(made).__name__
-    return Method(name.strip(), get_method((name, made)).estimator, text)
-
-
-def _arguments(call: str, text: str) -> tuple[list[Any], dict[str, Any]]:
-    """Arguments in parentheses, which are Python literals."""
-    try:
-        tree = ast.parse(f"f{call}", mode="eval").body
-        if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
-            raise SyntaxError("no arguments in parentheses")  # noqa: TRY004 (of the text)
-        kwargs = {str(word.arg): ast.literal_eval(word.value) for word in tree.keywords}
-        return [ast.literal_eval(value) for value in tree.args], kwargs
+        call = ast.parse(f"f{parsed['call'] or '()'}", mode="eval").body
+        arguments = [ast.literal_eval(one) for one in getattr(call, "args", ())]
+        words = {str(one.arg): ast.literal_eval(one.value) for one in getattr(call, "keywords", ())}
     except (SyntaxError, ValueError) as error:
         raise ValueError(
-            f"{text}: {call} cannot be read ({error}); arguments are Python literals: numbers,"
-            " 'text', True, None, lists; for others write a function without arguments."
+            f"{text} cannot be read ({error}); arguments are Python literals: numbers, 'text',"
+            " True, None, lists; for others write a function without arguments."
         ) from error
+    try:
+        made = found(*arguments, **words) if callable(found) else found
+    except (Exception, SystemExit) as error:
+        raise TypeError(f"{text}: {error}; write its arguments as in {FORM}.") from error
+    name = (parsed["name"] or type(made).__name__).strip()
+    return Method(name, get_method((name, made)).estimator, text)
 
 
 def imported(place: str) -> Any:
@@ -381,11 +352,4 @@ def between_commas(text: str) -> list[str]:
     >>> between_commas("br, mine=sklearn.svm:SVC(C=1, kernel='rbf'), camel")
     ['br', "mine=sklearn.svm:SVC(C=1, kernel='rbf')", 'camel']
     """
-    parts, depth = [""], 0
-    for sign in text:
-        depth += (sign in "([{") - (sign in ")]}")
-        if sign == "," and depth <= 0:
-            parts.append("")
-        else:
-            parts[-1] += sign
-    return [part.strip() for part in parts if part.strip()]
+    return [part.strip() for part in COMMA.split(text) if part.strip()]

@@ -8,7 +8,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,7 +28,6 @@ from skcamel.experiment.summary import (
 
 PAPER_METHODS = ("camel", "br", "ecc", "rakel", "llsf", "jfsc")
 PRINTED_AS = {"camel-per-metric": "camel", "jfsc-tuned": "jfsc"}
-COLUMNS = ("method", "dataset", "metric", "mean")  # and std, where it is known
 CRITERIA = {
     "no_worse": "no worse than the figure printed for the same method by more than 2 of its std",
     "as_good_as_best": "at least as good as the best figure printed for any method",
@@ -41,17 +40,7 @@ class PaperFigure(NamedTuple):
 
     mean: float
     std: float  # NaN where none is printed
-    bold: bool
-
-
-class Size(NamedTuple):
-    """One row of the paper's Table 1."""
-
-    n: int
-    d: int
-    q: int
-    cardinality: float
-    features: str  # "numeric" or "nominal"
+    bold: bool  # as the paper prints it
 
 
 @dataclass(frozen=True)
@@ -69,16 +58,6 @@ class Published:
     figures: Mapping[Key, PaperFigure]
     name: str = "paper"
 
-    @cached_property
-    def datasets(self) -> tuple[str, ...]:
-        """In the order of the table."""
-        return tuple(dict.fromkeys(dataset for dataset, *_ in self.figures))
-
-    @cached_property
-    def methods(self) -> tuple[str, ...]:
-        """In the order of the table."""
-        return tuple(dict.fromkeys(method for *_, method in self.figures))
-
     def of(self, dataset: str, metric: str, method: str) -> PaperFigure | None:
         """The figure for a method of a summary: "camel[best]" and "camel-per-metric" are CAMEL."""
         name = base_of(method)
@@ -87,20 +66,21 @@ class Published:
     def best(
         self, dataset: str, metric: str, measure: Metric
     ) -> tuple[PaperFigure, tuple[str, ...]] | None:
-        """The best figure of any method and the methods that have it; None without any.
+        """The best figure of any method, the smallest std among equal means, and the methods that have it.
 
         >>> paper_table().best("yeast", "one_error", SEVEN["one_error"])
         (PaperFigure(mean=0.218, std=0.027, bold=True), ('camel',))
         """
-        cells = {name: self.figures.get((dataset, metric, name)) for name in self.methods}
-        found = {name: cell for name, cell in cells.items() if cell is not None}
-        if not found:
+        cells: dict[str, tuple[float, float]] = {}
+        for (name, other, method), cell in self.figures.items():
+            if (name, other) == (dataset, metric):
+                std = math.inf if math.isnan(cell.std) else cell.std
+                cells[method] = measure.gain(cell.mean, 0.0), -std
+        if not cells:
             return None
-        top = max(measure.gain(cell.mean, 0.0) for cell in found.values())
-        leaders = [name for name, cell in found.items() if measure.gain(cell.mean, 0.0) == top]
-        stds = {name: found[name].std for name in leaders}
-        surest = min(leaders, key=lambda name: math.inf if math.isnan(stds[name]) else stds[name])
-        return found[surest], tuple(leaders)
+        surest = max(cells, key=lambda method: cells[method])
+        leaders = tuple(method for method in cells if cells[method][0] == cells[surest][0])
+        return self.figures[dataset, metric, surest], leaders
 
 
 @cache
@@ -154,15 +134,6 @@ def paper_cell(dataset: str, metric: str, method: str) -> PaperFigure:
     return paper_figures()[dataset, metric, method]
 
 
-def paper_table1() -> Mapping[str, Size]:
-    """Sizes that Table 1 prints, in its order.
-
-    >>> paper_table1()["scene"]
-    Size(n=2407, d=294, q=5, cardinality=1.07, features='numeric')
-    """
-    return {name: Size(**row) for name, row in printed()["table1"].items()}
-
-
 def read_published(
     path: str | os.PathLike[str], measures: Mapping[str, Metric] = SEVEN
 ) -> Published:
@@ -184,65 +155,26 @@ def read_published(
     ...     text = "method,dataset,metric,mean,std\nBR,yeast,Hamming loss,0.2,0.01\n"
     ...     _ = path.write_text(text)
     ...     read_published(path).figures
-    {('yeast', 'hamming_loss', 'br'): PaperFigure(mean=0.2, std=0.01, bold=True)}
+    {('yeast', 'hamming_loss', 'br'): PaperFigure(mean=0.2, std=0.01, bold=False)}
     """
-    path = Path(path)
-    figures: dict[Key, PaperFigure] = {}
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.DictReader(file)
-        if missing := [name for name in COLUMNS if name not in (rows.fieldnames or ())]:
-            raise ValueError(
-                f"{path}, line 1: the column {missing[0]} is missing; the head must name"
-                f" {', '.join(COLUMNS)} and may name std."
-            )
-        for row in rows:
-            where = f"{path}, line {rows.line_num}"
-            key = _key(row, measures)
-            if key in figures:
-                raise ValueError(f"{where}: {', '.join(key)} occurs twice; keep one of them.")
-            std = row.get("std") or "nan"
-            figures[key] = PaperFigure(
-                _number(where, "mean", row["mean"]), _number(where, "std", std), bold=False
-            )
-    if not figures:
-        raise ValueError(f"{path} holds no figure; it needs a line for each figure.")
-    return Published(_with_bold(figures, measures), path.name)
-
-
-def _key(row: Mapping[str, Any], measures: Mapping[str, Metric]) -> Key:
-    """Data set, metric and method of a row, which may give titles for names."""
-    dataset, metric, method = (str(row[name]).strip() for name in ("dataset", "metric", "method"))
     metrics = {measure.title.lower(): name for name, measure in measures.items()}
     methods = {title.lower(): name for name, title in METHOD_TITLES.items()}
-    return dataset, metrics.get(metric.lower(), metric), methods.get(method.lower(), method)
-
-
-def _number(where: str, name: str, text: Any) -> float:
-    try:
-        number = float(text)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{where}: {name} is {text!r}; it must be a number with a point, as 0.123."
-        ) from error
-    if math.isinf(number) or (name == "mean" and math.isnan(number)):
-        raise ValueError(f"{where}: {name} is {text!r}; leave out a figure that is not known.")
-    return number
-
-
-def _with_bold(
-    figures: Mapping[Key, PaperFigure], measures: Mapping[str, Metric]
-) -> dict[Key, PaperFigure]:
-    """Bold where no method is better at three decimals."""
-    found = {}
-    for key, cell in figures.items():
-        dataset, metric, _ = key
-        others = [one.mean for other, one in figures.items() if other[:2] == (dataset, metric)]
-        if metric in measures:
-            gains = [measures[metric].gain(thousandths(mean), 0) for mean in others]
-            own = measures[metric].gain(thousandths(cell.mean), 0)
-            cell = cell._replace(bold=own == max(gains))
-        found[key] = cell
-    return found
+    figures: dict[Key, PaperFigure] = {}
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        for number, row in enumerate(csv.DictReader(file), 2):
+            try:
+                metric, method = row["metric"].strip(), row["method"].strip()
+                mean, std = float(row["mean"]), float(row.get("std") or "nan")
+            except (KeyError, ValueError, TypeError, AttributeError) as error:
+                raise ValueError(
+                    f"{path}, line {number}: {error}; each line needs method, dataset, metric and"
+                    " mean, a number with a point, under these names."
+                ) from error
+            place = metrics.get(metric.lower(), metric), methods.get(method.lower(), method)
+            figures[row["dataset"].strip(), *place] = PaperFigure(mean, std, bold=False)
+    if not figures:
+        raise ValueError(f"{path} holds no figure; it needs a line for each figure.")
+    return Published(figures, Path(path).name)
 
 
 @dataclass(frozen=True)
@@ -318,54 +250,47 @@ def compare_with_paper(
         known = ", ".join(summary.methods)
         raise ValueError(f"method={method!r} has no records; there are {known}.")
     published = published or paper_table()
-    cells = []
+    found: list[CellComparison] = []
     for dataset in summary.datasets:
-        for metric, measure in summary.measures.items():
-            ours = summary.figures.get((dataset, metric, method))
-            best = published.best(dataset, metric, measure)
-            if ours is not None and best is not None and not math.isnan(ours.mean):
-                own = published.of(dataset, metric, method)
-                cells.append(_compared(dataset, metric, measure, ours, own, best))
-    datasets = tuple(dict.fromkeys(cell.dataset for cell in cells))
-    return Comparison(tuple(cells), summary.notes(datasets))
+        for metric in summary.measures:
+            cell = _compared(summary, (dataset, metric, method), published)
+            found += [] if cell is None else [cell]
+    datasets = tuple(dict.fromkeys(cell.dataset for cell in found))
+    return Comparison(tuple(found), summary.notes(datasets))
 
 
-def _compared(
-    dataset: str,
-    metric: str,
-    measure: Metric,
-    ours: Figure,
-    own: PaperFigure | None,
-    leaders: tuple[PaperFigure, tuple[str, ...]],
-) -> CellComparison:
-    best, best_methods = leaders
-    mean = thousandths(ours.mean)
-    ahead = measure.gain(mean, thousandths(best.mean))
+def _compared(summary: Summary, key: Key, published: Published) -> CellComparison | None:
+    """One cell; None where one of both has no figure."""
+    measure, ours = summary.measures[key[1]], summary.figures.get(key)
+    found = published.best(key[0], key[1], measure)
+    if ours is None or math.isnan(ours.mean) or found is None:
+        return None
+    best, own = found[0], published.of(*key)
+    ahead = measure.gain(thousandths(ours.mean), thousandths(best.mean))
     stds = [thousandths(std) for std in (ours.std, best.std) if not math.isnan(std)]
     difference, no_worse = math.nan, None
     if own is not None:
-        gain = measure.gain(mean, thousandths(own.mean))
+        gain = measure.gain(thousandths(ours.mean), thousandths(own.mean))
         std = ours.std if math.isnan(own.std) else own.std
         difference = in_std(gain / 1000, std)
         no_worse = -gain <= 2 * (0 if math.isnan(std) else thousandths(std))
-    near = -ahead <= max(stds, default=0)
     return CellComparison(
-        dataset,
-        metric,
+        key[0],
+        key[1],
         ours,
         own,
         best,
-        best_methods,
+        found[1],
         difference,
         ahead / 1000,
         no_worse,
-        ahead >= 0,
-        near,
+        as_good_as_best=ahead >= 0,
+        near_best=-ahead <= max(stds, default=0),
     )
 
 
-def in_std(difference: float, std: float) -> float:
+def in_std(gain: float, std: float) -> float:
     """A difference in standard deviations; NaN where that says nothing."""
     if std > 0:
-        return difference / std
-    return 0.0 if difference == 0 else math.nan
+        return gain / std
+    return 0.0 if gain == 0 else math.nan

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Self, overload
@@ -37,7 +37,7 @@ VERSIONS = {
 }
 PLACE = itemgetter("dataset", "method", "preset", "seed", "fold")  # by which records are sorted
 PLAN = itemgetter("dataset", "method", "preset", "seed", "folds", "n_folds", "fold")
-NEEDED = {
+NEEDED: dict[str, Any] = {
     "dataset": str,
     "method": str,
     "preset": str,
@@ -61,12 +61,6 @@ def version_of(method: str, preset: str) -> int:
     return VERSIONS.get(f"{method}[{preset}]", VERSIONS.get(method, 1))
 
 
-def key_of(record: Mapping[str, Any]) -> str:
-    """The work that a record stands for, as text: where it was computed, and by what."""
-    work = [record.get(name) for name in ("version", "settings", "division", "data_sha256")]
-    return json.dumps([*PLAN(record), *work], sort_keys=True)
-
-
 class Records(Sequence[Record]):
     """The finished units of a study folder, as they were when this object was made.
 
@@ -88,8 +82,6 @@ class Records(Sequence[Record]):
         Sizes and other facts of each data set.
     metrics : dict
         Metrics beside the seven: name, and a mapping with `title` and `best`.
-    run : dict, or None
-        What the call of ``run_study`` asked for that returned this object.
     folder : Path
 
     Notes
@@ -109,7 +101,7 @@ class Records(Sequence[Record]):
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        self.run: Mapping[str, Any] | None = None
+        self.asked: frozenset[tuple[Any, ...]] = frozenset()
         if not self.folder.is_dir():
             raise FileNotFoundError(
                 f"{self.folder} is not a folder; give the one that skcamel study -o wrote."
@@ -119,11 +111,13 @@ class Records(Sequence[Record]):
         lines = _read_lines(self.folder / RECORDS)
         last = {PLAN(record): record for record in lines}
         self.failures = sorted((one for one in last.values() if "error" in one), key=PLACE)
-        finished = {key_of(record): record for record in lines if "error" not in record}
-        newest = {_work_place(record): _work(record) for record in lines if "error" not in record}
-        shown = [one for one in finished.values() if _work(one) == newest[_work_place(one)]]
-        others = [one for one in finished.values() if _work(one) != newest[_work_place(one)]]
-        self._records, self.superseded = sorted(shown, key=PLACE), sorted(others, key=PLACE)
+        finished = {(PLAN(one), _work(one)): one for one in lines if "error" not in one}
+        newest = {PLACE(one)[:3]: _work(one) for one in lines if "error" not in one}
+        self._records: list[Record] = []
+        self.superseded: list[Record] = []
+        for record in sorted(finished.values(), key=PLACE):
+            is_newest = _work(record) == newest[PLACE(record)[:3]]
+            (self._records if is_newest else self.superseded).append(record)
 
     def __len__(self) -> int:
         return len(self._records)
@@ -138,15 +132,16 @@ class Records(Sequence[Record]):
     def __repr__(self) -> str:
         return f"Records({str(self.folder)!r}: {len(self)} finished, {len(self.failures)} failed)"
 
+    def of_run(self) -> tuple[list[Record], list[Record]]:
+        """Finished and failed units of the call of ``run_study`` that returned this object."""
+        finished = [one for one in self if PLAN(one) in self.asked]
+        return finished, [one for one in self.failures if PLAN(one) in self.asked]
+
     def to_frame(self) -> Any:
         """A pandas DataFrame with one row for each finished unit."""
         import pandas as pd
 
         return pd.DataFrame(self._records)
-
-
-def _work_place(record: Record) -> tuple[str, str, str]:
-    return record["dataset"], record["method"], record["preset"]
 
 
 def _work(record: Record) -> str:
@@ -183,19 +178,16 @@ def encoded(record: Mapping[str, Any]) -> bytes:
 def _decoded(line: bytes) -> Record:
     """The record of a line; ValueError says what is wrong with it."""
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise ValueError("it is not JSON") from error
-    record = record if isinstance(record, dict) else {}
-    for name, kind in NEEDED.items():
-        if type(record.get(name)) is not kind:
-            raise ValueError(f"{name} is {record.get(name)!r}, not {kind.__name__}")
+        record = dict(json.loads(line))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError("it is no mapping in JSON") from error
+    record = {name: math.nan if value is None else value for name, value in record.items()}
+    needed = NEEDED if "error" in record else NEEDED | dict.fromkeys(NAMES, (int, float))
+    for name, kind in needed.items():
+        if not isinstance(record.get(name), kind):
+            raise ValueError(f"{name} is {record.get(name)!r}")  # noqa: TRY004 (of the file)
     if not 0 <= record["fold"] < record["n_folds"]:
         raise ValueError(f"fold is {record['fold']} of {record['n_folds']}")
-    record = {name: math.nan if value is None else value for name, value in record.items()}
-    metrics = [record.get(name) for name in ([] if "error" in record else NAMES)]
-    if not all(isinstance(value, int | float) for value in metrics):
-        raise ValueError("a metric is no number")
     return record
 
 
@@ -229,22 +221,16 @@ def _is_whole(line: bytes) -> bool:
 def read_study(folder: Path) -> dict[str, Any]:
     """What ``study.json`` holds: runs, data sets and metrics."""
     path = folder / STUDY
-    empty: dict[str, Any] = {"runs": [], "datasets": {}, "metrics": {}}
     try:
-        found = empty | json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return empty
-    except (ValueError, TypeError) as error:
+        found = json.loads(path.read_bytes()) if path.exists() else {}
+        names = ("datasets", "metrics")
+        return {"runs": list(found.get("runs", ()))} | {
+            name: dict(found.get(name, {})) for name in names
+        }
+    except (ValueError, TypeError, AttributeError) as error:
         raise RecordsError(
-            f"{path} is not JSON ({error}); delete it, and the next run writes it again."
+            f"{path} is damaged ({error}); delete it, and the next run writes it again."
         ) from error
-    for name, value in empty.items():
-        if type(found[name]) is not type(value):
-            raise RecordsError(
-                f"{path} is damaged: {name} is no {type(value).__name__}; delete it, and the next"
-                " run writes it again."
-            )
-    return found
 
 
 class StudyFolder:
@@ -288,12 +274,6 @@ class StudyFolder:
     ) -> None:
         """Note in ``study.json`` what was asked for, where it is new."""
         study = read_study(self.path)
-        for name, metric in metrics.items():
-            if study["metrics"].get(name, metric) != metric:
-                raise RecordsError(
-                    f"{self.path} holds another metric named {name}; give this one another name,"
-                    " or choose another folder."
-                )
         new = {
             "runs": study["runs"] + [run] * (run not in study["runs"]),
             "datasets": {**study["datasets"], **cards},
@@ -328,12 +308,3 @@ def _locked(folder: Path) -> BinaryIO:
             " folder."
         ) from error
     return file
-
-
-def counted_by_method(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], int]:
-    """How many of some records each method and preset has."""
-    found: dict[tuple[str, str], int] = {}
-    for record in records:
-        place = record["method"], record["preset"]
-        found[place] = found.get(place, 0) + 1
-    return found

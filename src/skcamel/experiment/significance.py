@@ -13,10 +13,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from skcamel.arrays import Array
 from skcamel.checks import choice
@@ -96,19 +96,19 @@ def compare_methods(
     ('camel', True)
     """
     scores, datasets, methods = score_matrix(figures, metric, methods, measure=measure)
-    k, n = len(methods), len(datasets)
-    if n < 2 or k < 2:
+    n, k = scores.shape
+    if min(n, k) < 2:
         raise ValueError(
             f"{metric}: {k} method(s) share {n} data set(s) with results; tests need at least 2 of"
             " each."
         )
     ranks = ranks_of(scores)
     return Significance(
-        metric=metric,
-        methods=methods,
-        datasets=datasets,
-        ranks=dict(zip(methods, ranks.mean(axis=0).tolist(), strict=True)),
-        friedman=friedman_test(ranks),
+        metric,
+        methods,
+        datasets,
+        dict(zip(methods, ranks.mean(axis=0).tolist(), strict=True)),
+        friedman_test(ranks),
         nemenyi=critical_difference(k, n, alpha=alpha),
         bonferroni_dunn=critical_difference(k, n, alpha=alpha, test="bonferroni-dunn"),
         wilcoxon=wilcoxon_holm(scores, methods, control=control),
@@ -125,16 +125,17 @@ def compare_by_metric(
     """Tests of every metric for which the methods share at least two data sets, with the first method as control.
 
     >>> from skcamel.experiment.published import paper_figures
-    >>> len(compare_by_metric(paper_figures(), SEVEN, ["camel", "br"])), compare_by_metric({}, SEVEN, ["camel", "br"])
+    >>> found = compare_by_metric(paper_figures(), SEVEN, ["camel", "br"])
+    >>> len(found), compare_by_metric({}, SEVEN, ["camel", "br"])
     (7, {})
     """
-    return {
-        metric: compare_methods(
-            figures, metric, methods=methods, control=methods[0], alpha=alpha, measure=measure
-        )
-        for metric, measure in measures.items()
-        if len(methods) > 1 and len(score_matrix(figures, metric, methods, measure=measure)[1]) > 1
-    }
+    found = {}
+    for metric, measure in measures.items():
+        _, datasets, _ = score_matrix(figures, metric, methods, measure=measure)
+        if min(len(methods), len(datasets)) > 1:
+            how: dict[str, Any] = {"control": methods[0], "alpha": alpha, "measure": measure}
+            found[metric] = compare_methods(figures, metric, methods=methods, **how)
+    return found
 
 
 def score_matrix(
@@ -146,15 +147,12 @@ def score_matrix(
 ) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
     """Means of one metric as (scores (N, k), data sets, methods); losses negated, incomplete data sets left out."""
     measure = measure or SEVEN[choice(metric, tuple(SEVEN), "metric")]
-    means: dict[str, dict[str, float]] = {}
-    for (dataset, name, method), cell in figures.items():
-        if name == metric:
-            means.setdefault(dataset, {})[method] = measure.gain(cell.mean, 0.0)
-    chosen = dict.fromkeys(method for row in means.values() for method in row)
-    columns = tuple(chosen if methods is None else methods)
+    found = dict.fromkeys(method for _, name, method in figures if name == metric)
+    columns = tuple(found if methods is None else methods)
     rows = {}
-    for dataset, row in means.items():
-        scores = [row.get(method, math.nan) for method in columns]
+    for dataset in dict.fromkeys(key[0] for key in figures):
+        cells = [figures.get((dataset, metric, method)) for method in columns]
+        scores = [math.nan if cell is None else measure.gain(cell.mean, 0.0) for cell in cells]
         if not np.isnan(scores).any():
             rows[dataset] = scores
     return np.array([*rows.values()]).reshape(len(rows), len(columns)), tuple(rows), columns
@@ -177,11 +175,9 @@ def friedman_test(ranks: Array) -> Friedman:
     """Test whether all methods are equal, from ranks (N, k).
 
     With average ranks R_j and m = (k + 1)/2, χ² = N² (k - 1) Σ_j (R_j - m)² / Σ_ij (r_ij - m)²,
-    which is Friedman's statistic
-    corrected for ties, and F = (N - 1) χ² / (N (k - 1) - χ²), Iman and Davenport's form. If all
-    rows are equal, F is infinite
-    even for two data sets; its p-value is then the chance that N random rows are equal, (k!)^(1 -
-    N) without ties.
+    which is Friedman's statistic corrected for ties, and F = (N - 1) χ² / (N (k - 1) - χ²), Iman
+    and Davenport's form. If all rows are equal, F is infinite even for two data sets; its p-value
+    is then the chance that N random rows are equal, (k!)^(1 - N) without ties.
 
     >>> result = friedman_test([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
     >>> round(result.chi2, 6), round(result.f, 6)
@@ -196,16 +192,14 @@ def friedman_test(ranks: Array) -> Friedman:
     if spread == 0:  # every row one tie
         return Friedman(0.0, 1.0, 0.0, 1.0)
     chi2 = float(n**2 * (k - 1) * (deviations.mean(axis=0) ** 2).sum() / spread)
-    chi2_p = float(stats.chi2.sf(chi2, k - 1))
     room = n * (k - 1) - chi2
-    if room <= 1e-9 * chi2:  # all rows alike: F has no room, but the chance of that can be counted
+    if room <= 1e-9 * chi2:  # all rows alike; equal ranks are not told apart
         _, equal = np.unique(ranks[0], return_counts=True)
-        orders = math.factorial(k) / math.prod(
-            map(math.factorial, equal.tolist())
-        )  # equal ranks are not told apart
-        return Friedman(chi2, chi2_p, math.inf, orders ** float(1 - n))
+        orders = special.factorial(k) / special.factorial(equal).prod()
+        return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), math.inf, float(orders ** (1 - n)))
     f = (n - 1) * chi2 / room
-    return Friedman(chi2, chi2_p, f, float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))))
+    f_p = stats.f.sf(f, k - 1, (k - 1) * (n - 1))
+    return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), f, float(f_p))
 
 
 def critical_difference(
@@ -214,25 +208,22 @@ def critical_difference(
     """The least difference of average ranks that is significant.
 
     It is q √(k (k + 1) / 6N). For every pair of methods ("nemenyi") q is the quantile of the
-    studentised range for k groups over √2;
-    for one method against all others ("bonferroni-dunn") that of the normal distribution at α / (k
-    - 1), two-sided.
+    studentised range for k groups over √2; for one method against all others ("bonferroni-dunn")
+    that of the normal distribution at α / (k - 1), two-sided.
 
     >>> round(critical_difference(6, 16), 3), round(critical_difference(6, 16, test="bonferroni-dunn"), 3)
     (1.885, 1.704)
     """
-    if n_methods < 2 or n_datasets < 1:
+    if n_methods < 2 or n_datasets < 1 or not 0 < alpha < 1:
         raise ValueError(
-            f"Got {n_methods} method(s) and {n_datasets} data set(s); a difference needs at least 2"
-            " and 1."
+            f"Got {n_methods} method(s), {n_datasets} data set(s) and alpha={alpha}; a difference"
+            " needs at least 2 and 1, and a level between 0 and 1."
         )
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie between 0 and 1, got {alpha}.")
     if choice(test, TESTS, "test") == "nemenyi":
-        q = float(stats.studentized_range.isf(alpha, n_methods, math.inf)) / math.sqrt(2)
+        q = stats.studentized_range.isf(alpha, n_methods, math.inf) / math.sqrt(2)
     else:
-        q = float(stats.norm.isf(alpha / 2 / (n_methods - 1)))
-    return q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets))
+        q = stats.norm.isf(alpha / 2 / (n_methods - 1))
+    return float(q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
 
 
 def groups_of(ranks: Mapping[str, float], difference: float) -> list[tuple[str, ...]]:
@@ -242,15 +233,13 @@ def groups_of(ranks: Mapping[str, float], difference: float) -> list[tuple[str, 
     [('a', 'b'), ('b', 'c')]
     """
     ordered = sorted(ranks, key=lambda name: ranks[name])
-    reach = [
-        sum(ranks[other] - ranks[name] < difference for other in ordered[i:]) + i
-        for i, name in enumerate(ordered)
-    ]
-    return [
-        tuple(ordered[i:end])
-        for i, end in enumerate(reach)
-        if end - i > 1 and (i == 0 or end > reach[i - 1])  # else it lies inside the group before
-    ]
+    groups: list[tuple[str, ...]] = []
+    for start, name in enumerate(ordered):
+        group = tuple(other for other in ordered[start:] if ranks[other] - ranks[name] < difference)
+        is_inside = bool(groups) and group[-1] in groups[-1]
+        if len(group) > 1 and not is_inside:
+            groups.append(group)
+    return groups
 
 
 def wilcoxon_test(first: Array, second: Array) -> float:
@@ -308,7 +297,7 @@ def what_tests_can_tell(n_methods: int, n_datasets: int, alpha: float = LEVEL) -
     >>> what_tests_can_tell(6, 16)
     []
     >>> what_tests_can_tell(4, 4)[0].partition(":")[0]
-    "With 4 data sets and 3 comparisons no p-value of Wilcoxon's test with Holm's correction can be below 0.375"
+    'Wilcoxon with Holm on 4 data sets'
     """
     others = n_methods - 1
     sentences: list[str] = []
@@ -316,16 +305,14 @@ def what_tests_can_tell(n_methods: int, n_datasets: int, alpha: float = LEVEL) -
     if least >= alpha:
         needed = math.floor(1 + math.log2(others / alpha)) + 1
         sentences.append(
-            f"With {n_datasets} data sets and {others} comparison{'s' * (others > 1)} no p-value of"
-            f" Wilcoxon's test with Holm's correction can be below {least:.3g}: it cannot show a"
-            f" difference at level {alpha:g}, however large. It can from {needed} data sets on."
+            f"Wilcoxon with Holm on {n_datasets} data sets: no p-value can be below {least:.3g},"
+            f" however large a difference is; at level {alpha:g} that takes {needed} data sets."
         )
     difference = critical_difference(n_methods, n_datasets, alpha=alpha)
-    if difference >= n_methods - 1:
+    if difference >= others:
         sentences.append(
-            f"Average ranks of {n_methods} methods differ by at most {n_methods - 1}, and Nemenyi's"
-            f" critical difference on {n_datasets} data sets is {difference:.2f}: the diagram"
-            " cannot tell any two methods apart."
+            f"Nemenyi on {n_datasets} data sets: the critical difference is {difference:.2f}, and"
+            f" average ranks of {n_methods} methods differ by at most {others}."
         )
     return sentences
 
@@ -353,21 +340,15 @@ def wilcoxon_holm(
     Pair(first='a', second='b', p=0.25, p_holm=0.5, rank_biserial=1.0, wins=3, ties=0, losses=0)
     """
     columns = dict(zip(methods, np.asarray(scores, dtype=np.float64).T, strict=True))
+    pairs = list(combinations(methods, 2))
     if control is not None:
         choice(control, tuple(methods), "control")
-    pairs = (
-        list(combinations(methods, 2))
-        if control is None
-        else [(control, other) for other in methods if other != control]
-    )
+        pairs = [(control, other) for other in methods if other != control]
     p_values = [wilcoxon_test(columns[first], columns[second]) for first, second in pairs]
     found = []
     for (first, second), p, corrected in zip(pairs, p_values, holm(p_values).tolist(), strict=True):
+        effect = rank_biserial(columns[first], columns[second])
         signs = np.sign(differences_of(columns[first], columns[second])).tolist()
-        counts = (signs.count(1), signs.count(0), signs.count(-1))
-        found.append(
-            Pair(
-                first, second, p, corrected, rank_biserial(columns[first], columns[second]), *counts
-            )
-        )
+        counts = [signs.count(sign) for sign in (1, 0, -1)]
+        found.append(Pair(first, second, p, corrected, effect, *counts))
     return tuple(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import tempfile
 import warnings
@@ -10,20 +9,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import skcamel
 from skcamel.arrays import check_device
-from skcamel.checks import as_number, choice
+from skcamel.checks import check_number, choice
 from skcamel.data.dataset import Dataset
 from skcamel.experiment.execute import Job, execute
-from skcamel.experiment.folds import KINDS, source_of
+from skcamel.experiment.folds import GROUPED, source_of
 from skcamel.experiment.methods import FOLDS, Method, get_method
 from skcamel.experiment.records import PLAN, Record, Records, StudyFolder, jsonable
 from skcamel.experiment.summary import title_of
-from skcamel.experiment.unit import OwnMetric, Source, Task, Unit, described, own_metric
+from skcamel.experiment.unit import Source, Task, Unit, described, own_metric
 from skcamel.presets import PRESETS
 from skcamel.text import count
 
@@ -52,11 +50,9 @@ CARD = (
 
 
 class Event(NamedTuple):
-    """A unit has ended."""
+    """A unit has ended; its record has an `error` where it failed."""
 
-    unit: str
-    error: str | None  # None where it finished
-    seconds: float
+    record: Record
     finished: int  # units that need no more work in this run
     total: int
 
@@ -142,7 +138,10 @@ set, default="plain"
     >>> [(record["method"], record["fold"]) for record in records]
     [('br', 0), ('br', 1), ('camel', 0), ('camel', 1)]
     """
-    _check(preset, folds, seed, time_limit)
+    choice(preset, tuple(PRESETS), "preset")
+    check_number("seed", seed, 0, 2**32 - 1, whole=True)
+    if time_limit is not None:
+        check_number("time_limit", time_limit, above=True)
     if device is not None:
         check_device(device)
     chosen = [get_method(spec, preset, device=device) for spec in _listed(methods, "methods")]
@@ -152,58 +151,54 @@ set, default="plain"
     sources = [source_of(origin, groups=groups, **how) for origin in origins]
     _refuse_twice("methods", [method.name for method in chosen])
     _refuse_twice("datasets", [source.dataset.name for source in sources])
-    kind = _kind(folds, groups)
+    kind = folds if isinstance(folds, str) else "given"
+    run = {
+        "datasets": [source.dataset.name for source in sources],
+        "methods": {method.name: method.spec or None for method in chosen},
+        "preset": preset,
+        "folds": kind if groups is None or kind == "given" else GROUPED[kind],
+        "n_folds": len(sources[0].splits),
+        "seed": int(seed),
+        "metrics": [metric.name for metric in own],
+        "version_skcamel": skcamel.__version__,
+    }
     jobs: list[Job] = []
     for source in sources:
-        for method in chosen:
-            jobs += _jobs(source, method, preset, kind, int(seed), own)
-    run = _run(sources, chosen, preset, kind, int(seed), own)
+        for one in chosen:
+            method, units = _units(source, one, run)
+            jobs += [(Task(unit, method, own), source) for unit in units]
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary if out is None else out).absolute()  # methods may change directory
         with StudyFolder(path) as folder:
-            before = Records(path)
-            cards = {one.dataset.name: _card(one.dataset) for one in sources}
-            described_metrics = {
-                one.name: {"title": one.name.replace("_", " "), "best": one.best} for one in own
-            }
-            folder.add_run(run, cards, described_metrics)
-            missing = _missing(jobs, before, folder)
+            folder.add_run(run, _cards(sources), {one.name: one.entry() for one in own})
+            missing = _missing(jobs, Records(path), folder)
             failed: list[Record] = []
             with closing(execute(missing, n_jobs, time_limit)) as records:
                 for done, record in enumerate(records, len(jobs) - len(missing) + 1):
                     folder.append(record)
                     failed += [record] if "error" in record else []
                     if progress is not None:
-                        progress(_event(record, done, len(jobs)))
-        _warn_of_failures(failed, len(jobs))
+                        progress(Event(record, done, len(jobs)))
+        if failed:
+            warnings.warn(
+                f"{len(failed)} of {len(jobs)} units failed, the first with {failed[0]['error']};"
+                " see Records.failures. The same call tries them again.",
+                UnitsFailed,
+                stacklevel=2,
+            )
         found = Records(path)
-        found.run = run
+        found.asked = frozenset(PLAN(asdict(task.unit)) for task, _ in jobs)
         return found
 
 
-def of_run(records: Records, units: Sequence[Record] | None = None) -> list[Record]:
-    """Those of the records, or of the failures given, that the call asked for which returned them."""
-    run = records.run or {}
-    same = ["preset", "seed", "folds"] + ["n_folds"] * (run.get("folds") != "given")
-    return [
-        one
-        for one in (records if units is None else units)
-        if one["dataset"] in run["datasets"]
-        and one["method"] in run["methods"]
-        and all(one[name] == run[name] for name in same)
-    ]
-
-
-def _check(preset: Any, folds: Any, seed: Any, time_limit: Any) -> None:
-    choice(preset, tuple(PRESETS), "preset")
-    if isinstance(folds, str):
-        choice(folds, KINDS, "folds")
-    if not isinstance(seed, Integral) or isinstance(seed, bool) or not 0 <= int(seed) < 2**32:
-        raise ValueError(f"seed must be an integer from 0 to 4294967295, got {seed!r}.")
-    if time_limit is not None and not 0 < as_number(time_limit) < math.inf:
-        raise ValueError(
-            f"time_limit must be a number of seconds > 0, or None for no limit, got {time_limit!r}."
-        )
+def _cards(sources: Sequence[Source]) -> dict[str, Any]:
+    """Sizes and other facts of each data set."""
+    cards = {}
+    for source in sources:
+        card = source.dataset.card().as_dict()
+        known = {name: card[name] for name in CARD if name in card}
+        cards[source.dataset.name] = jsonable(known, infinite=lambda _: None)
+    return cards
 
 
 def _listed(given: Any, what: str) -> list[Any]:
@@ -223,65 +218,19 @@ def _refuse_twice(what: str, names: Sequence[str]) -> None:
             )
 
 
-def _kind(folds: Any, groups: Any) -> str:
-    """What records say of the folds."""
-    kind = folds if isinstance(folds, str) else "given"
-    if groups is None or kind == "given":
-        return kind
-    return "grouped" if kind == "plain" else f"grouped-{kind}"
-
-
-def _jobs(
-    source: Source,
-    method: Method,
-    preset: str,
-    kind: str,
-    seed: int,
-    own: tuple[OwnMetric, ...],
-) -> list[Job]:
-    """A unit for each fold of a data set."""
-    has_words = source.preparer is not None and source.preparer.scaling == "rank"
-    if has_words and method.on_words is not None:
+def _units(source: Source, method: Method, run: Mapping[str, Any]) -> tuple[Method, list[Unit]]:
+    """A unit for each fold of a data set, and the method as it takes such rows."""
+    if source.preparer is not None and source.preparer.scaling == "rank" and method.on_words:
         method = replace(method, estimator=method.on_words)
     settings = described(method.estimator)
     if source.preparer is not None:
         settings = {"method": settings, "prepared": described(source.preparer)}
-    first = Unit(
-        source.dataset.name,
-        method.name,
-        preset,
-        0,
-        len(source.splits),
-        kind,
-        seed,
-        method.version(preset),
-        settings,
-        source.dataset.sha256,
-        source.division,
-    )
-    units = [replace(first, fold=fold) for fold in range(first.n_folds)]
-    return [(Task(unit, method, own), source) for unit in units]
-
-
-def _run(
-    sources: Sequence[Source],
-    methods: Sequence[Method],
-    preset: str,
-    kind: str,
-    seed: int,
-    own: tuple[OwnMetric, ...],
-) -> dict[str, Any]:
-    """What ``study.json`` says of a run."""
-    return {
-        "datasets": [source.dataset.name for source in sources],
-        "methods": {method.name: method.spec or None for method in methods},
-        "preset": preset,
-        "folds": kind,
-        "n_folds": len(sources[0].splits),
-        "seed": seed,
-        "metrics": [metric.name for metric in own],
-        "version_skcamel": skcamel.__version__,
-    }
+    n_folds = len(source.splits)
+    place = source.dataset.name, method.name, run["preset"]
+    work = method.version(run["preset"]), settings, source.dataset.sha256, source.division
+    return method, [
+        Unit(*place, fold, n_folds, run["folds"], run["seed"], *work) for fold in range(n_folds)
+    ]
 
 
 def _missing(jobs: Sequence[Job], before: Records, folder: StudyFolder) -> list[Job]:
@@ -289,17 +238,16 @@ def _missing(jobs: Sequence[Job], before: Records, folder: StudyFolder) -> list[
     known: dict[tuple[Any, ...], list[Record]] = {}
     for record in [*before, *before.superseded]:
         known.setdefault(PLAN(record), []).append(record)
-    superseded = {id(record) for record in before.superseded}
     missing = []
     old: Counter[str] = Counter()
     for task, source in jobs:
         there = known.get(PLAN(asdict(task.unit)), [])
-        found = [record for record in there if task.unit.is_recorded_as(record)]
-        lacking = [metric.name for metric in task.metrics if found and metric.name not in found[0]]
-        if not found or lacking:
+        names = {metric.name for metric in task.metrics}
+        found = [one for one in there if task.unit.is_recorded_as(one) and names <= one.keys()]
+        if not found:
             missing.append((task, source))
             old[task.unit.method] += len(there)
-        elif id(found[0]) in superseded:
+        elif found[0] in before.superseded:
             folder.append(found[0])  # these settings are the newest again
     for method, number in old.items():
         if number:
@@ -310,24 +258,3 @@ def _missing(jobs: Sequence[Job], before: Records, folder: StudyFolder) -> list[
                 stacklevel=3,
             )
     return missing
-
-
-def _card(dataset: Dataset) -> Mapping[str, Any]:
-    card = dataset.card().as_dict()
-    return jsonable({key: card[key] for key in CARD if key in card}, infinite=lambda _: None)
-
-
-def _event(record: Record, done: int, total: int) -> Event:
-    place = f"{record['dataset']}, {record['method']}, {record['preset']}"
-    unit = f"{place}, fold {record['fold'] + 1} of {record['n_folds']}"
-    return Event(unit, record.get("error"), record.get("unit_seconds", 0.0), done, total)
-
-
-def _warn_of_failures(failed: Sequence[Record], total: int) -> None:
-    if failed:
-        warnings.warn(
-            f"{len(failed)} of {total} units failed, the first with {failed[0]['error']}; see"
-            " Records.failures. The same call tries them again.",
-            UnitsFailed,
-            stacklevel=3,
-        )

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from skcamel.experiment.records import PLACE, Records, RecordsError, counted_by_method, version_of
+from skcamel.experiment.records import PLACE, RecordsError, version_of
 from skcamel.metrics.conventions import LOSSES, RANKING, TITLES
-from skcamel.text import count, listed
+from skcamel.text import count
 
 Record = Mapping[str, Any]
 Key = tuple[str, str, str]  # data set, metric, method
@@ -46,7 +46,10 @@ METHOD_TITLES = {  # in the order of tables
 BY_INDEX = "_ties_by_index"  # ends the name of a ranking metric under the other rule for ties
 TIES = {
     "worst": "Ranking metrics: a tie counts as an error.",
-    "index": "Ranking metrics: tied labels are ranked by their index, as in the paper's software",
+    "index": (
+        "Ranking metrics: tied labels are ranked by their index, as in the paper's software; where"
+        " records of methods that hardly tie hold no such figures, a tie is an error."
+    ),
 }
 
 
@@ -186,41 +189,36 @@ class Summary:
     @property
     def methods(self) -> tuple[str, ...]:
         """In the paper's order, then others by name."""
-        known = list(METHOD_TITLES)
-        found = {method for *_, method in self.figures}
-        return tuple(sorted(found, key=lambda name: (_position(known, base_of(name)), name)))
+        return ordered({method for *_, method in self.figures}, [*METHOD_TITLES])
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """In the paper's order, then others by name."""
-        known = [*REGULAR, *LARGE]
-        found = {dataset for dataset, *_ in self.figures}
-        return tuple(sorted(found, key=lambda name: (_position(known, name), name)))
+        return ordered({dataset for dataset, *_ in self.figures}, [*REGULAR, *LARGE])
 
     def notes(self, datasets: Sequence[str] | None = None) -> list[str]:
         """What readers of a table of these data sets must know; None: of all."""
-        shown = self.datasets if datasets is None else datasets
         notes = [f"Mean ± std over {self.protocol}.", *self.remarks]
         selected: dict[str, list[str]] = {}
         short = []
         for (dataset, method), criterion in self.criteria.items():
-            if dataset not in shown:
-                continue
-            if criterion:
+            if datasets is None or dataset in datasets:
                 selected.setdefault(criterion, []).append(title_of(method))
-            folds = max(self.figures[dataset, metric, method].folds for metric in self.measures)
-            expected = self.expected_folds[dataset, method]
-            if folds < expected:
-                short.append(f"{dataset} {title_of(method)} {folds} of {expected}")
+                folds = [self.figures[dataset, name, method].folds for name in self.measures]
+                if max(folds) < (expected := self.expected_folds[dataset, method]):
+                    short.append(f"{dataset} {title_of(method)} {max(folds)} of {expected}")
+        selected.pop("", None)
         for criterion, methods in selected.items():
-            words = "each metric by itself" if criterion == "each" else TITLES.get(criterion)
+            words = TITLES.get(criterion, criterion).replace("each", "each metric by itself")
             names = ", ".join(dict.fromkeys(methods))
-            notes.append(f"{names}: hyper-parameters selected by {words or criterion}.")
-        return notes + ([f"Folds finished so far: {', '.join(short)}."] if short else [])
+            notes.append(f"{names}: hyper-parameters selected by {words}.")
+        return notes + [f"Folds finished so far: {', '.join(short)}."] * bool(short)
 
 
-def _position(known: list[str], name: str) -> int:
-    return known.index(name) if name in known else len(known)
+def ordered(names: Iterable[str], known: list[str]) -> tuple[str, ...]:
+    """Names that are known in their order, then others."""
+    places = {name: place for place, name in enumerate(known)}
+    return tuple(sorted(names, key=lambda name: (places.get(base_of(name), len(known)), name)))
 
 
 def summarise(
@@ -267,10 +265,11 @@ def summarise(
     """
     if ties not in TIES:
         raise ValueError(f"ties must be one of {', '.join(TIES)}, got {ties!r}.")
-    described = records.metrics if isinstance(records, Records) else {}
-    described = described if measures is None else measures
+    described = getattr(records, "metrics", {}) if measures is None else measures
     known = SEVEN | {name: Metric(one["title"], one["best"]) for name, one in described.items()}
-    groups = grouped(_chosen(records, preset, methods))
+    chosen = _chosen(records, preset, methods)
+    superseded = _chosen(getattr(records, "superseded", ()), preset, methods)
+    groups = grouped(chosen)
     figures: dict[Key, Figure] = {}
     for (dataset, method), rows in groups.items():
         for metric in known:
@@ -292,8 +291,8 @@ def summarise(
             place: rows[0]["n_folds"] * len({row["seed"] for row in rows})
             for place, rows in groups.items()
         },
-        _protocol(groups.values()),
-        (_tie_note(groups, ties), *out_of_date(records, preset, methods)),
+        _protocol(chosen),
+        (TIES[ties], *out_of_date(chosen, superseded)),
     )
 
 
@@ -306,21 +305,20 @@ def _chosen(
 
 def grouped(records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
     """Records of each data set and method; "camel[best]" where a method has several presets."""
-    several: dict[str, set[str]] = {}
-    for record in records:
-        several.setdefault(record["method"], set()).add(record["preset"])
+    pairs = {(record["method"], record["preset"]) for record in records}
+    methods = [method for method, _ in pairs]
     groups: dict[tuple[str, str], list[Record]] = {}
-    seen = set()
+    last = None
     for record in sorted(records, key=PLACE):
         dataset, method, preset, seed, fold = PLACE(record)
-        if (dataset, method, preset, seed, fold) in seen:
+        if PLACE(record) == last:
             raise RecordsError(
                 f"The records hold {dataset}, {method}, preset {preset}, seed {seed}, fold {fold}"
-                " more than once; a mean over different folds says nothing, so choose the records"
-                " of one study (command line: tables --folds, --n-folds)."
+                " more than once; a mean over different folds says nothing, so keep studies with"
+                " different numbers of folds in different folders."
             )
-        seen.add((dataset, method, preset, seed, fold))
-        name = f"{method}[{preset}]" if len(several[method]) > 1 else method
+        last = PLACE(record)
+        name = f"{method}[{preset}]" if methods.count(method) > 1 else method
         groups.setdefault((dataset, name), []).append(record)
     return groups
 
@@ -334,49 +332,29 @@ def figure_of(values: Sequence[float]) -> Figure:
     return Figure(float(defined.mean()), float(std), len(defined))
 
 
-def _protocol(groups: Iterable[list[Record]]) -> str:
-    rows = [row for group in groups for row in group]
-    if not rows:
-        return "no folds"
-    folds = sorted({f"{row['n_folds']} {row['folds']}" for row in rows})
-    seeds = sorted({str(row["seed"]) for row in rows})
+def _protocol(records: Sequence[Record]) -> str:
+    folds = sorted({f"{row['n_folds']} {row['folds']}" for row in records})
+    seeds = sorted({str(row["seed"]) for row in records})
     return f"{' or '.join(folds)} folds, seed{'s' * (len(seeds) > 1)} {', '.join(seeds)}"
 
 
-def _tie_note(groups: Mapping[tuple[str, str], list[Record]], ties: str) -> str:
-    """The rule for ties, and which methods the records hold no such figures for."""
-    if ties == "worst":
-        return TIES[ties]
-    field = f"{RANKING[0]}{BY_INDEX}"
-    methods = {name: field in rows[0] for (_, name), rows in groups.items()}
-    others = [title_of(name) for name in METHOD_TITLES if methods.get(name) is False]
-    if not others:
-        return f"{TIES[ties]}."
-    return f"{TIES[ties]}; of {listed(others)}, whose scores hardly tie, a tie is an error."
-
-
-def out_of_date(
-    records: Iterable[Record], preset: str | None = None, methods: Sequence[str] | None = None
-) -> list[str]:
+def out_of_date(records: Sequence[Record], superseded: Sequence[Record] = ()) -> list[str]:
     """Which records are superseded by newer settings, and which a new run would compute anew."""
     notes = []
-    if isinstance(records, Records):
-        superseded = counted_by_method(_chosen(records.superseded, preset, methods))
-        for (method, _), number in superseded.items():
-            notes.append(
-                f"{title_of(method)}: {count(number, 'record')} of earlier settings left out."
-            )
-    old = [
-        record
-        for record in _chosen(records, preset, methods)
-        if record.get("version", math.inf) < version_of(record["method"], record["preset"])
-    ]
-    for (method, name), number in counted_by_method(old).items():
-        notes.append(
-            f"{title_of(method)}, preset {name}: {count(number, 'record')} of an earlier version"
-            " of the method; skcamel study computes them anew."
-        )
+    for words, rows in (
+        ("of an earlier version; skcamel study computes them anew", list(filter(_is_old, records))),
+        ("of earlier settings, left out", superseded),
+    ):
+        methods = [record["method"] for record in rows]
+        for method in dict.fromkeys(methods):
+            number = count(methods.count(method), "record")
+            notes.append(f"{title_of(method)}: {number} {words}.")
     return notes
+
+
+def _is_old(record: Record) -> bool:
+    now = version_of(record["method"], record["preset"])
+    return bool(record.get("version", now) < now)
 
 
 class Cost(NamedTuple):
@@ -402,9 +380,7 @@ def costs(records: Iterable[Record]) -> list[Cost]:
     found = []
     for place, rows in grouped(list(records)).items():
         devices = " and ".join(sorted({row.get("device", "cpu") for row in rows}))
-        medians = []
-        for name in Cost._fields[3:]:
-            values = [row[name] for row in rows if not math.isnan(row.get(name, math.nan))]
-            medians.append(float(median(values)) if values else math.nan)
-        found.append(Cost(*place, devices, *medians))
+        columns = [[row.get(name, math.nan) for row in rows] for name in Cost._fields[3:]]
+        known = [[value for value in column if value == value] for column in columns]
+        found.append(Cost(*place, devices, *(median(one) if one else math.nan for one in known)))
     return found

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,8 +14,10 @@ from skcamel.experiment.summary import (
     LARGE,
     REGULAR,
     Figure,
+    Key,
     Summary,
     mean_and_std,
+    ordered,
     rounded,
     thousandths,
     title_of,
@@ -23,7 +25,7 @@ from skcamel.experiment.summary import (
 from skcamel.text import one_line, plain_cell
 
 if TYPE_CHECKING:
-    from skcamel.experiment.published import PaperFigure, Published
+    from skcamel.experiment.published import CellComparison, PaperFigure, Published
     from skcamel.experiment.significance import Pair, Significance
 
 FORMS = ("markdown", "latex", "csv")
@@ -57,6 +59,7 @@ class Cell(NamedTuple):
 
 
 Row = tuple[str, list[Cell]]  # name of the row, cells
+_CellsOf = Callable[["Significance"], list[Cell]]
 
 
 class TableSection(NamedTuple):
@@ -101,47 +104,21 @@ class Table:
 
 
 def sizes_table(cards: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Table 1: sizes of the data sets, with a note where the paper prints another figure.
+    """Table 1: sizes of the data sets.
 
     >>> card = {"n": 2407, "d": 294, "q": 6, "cardinality": 1.074, "density": 0.179}
-    >>> sizes_table({"scene": card}).notes
-    ['scene: the paper prints 5 labels.']
+    >>> [cell.text for cell in sizes_table({"scene": card}).sections[0].rows[0][1]]
+    ['2407', '294', '6', '1.07', '0.179']
     """
-    from skcamel.experiment.published import paper_table1
-
-    printed = paper_table1()
-    notes: list[str] = []
-    data = []
-    rows: dict[str, list[Row]] = {}
-    for name in [*printed, *sorted(set(cards) - set(printed))]:
-        if name in cards:
-            card = cards[name]
-            cells = [str(card[key]) for key in ("n", "d", "q")]
-            cells += [rounded(card["cardinality"], 2), rounded(card["density"])]
-            rows.setdefault(_part(name), []).append((name, [Cell(text) for text in cells]))
-            own = {key: card[key] for key in ("n", "d", "q", "cardinality", "density")}
-            data.append({"dataset": name} | own)
-            notes += _size_notes(name, card, printed[name]) if name in printed else []
-    sections = [TableSection(title, part) for title, part in rows.items()]
+    keys = {"n": 0, "d": 0, "q": 0, "cardinality": 2, "density": 3}
+    names = ordered(cards, [*REGULAR, *LARGE])
+    rows: list[Row] = []
+    for name in names:
+        texts = [rounded(cards[name][key], digits) for key, digits in keys.items()]
+        rows.append((name, [Cell(text) for text in texts]))
     head = ["rows", "features", "labels", "cardinality", "density"]
-    return Table("Table 1: data sets", "data set", head, sections, notes, data)
-
-
-def _part(dataset: str) -> str:
-    if dataset in REGULAR:
-        return "Regular size"
-    return "Large size" if dataset in LARGE else "Not in the paper"
-
-
-def _size_notes(name: str, card: Mapping[str, Any], printed: Any) -> list[str]:
-    words = {"n": "rows", "d": "features", "q": "labels"}
-    differ = []
-    for key, word in words.items():
-        if getattr(printed, key) != card[key]:
-            differ.append(f"{getattr(printed, key)} {word}")
-    if abs(printed.cardinality - card["cardinality"]) > 0.0051:  # more than rounding
-        differ.append(f"a cardinality of {printed.cardinality:.2f}")
-    return [f"{name}: the paper prints {figure}." for figure in differ]
+    data = [{"dataset": name} | {key: cards[name][key] for key in keys} for name in names]
+    return Table("Table 1: data sets", "data set", head, [TableSection("", rows)], [], data)
 
 
 def result_tables(summary: Summary, *, against: Published | None = None) -> dict[str, Table]:
@@ -172,20 +149,21 @@ def results_table(
     summary: Summary, datasets: Sequence[str], title: str, *, against: Published | None = None
 ) -> Table:
     """For each metric methods by data sets, mean ± std, best in bold; see :func:`result_tables`."""
+    printed = _printed(summary, against)
     sections = []
     data = []
     for metric, measure in summary.measures.items():
         rows: list[Row] = []
         best = {name: best_methods(summary, name, metric) for name in datasets}
         for method in summary.methods:
-            figures = [summary.figures.get((name, metric, method)) for name in datasets]
-            if not any(figures):
-                continue
-            bold = [method in best[name] for name in datasets]
-            rows.append((title_of(method), list(map(figure_cell, figures, bold))))
-            if against is not None:
-                rows += _printed_rows(summary, datasets, metric, method, against)
-            for name, figure in zip(datasets, figures, strict=True):
+            figures = {name: summary.figures.get((name, metric, method)) for name in datasets}
+            cells = [figure_cell(one, method in best[name]) for name, one in figures.items()]
+            if any(figures.values()):
+                rows.append((title_of(method), cells))
+            comparisons = [printed.get((name, metric, method)) for name in datasets]
+            if against is not None and any(comparisons):
+                rows += _printed_rows(comparisons, against.name)
+            for name, figure in figures.items():
                 if figure is not None:
                     place = {"dataset": name, "metric": metric, "method": method}
                     chosen = {"selected_by": summary.criteria[name, method]}
@@ -193,31 +171,33 @@ def results_table(
         sections.append(TableSection(measure.heading, rows))
     notes = [*summary.notes(datasets), "Bold: best mean at three decimals."]
     if against is not None:
-        notes.append(f"Rows named {against.name}: the printed figures, its best in bold.")
+        notes.append(f"Rows named {against.name}: the printed figures, bold as printed.")
         notes.append("Δ: ours less the printed figure, in its std; + is better.")
     return Table(title, "method", [*datasets], sections, notes, data)
 
 
-def _printed_rows(
-    summary: Summary, datasets: Sequence[str], metric: str, method: str, against: Published
-) -> list[Row]:
-    """The printed figures of a method, and how far ours are from them; none where it has none."""
-    from skcamel.experiment.published import in_std
+def _printed(summary: Summary, against: Published | None) -> dict[Key, CellComparison]:
+    """Cells for which the same method has a printed figure."""
+    from skcamel.experiment.published import compare_with_paper
 
-    printed = [against.of(name, metric, method) for name in datasets]
-    if not any(printed):
-        return []
+    found: dict[Key, CellComparison] = {}
+    for method in () if against is None else summary.methods:
+        for cell in compare_with_paper(summary, method=method, published=against).cells:
+            if cell.printed is not None:
+                found[cell.dataset, cell.metric, method] = cell
+    return found
+
+
+def _printed_rows(cells: Sequence[CellComparison | None], name: str) -> list[Row]:
+    """The printed figures of a method, and how far ours are from them."""
+    printed = []
     differences = []
-    for name, cell in zip(datasets, printed, strict=True):
-        ours = summary.figures.get((name, metric, method))
-        difference = math.nan
-        if cell is not None and ours is not None and not math.isnan(ours.mean):
-            gain = summary.measures[metric].gain(thousandths(ours.mean), thousandths(cell.mean))
-            difference = in_std(gain / 1000, ours.std if math.isnan(cell.std) else cell.std)
+    for cell in cells:
+        figure = None if cell is None else cell.printed
+        printed.append(figure_cell(figure, figure is not None and figure.bold))
+        difference = math.nan if cell is None else cell.difference
         differences.append(Cell(MISSING if math.isnan(difference) else signed(difference)))
-    bold = [cell is not None and cell.bold for cell in printed]
-    cells = list(map(figure_cell, printed, bold))
-    return [(f"· {against.name}", cells), ("· Δ / std", differences)]
+    return [(f"· {name}", printed), ("· Δ / std", differences)]
 
 
 def figure_cell(figure: Figure | PaperFigure | None, bold: bool = False) -> Cell:
@@ -232,26 +212,10 @@ def best_methods(summary: Summary, dataset: str, metric: str) -> frozenset[str]:
     gains = {}
     for method in summary.methods:
         figure = summary.figures.get((dataset, metric, method))
-        if figure is not None and not math.isnan(figure.mean):
+        if figure is not None and figure.folds:
             gains[method] = summary.measures[metric].gain(thousandths(figure.mean), 0)
     top = max(gains.values(), default=0)
-    best = frozenset(method for method, gain in gains.items() if gain == top)
-    return best if len(gains) > 1 else frozenset()
-
-
-def comparison_table(summary: Summary, method: str, published: Published) -> Table:
-    """How many cells of a method are as good as published ones, by each criterion."""
-    from skcamel.experiment.published import CRITERIA, compare_with_paper
-
-    comparison = compare_with_paper(summary, method=method, published=published)
-    counts = comparison.counts()
-    rows: list[Row] = []
-    for name, text in CRITERIA.items():
-        cases = sum(getattr(one, name) is not None for one in comparison.cells)
-        rows.append((text, [Cell(f"{counts[name]}/{cases}")]))
-    title = f"{title_of(method)} against the figures of {published.name}"
-    sections = [TableSection("", rows)]
-    return Table(title, "criterion", ["cells"], sections, comparison.notes, [dict(counts)])
+    return frozenset(name for name, gain in gains.items() if gain == top and len(gains) > 1)
 
 
 def significance_tables(summary: Summary, control: str, *, level: float = 0.05) -> list[Table]:
@@ -268,61 +232,44 @@ def significance_tables(summary: Summary, control: str, *, level: float = 0.05) 
     sizes = sorted({len(one.datasets) for one in found.values()})
     over = f"Over {' or '.join(map(str, sizes))} data sets that all methods have"
     titles = [title_of(method) for method in methods]
-    tests = list(found.values())
-
-    def made(title: str, head: list[str], cells: _CellsOf, *notes: str) -> Table:
-        rows = [(summary.measures[one.metric].heading, cells(one)) for one in tests]
-        return Table(title, "metric", head, [TableSection("", rows)], list(notes))
-
-    def p_values(one: Significance) -> list[Cell]:
-        return [Cell(p_text(pair.p_holm), bold=pair.p_holm < level) for pair in one.wilcoxon]
-
-    def effects(one: Significance) -> list[Cell]:
-        return [Cell(effect_text(pair)) for pair in one.wilcoxon]
-
     limits = [line for size in sizes for line in what_tests_can_tell(len(methods), size, level)]
-    difference = f"CD: Nemenyi's critical difference at level {level:g}."
     friedman = ["sets", "χ²", "F", "p of F", "CD Nemenyi", "CD Bonferroni–Dunn"]
-    ranks = made(
-        "Average ranks",
-        [*titles, "CD"],
-        _rank_cells,
-        f"{over}; 1 is best, bold the best rank. {difference}",
-        *summary.notes(),
-    )
-    ranks.data.extend(_rank_data(tests))
-    differences = made("Friedman's test and critical differences", friedman, _friedman_cells)
-    wilcoxon = made(
-        f"Wilcoxon's signed-rank test of {titles[0]}: p-values corrected by Holm",
-        titles[1:],
-        p_values,
-        f"Two-sided. {over}; bold: below {level:g}.",
-        *summary.remarks,
-        *limits,
-    )
-    for one in tests:
-        wilcoxon.data.extend({"metric": one.metric} | pair._asdict() for pair in one.wilcoxon)
-    sizes_of_effects = made(
-        f"How much {titles[0]} differs from the others",
-        titles[1:],
-        effects,
-        f"{over}: matched-pairs rank-biserial correlation, 1 where {titles[0]} is better on all"
-        " of them; in brackets data sets won, tied and lost.",
-    )
-    return [ranks, differences, wilcoxon, sizes_of_effects]
-
-
-_CellsOf = Callable[["Significance"], list[Cell]]
-
-
-def _rank_data(tests: Sequence[Significance]) -> list[dict[str, Any]]:
-    rows = []
-    for one in tests:
-        ranks = {f"rank_{method}": rank for method, rank in one.ranks.items()}
-        friedman = {f"friedman_{name}": value for name, value in one.friedman._asdict().items()}
-        sizes = {"datasets": len(one.datasets), "nemenyi": one.nemenyi}
-        rows.append({"metric": one.metric} | sizes | ranks | friedman)
-    return rows
+    parts: list[tuple[str, list[str], _CellsOf, list[str]]] = [
+        (
+            "Average ranks",
+            [*titles, "CD"],
+            _rank_cells,
+            [
+                f"{over}; 1 is best, bold the best rank; CD: Nemenyi's critical difference at level"
+                f" {level:g}.",
+                *summary.notes(),
+            ],
+        ),
+        ("Friedman's test and critical differences", friedman, _friedman_cells, []),
+        (
+            f"Wilcoxon's signed-rank test of {titles[0]}: p-values corrected by Holm",
+            titles[1:],
+            lambda one: [Cell(p_text(pair.p_holm), pair.p_holm < level) for pair in one.wilcoxon],
+            [f"Two-sided. {over}; bold: below {level:g}.", *summary.remarks, *limits],
+        ),
+        (
+            f"How much {titles[0]} differs from the others",
+            titles[1:],
+            lambda one: [Cell(effect_text(pair)) for pair in one.wilcoxon],
+            [
+                f"{over}: matched-pairs rank-biserial correlation, 1 where {titles[0]} is better"
+                " on all of them; in brackets data sets won, tied and lost."
+            ],
+        ),
+    ]
+    tables = []
+    for title, head, cells, notes in parts:
+        rows = [(summary.measures[name].heading, cells(one)) for name, one in found.items()]
+        tables.append(Table(title, "metric", head, [TableSection("", rows)], notes))
+    tables[0].data.extend({"metric": name} | one.ranks for name, one in found.items())
+    for name, one in found.items():
+        tables[2].data.extend({"metric": name} | pair._asdict() for pair in one.wilcoxon)
+    return tables
 
 
 def _rank_cells(one: Significance) -> list[Cell]:
@@ -388,92 +335,78 @@ def write_tables(tables: Sequence[Table], form: str) -> str:
     return "% \\usepackage{booktabs,adjustbox}\n" + "\n\n".join(map(to_latex, tables))
 
 
-def csv_files(tables: Sequence[Table]) -> dict[str, str]:
-    r"""Names and texts of files, one for each table that holds figures.
+def csv_files(tables: Iterable[Table]) -> dict[str, str]:
+    r"""Names and texts of files, one for each table that holds figures; no text in them is a formula.
 
     >>> csv_files([Table("Ranks", "", [], [], data=[{"metric": "F1", "rank": 1.5}])])
     {'ranks.csv': 'metric,rank\nF1,1.5\n'}
     """
     found = {}
     for table in tables:
-        if table.data:
-            names = list(dict.fromkeys(name for row in table.data for name in row))
-            text = io.StringIO()
-            lines = csv.DictWriter(text, names, lineterminator="\n")
-            lines.writerow({name: _csv_cell(name) for name in names})
-            for row in table.data:
-                lines.writerow({name: _csv_cell(value) for name, value in row.items()})
+        names = list(dict.fromkeys(name for row in table.data for name in row))
+        text = io.StringIO()
+        lines = csv.writer(text, lineterminator="\n")
+        for values in [names, *([row.get(name) for name in names] for row in table.data)]:
+            known = [None if value != value else value for value in values]
+            lines.writerow([plain_cell(one) if isinstance(one, str) else one for one in known])
+        if names:
             found[f"{table.slug}.csv"] = text.getvalue()
     return found
 
 
-def _csv_cell(value: Any) -> Any:
-    """Text that no spreadsheet takes for a formula; nothing for NaN."""
-    if isinstance(value, str):
-        return plain_cell(value)
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _rows(table: Table, escape: Callable[[str], str], bold: str, italic: str) -> list[list[str]]:
+    """Texts of all rows, the head first; titles of sections are rows of their own."""
+    rows = [[escape(text) for text in (table.corner, *table.head)]]
+    for section in table.sections:
+        if section.title:
+            rows.append([italic % escape(section.title), *[""] * len(table.head)])
+        for name, cells in section.rows:
+            texts = [(escape(cell.text), cell.bold) for cell in cells]
+            rows.append([escape(name), *(bold % text if best else text for text, best in texts)])
+    return rows
 
 
 def to_markdown(table: Table) -> str:
-    """Pipes, aligned also as plain text; sections become rows of their own."""
-    rows = [[_markdown(text) for text in (table.corner, *table.head)]]
-    for section in table.sections:
-        if section.title:
-            rows.append([f"*{_markdown(section.title)}*", *[""] * len(table.head)])
-        for name, cells in section.rows:
-            texts = [(_markdown(cell.text), cell.bold) for cell in cells]
-            shown = [f"**{text}**" if bold else text for text, bold in texts]
-            rows.append([_markdown(name), *shown])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    """Pipes, aligned also as plain text."""
+
+    def escape(text: str) -> str:
+        return re.sub(r"([\\|*`<>\[\]])", r"\\\1", one_line(text))
+
+    rows = _rows(table, escape, "**%s**", "*%s*")
+    first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
     lines = []
-    for first, *others in rows:
-        padded = [text.rjust(width) for text, width in zip(others, widths[1:], strict=True)]
-        lines.append(f"| {' | '.join([first.ljust(widths[0]), *padded])} |")
-    rules = [":" + "-" * (widths[0] + 1), *("-" * (width + 1) + ":" for width in widths[1:])]
+    for name, *texts in rows:
+        padded = [text.rjust(width) for text, width in zip(texts, widths, strict=True)]
+        lines.append(f"| {' | '.join([name.ljust(first), *padded])} |")
+    rules = [":" + "-" * (first + 1), *("-" * (width + 1) + ":" for width in widths)]
     lines.insert(1, f"|{'|'.join(rules)}|")
-    notes = [f"\n{_markdown(note)}" for note in table.notes]
-    return "\n".join([f"**{_markdown(table.title)}**", "", *lines, *notes])
-
-
-def _markdown(text: str) -> str:
-    """Text on one line, with a backslash before what Markdown would read as markup."""
-    return re.sub(r"([\\|*`<>\[\]])", r"\\\1", one_line(text))
+    notes = [f"\n{escape(note)}" for note in table.notes]
+    return "\n".join([f"**{escape(table.title)}**", "", *lines, *notes])
 
 
 def to_latex(table: Table) -> str:
     r"""A table environment for booktabs, shrunk to ``\textwidth`` where it is wider."""
+
+    def escape(text: str) -> str:
+        return "".join(LATEX.get(character, character) for character in one_line(text))
+
     title = re.sub(r"^Table \d+: ", "", table.title)  # LaTeX numbers its tables itself
-    label = re.sub(r"^table-\d+-", "", table.slug)
-    lines = [
-        r"\begin{table}[tbp]",
-        r"\centering\footnotesize",
-        f"\\caption{{{_latex(title[:1].upper() + title[1:])}}}",
-        f"\\label{{tab:{label}}}",
-        r"\begin{adjustbox}{max width=\textwidth,max totalheight=0.8\textheight}",
-        f"\\begin{{tabular}}{{@{{}}l{'r' * len(table.head)}@{{}}}}",
-        r"\toprule",
-        " & ".join(_latex(text) for text in (table.corner, *table.head)) + r" \\",
-    ]
-    for section in table.sections:
-        lines.append(r"\midrule")
-        if section.title:
-            title = f"\\emph{{{_latex(section.title)}}}"
-            lines.append(f"\\multicolumn{{{len(table.head) + 1}}}{{@{{}}l}}{{{title}}} \\\\")
-        for name, cells in section.rows:
-            lines.append(" & ".join([_latex(name), *map(_latex_cell, cells)]) + r" \\")
-    lines += [r"\bottomrule", r"\end{tabular}", r"\end{adjustbox}"]
-    if table.notes:
-        notes = " ".join(map(_latex, table.notes))
-        lines.append(f"\\par\\smallskip\\parbox{{\\textwidth}}{{\\scriptsize {notes}}}")
-    return "\n".join([*lines, r"\end{table}"])
-
-
-def _latex(text: str) -> str:
-    return "".join(LATEX.get(character, character) for character in one_line(text))
-
-
-def _latex_cell(cell: Cell) -> str:
-    """The mean in bold where it is best, the std after it smaller."""
-    mean, _, std = cell.text.partition("±")
-    text = f"\\textbf{{{_latex(mean)}}}" if cell.bold else _latex(mean)
-    return f"{text}{{\\scriptsize $\\pm${_latex(std)}}}" if std else text
+    head, *rows = _rows(table, escape, r"\textbf{%s}", r"\emph{%s}")
+    return "\n".join(
+        [
+            r"\begin{table}[tbp]",
+            r"\centering\footnotesize",
+            f"\\caption{{{escape(title)}}}",
+            f"\\label{{tab:{table.slug}}}",
+            r"\begin{adjustbox}{max width=\textwidth,max totalheight=0.8\textheight}",
+            f"\\begin{{tabular}}{{@{{}}l{'r' * len(table.head)}@{{}}}}",
+            r"\toprule",
+            " & ".join(head) + r" \\ \midrule",
+            *(" & ".join(row) + r" \\" for row in rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{adjustbox}",
+            f"\\par\\parbox{{\\textwidth}}{{{escape(' '.join(table.notes))}}}",
+            r"\end{table}",
+        ]
+    )

@@ -135,26 +135,23 @@ def described(value: Any) -> Any:
     >>> described(Binarizer(threshold=1.0))
     {'class': 'sklearn.Binarizer', 'params': {'copy': True, 'threshold': 1.0}, 'changed': ['threshold']}
     """
-    if isinstance(value, type) or inspect.isroutine(value):
-        return _name(value)
     if isinstance(value, (list, tuple)):
         return [described(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): described(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray) and value.ndim:
-        return f"array of shape {value.shape}, {joblib.hash(value)}"
-    if value is None or isinstance(value, bool | int | float | str | np.generic | np.ndarray):
+    if value is None or isinstance(value, bool | int | float | str | np.generic):
         return jsonable(value)
-    if not hasattr(value, "fit") and not hasattr(value, "get_params"):
+    if isinstance(value, type) or inspect.isroutine(value):
+        return _name(value)
+    if not hasattr(value, "fit"):
         return f"{_name(type(value))}, {joblib.hash(value)}"
     found = value.get_params(deep=False) if hasattr(value, "get_params") else vars(value)
     params = {name: described(one) for name, one in sorted(found.items()) if name not in WHERE}
-    defaults = inspect.signature(type(value)).parameters
-    changed = [
-        name
-        for name, one in params.items()
-        if name not in defaults or one != described(defaults[name].default)
-    ]
+    defaults = {
+        name: described(one.default)
+        for name, one in inspect.signature(type(value)).parameters.items()
+    }
+    changed = [name for name, one in params.items() if one != defaults.get(name, inspect)]
     return {"class": _name(type(value)), "params": params, "changed": changed}
 
 
@@ -211,24 +208,27 @@ def _computed(task: Task, source: Source) -> Record:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         rows, new = source.parts(unit.fold)
-        before_fit = time.perf_counter()
+        times = [time.perf_counter()]
         fitted = task.method.fit(rows, data.Y[train], seed=unit.seed, groups=groups)
-        after_fit = time.perf_counter()
+        times.append(time.perf_counter())
         outcomes = {name: model.outcome(new) for name, model in fitted.items()}
-        after_predict = time.perf_counter()
+        times.append(time.perf_counter())
         found = evaluated(data.Y[test], outcomes, task.metrics)
-    sizes = {"n_train": len(train), "n_test": len(test)}
-    sizes |= {"n_features": int(rows.shape[1]), "n_labels": data.q}
-    told = sorted({f"{one.category.__name__}: {one.message}" for one in caught})
     return (
         asdict(unit)
         | found
-        | sizes
-        | {"device": task.method.device or "cpu", "warnings": told}
+        | {
+            "n_train": len(train),
+            "n_test": len(test),
+            "n_features": int(rows.shape[1]),
+            "n_labels": data.q,
+            "device": task.method.device or "cpu",
+            "warnings": sorted({f"{one.category.__name__}: {one.message}" for one in caught}),
+        }
         | {f"version_{name}": number for name, number in _versions().items()}
         | {
-            "fit_seconds": after_fit - before_fit,
-            "predict_seconds": after_predict - after_fit,
+            "fit_seconds": times[1] - times[0],
+            "predict_seconds": times[2] - times[1],
             "unit_seconds": time.perf_counter() - start,
             "peak_memory_bytes": max(0, memory.peak() - before) if measures_memory else None,
         }
@@ -249,27 +249,22 @@ def evaluated(
     ({'alpha': 1}, 1.0, 0.0)
     """
     first = next(iter(outcomes.values()))
-    is_one = len(outcomes) == 1
-    record: Record = {
-        "criterion": first.criterion if is_one else "each",
-        "params": first.params if is_one else {},
-    }
-    by_model = {
-        name: metrics.evaluate(Y, one.scores, one.decisions) for name, one in outcomes.items()
-    }
-    for name in NAMES:
-        chosen = next(iter(outcomes)) if is_one else name
-        record[name] = float(by_model[chosen][name])
-        if name in RANKING:
-            scores = outcomes[chosen].scores
-            value = getattr(metrics, name)(Y, scores, ties="index")
-            record[f"{name}_ties_by_index"] = float(value)
-    for criterion, values in by_model.items() if not is_one else ():
-        record[f"params_by_{criterion}"] = outcomes[criterion].params
-        record |= {f"{name}_by_{criterion}": float(value) for name, value in values.items()}
-    record |= {metric.name: metric.value(Y, first) for metric in own}
-    counts = asdict(metrics.edge_cases(Y, first.decisions))
-    return record | {f"edge_{name}": number for name, number in counts.items()}
+    record: Record = {"criterion": first.criterion, "params": first.params}
+    further: Record = {}
+    if len(outcomes) > 1:
+        record = {"criterion": "each", "params": {}}
+    for criterion, one in outcomes.items():
+        values = metrics.evaluate(Y, one.scores, one.decisions)
+        by_index = {name: getattr(metrics, name)(Y, one.scores, ties="index") for name in RANKING}
+        values |= {f"{name}_ties_by_index": value for name, value in by_index.items()}
+        for name, value in values.items():
+            if criterion in ("", name.removesuffix("_ties_by_index")):
+                record[name] = float(value)
+            if criterion and name in NAMES:
+                further[f"{name}_by_{criterion}"] = float(value)
+        if criterion:
+            further[f"params_by_{criterion}"] = one.params
+    return record | {metric.name: metric.value(Y, first) for metric in own} | further
 
 
 @dataclass(frozen=True)
@@ -290,6 +285,10 @@ class OwnMetric:
     name: str
     function: Any
     best: str  # "largest" or "smallest"
+
+    def entry(self) -> dict[str, str]:
+        """What ``study.json`` says of it."""
+        return {"title": self.name.replace("_", " "), "best": self.best}
 
     def value(self, Y: np.ndarray, outcome: Outcome) -> float:
         """The metric of an outcome; NaN where it needs probabilities that a method does not have."""

@@ -111,7 +111,7 @@ def test_all_pairs_of_libraries_and_files_agree(name, tmp_path):
 
 
 def test_decimal_marks_are_those_of_the_model_not_of_the_file(tmp_path):
-    numbers = RNG.normal(size=(60, 2)).round(2)
+    numbers = RNG.normal(size=(60, 2)).round(3)  # 1,234 is 1.234, not 1234
     written = pd.DataFrame(numbers, columns=["a", "b"])
     text = written.to_csv(sep=";", decimal=",", index=False)
     (tmp_path / "m.csv").write_text(text)

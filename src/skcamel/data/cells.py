@@ -49,9 +49,8 @@ DIGITS = {
 }
 PERCENT, DURATION = "%", "duration"
 TYPED, CLOCK_TIME = "typed", "clock"  # of numbers that are no text, and of what may be a duration
-# Units that a column takes beside its own; others take numbers without a unit.
+# What a column of these units takes; others take numbers without a unit, too.
 TAKEN = {
-    "": (TYPED, "", DURATION),
     PERCENT: (TYPED, PERCENT),
     DURATION: (TYPED, DURATION, CLOCK_TIME),
 }
@@ -355,6 +354,15 @@ def _duration(text: str) -> Numeral:
     return Numeral(CLOCK_TIME if may_be_time else DURATION, value, value)
 
 
+def plain_numbers(values: np.ndarray) -> np.ndarray | None:
+    """The numbers of texts, if all are written as programs do."""
+    try:
+        is_plain = set("".join(values)) <= set("0123456789.-+eE")
+        return values.astype(np.float64) if is_plain else None
+    except (TypeError, ValueError):
+        return None
+
+
 class NumberFormat(NamedTuple):
     """How the numbers of a column are written: what mark is decimal where both could be, "" if no text says, and their unit."""
 
@@ -365,16 +373,19 @@ class NumberFormat(NamedTuple):
         """The numbers of values, NaN for what is none or has another unit; numbers themselves stay as they are."""
         if values.dtype != object:
             return values if values.dtype.kind == "f" else np.full(len(values), np.nan)
+        numbers = None if self.decimal == "comma" or self.unit in TAKEN else plain_numbers(values)
+        if numbers is not None:
+            return numbers
         return np.array([self.number(numeral(value)) for value in values], dtype=np.float64)
 
     def number(self, found: Numeral) -> float:
         """The number, where it is one of this column; else NaN."""
-        if found.unit not in TAKEN.get(self.unit, (TYPED, "", self.unit)):
+        if found.unit not in TAKEN.get(self.unit, (TYPED, "", self.unit or DURATION)):
             return np.nan
         readings = [number for number in found[1:] if number == number]
-        if not readings or (self.decimal == "" and readings[0] != readings[-1]):
-            return np.nan
-        return readings[-1 if self.decimal == "comma" else 0]
+        if self.decimal == "" and len(readings) > 1 and abs(found.comma) < abs(found.point):
+            return np.nan  # 1,234
+        return readings[-1 if self.decimal == "comma" else 0] if readings else np.nan
 
 
 def number_format(
@@ -399,6 +410,8 @@ def number_format(
     """
     if values.dtype != object:
         return NumberFormat(), float(values.dtype.kind == "f")
+    if not comma and plain_numbers(values) is not None:
+        return NumberFormat("point"), 1.0
     found = [numeral(value) for value in values]
     points = weights @ [own.point == own.point for own in found]
     commas = weights @ [own.comma == own.comma for own in found]
@@ -436,6 +449,8 @@ def date_formats(
     """
     if values.dtype != object:
         return ("year first",), float(values.dtype.kind == "M")
+    if _plain_dates(values) is not None:
+        return ("year first",), 1.0
     day_first = day_first or any(isinstance(value, str) and "." in value[:3] for value in values)
     orders = sorted(DATES, key=lambda order: order == "month first") if day_first else list(DATES)
     held = {order: ~np.isnat(read_dates(values, (order,))) for order in DATES}
@@ -451,10 +466,24 @@ def date_formats(
     return tuple(formats), float(1 - unread.sum() / max(weights.sum(), 1))
 
 
+def _plain_dates(values: np.ndarray) -> np.ndarray | None:
+    """The moments of texts, if all are written as programs do, without a zone."""
+    try:
+        joined = "".join(values)
+        is_plain = set(joined) <= set("0123456789-: T") and min(map(len, values)) >= 10
+        if not is_plain or joined.count("-") != 2 * len(values):
+            return None
+        return values.astype(str).astype("datetime64[s]")
+    except (TypeError, ValueError):
+        return None
+
+
 def read_dates(values: np.ndarray, formats: Sequence[str]) -> np.ndarray:
     """The moments of values by the first format that each allows, datetime64[s] (k,) in UTC; NaT for what is none."""
     if values.dtype != object:
         return values if values.dtype.kind == "M" else np.full(len(values), NOT_A_TIME)
+    if tuple(formats[:1]) == ("year first",) and (moments := _plain_dates(values)) is not None:
+        return moments
     moments = np.full(len(values), NOT_A_TIME)
     for k, value in enumerate(values):
         if isinstance(value, np.datetime64):

@@ -223,8 +223,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """
         self._check_parameters()
         cells = cells_of(X)
-        comma = any(_has_decimal_commas(Evidence(name, own)) for name, own in cells.items())
-        evidence = {name: Evidence(name, own, comma) for name, own in cells.items()}
+        evidence = {name: Evidence(name, own) for name, own in cells.items()}
+        if any(_has_decimal_commas(own) for own in evidence.values()):
+            evidence = {name: Evidence(name, own, comma=True) for name, own in cells.items()}
         forced = self._forced(cells)
         self.scaling_ = self.scaling
         if self.scaling == "auto":

@@ -13,8 +13,6 @@ from unittest.mock import patch
 import numpy as np
 import openpyxl
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from scipy import sparse
 from scipy.io import savemat
 
@@ -24,18 +22,13 @@ from skcamel.data import (
     Dataset,
     load_dataset,
     read_dataset,
-    read_mat,
     read_meka,
-    read_mulan,
-    read_svmlight,
-    read_table,
+    write_dataset,
     write_meka,
-    write_mulan,
     write_svmlight,
-    write_table,
 )
 from skcamel.data.dataset import is_table
-from skcamel.data.matching import Rows, read_labels, read_rows
+from skcamel.data.matching import Rows, read_rows
 
 MEMORY = 120e6  # bytes beyond what stands before; the files have some kilobytes
 LIMITS = {  # small ones, so that many files can be tried
@@ -43,64 +36,13 @@ LIMITS = {  # small ones, so that many files can be tried
     "skcamel.data.text.ALWAYS_PLAUSIBLE": 2**12,
     "skcamel.data.text.UNPACKED_ALWAYS": 2**22,
 }
-SNIPPETS = (
-    *(
-        b"{",
-        b"}",
-        b",",
-        b"'",
-        b'"',
-        b"\\",
-        b"?",
-        b"%",
-        b"#",
-        b":",
-        b" ",
-        b"\t",
-        b"\n",
-        b"\r",
-        b"\x00",
-        b"\xff",
-        b"\xef\xbb\xbf",
-        b"-",
-        b"+",
-    ),
-    *(
-        b".",
-        b"e",
-        b"nan",
-        b"inf",
-        b"1e999",
-        b"1_0",
-        b"999999999999",
-        b"99999999999999999999",
-        b"-1",
-        b"0.5",
-        b"@data\n",
-        b"@attribute",
-    ),
-    *(
-        b"{}\n",
-        b"\n\n",
-        b"{1000000000000 1}\n",
-        b"@relation 'x: -C -3'\n",
-        b"9 9 9\n",
-        b"1 1000000000 1000000000\n",
-        b"<!DOCTYPE x>",
-    ),
-    *(b"&a;", b"<label name=''>", b"{1,0}", b"=1+1", b"'=1", b"\x1f\x8b\x08"),
-)
-HUGE = (
-    b"2147483647",
-    b"4294967296",
-    b"1048576",
-    b"65536",
-    b"1000000",
-    b"9999999999999999",
-    b"300",
-    b"0",
-    b"-1",
-)
+SNIPPETS = [
+    *(bytes([letter]) for letter in b"{},'\"\\?%#: \t\n\r\x00\xff-+."),
+    *b"e nan inf 1e999 1_0 999999999999 99999999999999999999 -1 0.5 @attribute {1,0} =1+1".split(),
+    *b"{}\n|\n\n|{1000000000000 1}\n|@data\n|@relation 'x: -C -3'\n|9 9 9\n".split(b"|"),
+    *b"1 1000000000 1000000000\n|<!DOCTYPE x>|&a;|<label name=''>|\x1f\x8b\x08".split(b"|"),
+]
+HUGE = b"2147483647 4294967296 1048576 65536 1000000 9999999999999999 300 0 -1".split()
 NAMES = ("plain", "two words", "it's", "x"), ("a", "b & c", "'q'")
 NOMINAL = b"""@relation 'n: -C 1'
 @attribute l {0,1}
@@ -127,150 +69,91 @@ OMITTED = b"""@relation 'o: -C 2'
 {4 1}
 """
 TEXTS = b"name,colour,x,l\np1,red,1.5,0\np2,,2,1\np3,blue,?,1\np4,red,4,0\n"
-CODES = b'code;size;day;tags\n007;1,5;2001-02-03;sea|sun\n008;"2,5";2001-02-04;sun\n009;NA;;"sea"\n009;3;;sun\n'
-LINES = (
-    b'{"x": 1.5, "c": "red", "tags": ["a", "b"]}\n{"x": 2, "c": "blue", "tags": []}\n{"x": 3, "c":'
-    b' "red", "tags": ["b"]}\n'
-)
+CODES = b'code;size;l\n007;1,5;1\n008;"2,5";0\n009;NA;1\n009;3;0\n'
+LINES = b'{"x": 1.5, "c": "red", "l": 1}\n{"x": 2, "c": "blue", "l": 0}\n{"x": 3, "l": 1}\n'
 
 
-def storages() -> dict[str, Dataset]:
-    """One data set, dense and sparse."""
-    rng = np.random.default_rng(0)
-    X = np.where(rng.random((12, 4)) < 0.6, rng.normal(size=(12, 4)).round(3), 0)
-    Y = rng.integers(0, 2, size=(12, 3))
-    return {"dense": Dataset(X, Y, *NAMES), "sparse": Dataset(sparse.csr_array(X), Y, *NAMES)}
+def write_bare(data, path):
+    write_svmlight(data, path, header=False)
 
 
 def write_mat(data, path):
     savemat(path, {"data": data.X, "target": data.Y.T}, do_compression=path.stem.endswith("z"))
 
 
-def write_packed(write, level):
-    def write_it(data, path):
-        plain = path.with_suffix("")
-        write(data, plain)
-        path.write_bytes(
-            gzip.compress(plain.read_bytes(), compresslevel=level)
-        )  # level 0: damage reaches the text
-
-    return write_it
-
-
-def write_xml(data, path):
-    write_mulan(data, path.with_suffix(".arff"))
-
-
-def write_known(data, path):
-    path.parent.mkdir(exist_ok=True)
-    write_mulan(data, path)
-
-
-def write_frame(_, path):
-    columns = {
-        "t": ["u", "v", None, "u"],
-        "d": pa.array(["u", "v", "w", "u"]).dictionary_encode(),
-        "x": [1, None, 3, 4],
-        "f": [True] * 4,
-    }
-    pq.write_table(
-        pa.table({**columns, "n": pa.nulls(4), "l": [0, 1, 1, 0]}), path, compression="gzip"
-    )
-
-
 def write_sheet(data, path):
     book = openpyxl.Workbook()
-    for row in (
-        (*NAMES[0], *NAMES[1]),
-        *np.hstack([data.X.toarray() if sparse.issparse(data.X) else data.X, data.Y]).tolist(),
-    ):
+    X = data.X.toarray() if sparse.issparse(data.X) else data.X
+    for row in ((*NAMES[0], *NAMES[1]), *np.hstack([X, data.Y]).tolist()):
         book.active.append(row)
     book.save(path)
 
 
-def content(text):
-    return lambda _, path: path.write_bytes(text)
+def read_known(path):
+    return load_dataset("emotions", path.parent.parent)
+
+
+def read_table(path):
+    return read_dataset(path, labels=1)
 
 
 @cache
 def model():
-    data = storages()["dense"]
-    frame = pd.DataFrame(data.X, columns=NAMES[0])
-    return CamelClassifier().fit(frame, data.labels)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(12, 4)), columns=NAMES[0])
+    return CamelClassifier().fit(frame, pd.DataFrame(np.eye(12, 3, dtype=int), columns=NAMES[1]))
 
 
-def matched(path):
+def read_for_model(path):
     return read_rows(model(), path, truth=True)
 
 
+def read_expanded(path):
+    return read_meka(path, nominal="onehot")
+
+
+# What a format is called ► the file that is damaged, how it is written, or what it holds, and how it is read.
 FORMATS = {
-    "mulan": ("a.arff", write_mulan, read_mulan),
-    "label xml": ("a.xml", write_xml, lambda path: read_dataset(path.with_suffix(".arff"))),
-    "meka": ("a.arff", write_meka, read_meka),
-    "any arff": ("a.arff.gz", write_packed(write_meka, 0), read_dataset),
-    "packed meka": ("a.arff.gz", write_packed(write_meka, 6), read_meka),
-    "known set": (
-        "emotions/emotions.arff.gz",
-        write_known,
-        lambda path: load_dataset("emotions", path.parent.parent),
-    ),
-    "known labels": (
-        "emotions/emotions.xml",
-        write_known,
-        lambda path: load_dataset("emotions", path.parent.parent),
-    ),
-    "nominal": ("a.arff", content(NOMINAL), lambda path: read_meka(path, nominal="onehot")),
-    "omitted": ("a.arff", content(OMITTED), lambda path: read_meka(path, nominal="onehot")),
-    "svmlight": ("a.svm", write_svmlight, read_svmlight),
-    "packed svmlight": ("a.svm.gz", write_svmlight, read_dataset),
-    "plain svmlight": (
-        "a.svm",
-        lambda data, path: write_svmlight(data, path, header=False),
-        read_svmlight,
-    ),
-    "csv": ("a.csv", write_table, lambda path: read_table(path, labels=3)),
-    "packed csv": ("a.csv.gz", write_table, lambda path: read_dataset(path, labels=3)),
-    "tsv": ("a.tsv", write_table, lambda path: read_table(path, labels=["a"])),
-    "texts": ("a.csv", content(TEXTS), lambda path: read_table(path, labels=1)),
-    "no names": (
-        "a.csv",
-        content(b"1,2,0\n3,4,1\n"),
-        lambda path: read_table(path, labels=1, header=False),
-    ),
-    "codes": ("a.csv", content(CODES), lambda path: read_table(path, labels=["tags"])),
-    "json lines": ("a.jsonl", content(LINES), lambda path: read_table(path, labels=["tags"])),
-    "packed lines": (
-        "a.jsonl.gz",
-        content(gzip.compress(LINES)),
-        lambda path: read_dataset(path, labels=["tags"]),
-    ),
-    "sheet": ("a.xlsx", write_sheet, lambda path: read_table(path, labels=3)),
-    "matching csv": ("a.csv", write_table, matched),
-    "matching arff": ("a.arff", write_mulan, matched),
-    "labels": ("a.csv", write_table, lambda path: read_labels(path, NAMES[1])),
-    "parquet": ("a.parquet", write_table, lambda path: read_table(path, labels=3)),
-    "frame": ("a.parquet", write_frame, lambda path: read_table(path, labels=1)),
-    "mat": ("a.mat", write_mat, read_mat),
-    "packed mat": ("az.mat", write_mat, read_mat),
+    "mulan": ("a.arff", write_dataset, read_dataset),
+    "label xml": ("a.xml", write_dataset, lambda path: read_dataset(path.with_suffix(".arff"))),
+    "packed meka": ("a.arff.gz", write_meka, read_meka),
+    "known set": ("emotions/emotions.arff.gz", write_dataset, read_known),
+    "nominal": ("a.arff", NOMINAL, read_expanded),
+    "omitted": ("a.arff", OMITTED, read_expanded),
+    "svmlight": ("a.svm", write_dataset, read_dataset),
+    "packed svmlight": ("a.svm.gz", write_dataset, read_dataset),
+    "plain svmlight": ("a.svm", write_bare, read_dataset),
+    "mat": ("a.mat", write_mat, read_dataset),
+    "packed mat": ("az.mat", write_mat, read_dataset),
+    "csv": ("a.csv", write_dataset, read_table),
+    "packed tsv": ("a.tsv.gz", write_dataset, read_table),
+    "matching csv": ("a.csv", write_dataset, read_for_model),
+    "matching arff": ("a.arff", write_dataset, read_for_model),
+    "texts": ("a.csv", TEXTS, read_table),
+    "codes": ("a.csv", CODES, read_table),
+    "json lines": ("a.jsonl", LINES, read_table),
+    "sheet": ("a.xlsx", write_sheet, read_table),
+    "parquet": ("a.parquet", write_dataset, read_table),
 }
 
 
 @cache
 def originals(kind: str, storage: str) -> dict[str, bytes]:
     """Whole files of a format, by their path in the folder."""
-    name, write, _ = FORMATS[kind]
+    name, source, _ = FORMATS[kind]
+    if isinstance(source, bytes):
+        return {name: source}
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((12, 4)) < 0.6, rng.normal(size=(12, 4)).round(3), 0)
+    Y = rng.integers(0, 2, size=(12, 3))
+    data = Dataset(sparse.csr_array(X) if storage == "sparse" else X, Y, *NAMES)
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if kind.startswith("known"):
-            (Path(folder) / name).parent.mkdir()
-            write(storages()[storage], (Path(folder) / name).with_name("emotions.arff.gz"))
-        else:
-            write(storages()[storage], Path(folder) / name)
-        return {
-            str(path.relative_to(folder)): path.read_bytes()
-            for path in Path(folder).rglob("*")
-            if path.is_file()
-        }
+        path = Path(folder, name)
+        path.parent.mkdir(exist_ok=True)
+        source(data, path.with_suffix(".arff") if path.suffix == ".xml" else path)
+        files = [path for path in Path(folder).rglob("*") if path.is_file()]
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def mutated(whole: bytes, rng: random.Random) -> bytes:
@@ -310,8 +193,8 @@ def damaged(whole: bytes, rng: random.Random) -> bytes:
     return packed * rng.choice((1, 1, 1, 2, 500))
 
 
-def outcome(read, path: Path) -> Dataset | DataError | Rows | np.ndarray:
-    """What reading the file ends in; anything but the four is a misbehaviour."""
+def outcome(read, path: Path) -> Dataset | Rows | DataError:
+    """What reading the file ends in; anything else is a misbehaviour."""
     try:
         return read(path)
     except DataError as error:
@@ -323,26 +206,24 @@ def outcome(read, path: Path) -> Dataset | DataError | Rows | np.ndarray:
     return refusal
 
 
-def check(result: Dataset | DataError | Rows | np.ndarray) -> None:
-    """A data set holds together."""
+def check(result: Dataset | Rows | DataError) -> None:
+    """Data hold together."""
     if isinstance(result, DataError):
         return
-    X, Y = (result.X, result.Y) if isinstance(result, Dataset | Rows) else (None, result)
+    X, Y = result.X, result.Y
     unknown = Y != Y
     assert Y.dtype == (np.float64 if unknown.any() else np.int64)
     assert ((Y == 0) | (Y == 1) | unknown).all()
-    if is_table(X):
-        assert X.shape[0] == Y.shape[0] > 0
-    elif X is not None:
-        assert X.dtype == np.float64
-        assert X.ndim == Y.ndim == 2
-        assert X.shape[0] == Y.shape[0] > 0
-    if sparse.issparse(X):
-        X.check_format(full_check=True)
-        assert X.has_canonical_format
+    assert X.shape[0] == Y.shape[0] > 0
     if isinstance(result, Dataset):
         assert (len(result.feature_names), len(result.label_names)) == (X.shape[1], Y.shape[1])
         assert len(set(result.label_names)) == result.q
+    if is_table(X):
+        return
+    assert X.dtype == np.float64
+    if sparse.issparse(X):
+        X.check_format(full_check=True)
+        assert X.has_canonical_format
 
 
 def attack(seed: int, folder: Path) -> None:
@@ -350,11 +231,10 @@ def attack(seed: int, folder: Path) -> None:
     rng = random.Random(seed)  # noqa: S311
     kind, storage = rng.choice(list(FORMATS)), rng.choice(("dense", "sparse"))
     name, _, read = FORMATS[kind]
-    files = originals(kind, storage)
-    for path, whole in files.items():
+    for path, whole in originals(kind, storage).items():
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_bytes(whole)
-    hostile = damaged(files[name], rng)
+    hostile = damaged((folder / name).read_bytes(), rng)
     (folder / name).write_bytes(hostile)
     if not tracemalloc.is_tracing():
         tracemalloc.start()  # and not stopped between files: threads of pyarrow may still allocate

@@ -37,7 +37,7 @@ def applications() -> list[tuple[Any, list[str], Any]]:
     limits = Limits(body=200_000, rows=50, threads=1)
     served = [
         Served(numbers(), "numbers", limits=limits),
-        Served(mixed(), "mixed", limits=limits, allow_missing=True),
+        Served(mixed(), "mixed", limits=limits),
     ]
     return [(create_app(own), list(own.example), own.example) for own in served]
 

@@ -87,7 +87,7 @@ def test_missing_values_are_taken_by_models_of_tables_and_refused_by_name_elsewh
         assert response.json()["error"].startswith("row 2, column 'width': Input should be a")
 
 
-def test_every_row_must_have_every_column_unless_the_server_allows_missing_ones(table):
+def test_every_row_must_have_every_column(table):
     row = records(1)[0]
     del row["plan"]
     response = predict(table, [records(1)[0], row])
@@ -95,11 +95,6 @@ def test_every_row_must_have_every_column_unless_the_server_allows_missing_ones(
         422,
         "row 2, column 'plan': Field required; GET /model describes the columns.",
     )
-    lenient = create_app(Served(mixed(), "table", allow_missing=True))
-    told = predict(lenient, [records(1)[0], row]).json()
-    filled = predict(table, [records(1)[0], row | {"plan": None}]).json()
-    assert told["predictions"] == filled["predictions"]
-    assert mixed()[0].allow_missing is False  # a model that is served stays as it was
 
 
 def test_reasons_are_those_of_this_process_by_columns_and_by_labels(table):

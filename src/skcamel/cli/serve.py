@@ -50,11 +50,6 @@ TOKEN = "SKCAMEL_TOKEN"  # noqa: S105 the name of a variable, not its value
     show_default=True,
     help="Predictions computed at the same time.",
 )
-@click.option(
-    "--allow-missing",
-    is_flag=True,
-    help="Let rows lack columns of a table, which are then missing values.",
-)
 @click.option("--access-log", is_flag=True, help="Write a line for each request to standard error.")
 def serve(
     model: str,
@@ -63,7 +58,6 @@ def serve(
     *,
     timeout: float,
     threads: int,
-    allow_missing: bool,
     access_log: bool,
 ) -> None:
     """Serve MODEL over HTTP, with a page to try it.
@@ -89,7 +83,7 @@ def serve(
     from skcamel.serve.server import bound, run
 
     limits = Limits(seconds=timeout, threads=threads)
-    served = Served(open_model(model), Path(model).stem, limits=limits, allow_missing=allow_missing)
+    served = Served(open_model(model), Path(model).stem, limits=limits)
     token = os.environ.get(TOKEN)
     app = create_app(served, token=token)
     try:

@@ -80,7 +80,7 @@ def _rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def row_type(columns: list[dict[str, Any]], *, is_table: bool, optional: bool) -> Any:
+def row_type(columns: list[dict[str, Any]], *, is_table: bool) -> Any:
     """The type of a row: an object with a cell for each column; others are ignored.
 
     Parameters
@@ -88,14 +88,12 @@ def row_type(columns: list[dict[str, Any]], *, is_table: bool, optional: bool) -
     columns : list of dict
     is_table : bool
         Whether a TablePreparer reads the cells; otherwise each is a finite number.
-    optional : bool
-        Whether a row may lack columns.
     """
     fields: dict[str, Any] = {}
     for column in columns:
         about = Field(description=column["kind"], examples=[column["typical"]])
         cell = JsonValue if is_table else FiniteFloat
         fields[column["name"]] = Annotated[cell, about]
-    row: Any = TypedDict("Row", fields, total=not optional)  # pyrefly: ignore (of this model)
+    row: Any = TypedDict("Row", fields)  # pyrefly: ignore (of this model)
     row.__pydantic_config__ = ConfigDict(extra="ignore")
     return row

@@ -51,8 +51,6 @@ class Served:
     name : str
         What it is called on its page.
     limits : Limits, default=Limits()
-    allow_missing : bool, default=False
-        Whether rows may lack columns of a table, which are then missing values.
 
     Examples
     --------
@@ -63,11 +61,8 @@ class Served:
     ['label1']
     """
 
-    def __init__(
-        self, model: Any, name: str, *, limits: Limits | None = None, allow_missing: bool = False
-    ) -> None:
+    def __init__(self, model: Any, name: str, *, limits: Limits | None = None) -> None:
         self.model, self.name, self.limits = model, name, limits or Limits()
-        self.allow_missing = allow_missing
         self.estimator: Any = final(model)
         is_of_labels = getattr(self.estimator, "_target", "") == "matrix"
         knows_columns = hasattr(model, "n_features_in_")
@@ -85,8 +80,7 @@ class Served:
 
     def _request_type(self) -> type[BaseModel]:
         """The type of a request, by which pydantic checks it."""
-        is_table = self.preparer is not None
-        row = row_type(self.columns, is_table=is_table, optional=self.allow_missing)
+        row = row_type(self.columns, is_table=self.preparer is not None)
         rows = Field(min_length=1, max_length=self.limits.rows, examples=[[self.example]])
         sets = "Also answer yes, no or open for every label, such that both are seldom wrong."
         why = "Also say what each column and each other label adds to every score."
@@ -145,11 +139,8 @@ class Served:
         if self.preparer is None:
             X = np.array([[row[name] for name in self.example] for row in rows], dtype=np.float64)
             return prepared(self.model, X), []
-        given = [name for name in self.example if any(name in row for row in rows)]
-        table = {name: np.fromiter((row.get(name) for row in rows), object) for name in given}
-        X, differences = self.preparer.transform_with_differences(
-            table, allow_missing=self.allow_missing
-        )
+        table = {name: np.fromiter((row[name] for row in rows), object) for name in self.example}
+        X, differences = self.preparer.transform_with_differences(table)
         for step in transformers(self.model)[1:]:
             X = step.transform(X)
         return X, differences.notes()

@@ -157,15 +157,10 @@ def _properties(model: Any, columns: list[dict[str, Any]] | None) -> dict[str, s
     """What a user of the file may want to know, as JSON."""
     estimator: Any = final(model)
     first = (*transformers(model), estimator)[0]
-    widest = max(
-        len(estimator.label_names_), *(_width(own) for _, own in estimator.weighted_members())
-    )
-    told: dict[str, Any] = {
-        "bytes_per_row": (
-            16 * widest
-        ),  # of memory for each row of a call: two matrices of rows and training rows are alive
-        "label_names": [str(name) for name in estimator.label_names_],
-    }
+    widths = [_width(own) for _, own in estimator.weighted_members()]
+    labels = [str(name) for name in estimator.label_names_]
+    bytes_per_row = 16 * max(len(labels), *widths)  # two matrices of rows and training rows
+    told: dict[str, Any] = {"bytes_per_row": bytes_per_row, "label_names": labels}
     if columns is not None:
         told["columns"] = columns
     elif hasattr(first, "feature_names_in_"):

@@ -162,17 +162,13 @@ def _encoded(
     graph: Graph, given: str, column: LearnedColumn, dtype: np.dtype[Any]
 ) -> tuple[str, str]:
     """Features (m, k) of one column, double, and whether its cells are missing (m, 1)."""
-    if isinstance(column, Flag):
-        return _flag(graph, _double(graph, given, dtype))
     if isinstance(column, Date):
         return _date(graph, given, column)
-    return _category(graph, given, column)
-
-
-def _flag(graph: Graph, given: str) -> tuple[str, str]:
-    """1 and 0, and ½ for all else, which is missing."""
-    is_known = graph("Or", *[graph("Equal", given, np.array(value)) for value in (0.0, 1.0)])
-    return graph("Where", is_known, given, np.array(0.5)), graph("Not", is_known)
+    if isinstance(column, Category):
+        return _category(graph, given, column)
+    flag = _double(graph, given, dtype)
+    is_known = graph("Or", *[graph("Equal", flag, np.array(value)) for value in (0.0, 1.0)])
+    return graph("Where", is_known, flag, np.array(0.5)), graph("Not", is_known)
 
 
 def _date(graph: Graph, given: str, column: Date) -> tuple[str, str]:

@@ -9,11 +9,7 @@ from typing import Any
 
 import numpy as np
 
-OPSET, OPSET_ML, IR = (
-    18,
-    3,
-    8,
-)  # of 2022: fixed, so that any runtime of the last years takes the file
+OPSET, OPSET_ML, IR = 18, 3, 8  # of 2022, so that any runtime of the last years takes the file
 Value = str | np.ndarray  # the name of a result or an input, or a constant
 
 
@@ -39,18 +35,20 @@ class Graph:
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
         self.nodes: list[Any] = []
-        self.constants: dict[str, np.ndarray] = {} if outer is None else outer.constants
-        self._digests: dict[Hashable, str] = {} if outer is None else outer._digests
-        self._taken: set[str] = set() if outer is None else outer._taken
-        self._numbers: count[int] = count() if outer is None else outer._numbers
         self._known: dict[Hashable, str] = {}  # what was computed ► its name
+        self._root: Graph = self if outer is None else outer._root  # holds names and constants
+        if outer is None:
+            self.constants: dict[str, np.ndarray] = {}
+            self._digests: dict[Hashable, str] = {}
+            self._taken: set[str] = set()
+            self._numbers = count()
 
     def name(self, wanted: str) -> str:
         """A name that nothing else has, as near as can be to the one that is wanted."""
         found = wanted or "_"  # ONNX takes an empty name for none
-        while found in self._taken:
+        while found in self._root._taken:
             found += "_"
-        self._taken.add(found)
+        self._root._taken.add(found)
         return found
 
     def input(self, name: str, kind: str, width: int | str) -> str:
@@ -69,10 +67,11 @@ class Graph:
         """The name of a constant."""
         array = np.asarray(array, order="C")
         key = array.dtype.str, array.shape, sha256(array.reshape(-1).view(np.uint8).data).digest()
-        if key not in self._digests:
-            self._digests[key] = self.name(f"constant:{next(self._numbers)}")
-            self.constants[self._digests[key]] = array
-        return self._digests[key]
+        root = self._root
+        if key not in root._digests:
+            root._digests[key] = self.name(f"constant:{next(root._numbers)}")
+            root.constants[root._digests[key]] = array
+        return root._digests[key]
 
     def __call__(self, op: str, *inputs: Value, domain: str = "", **attributes: Any) -> str:
         """The result of an operator; the same result again where it has been computed already."""
@@ -90,7 +89,7 @@ class Graph:
     def each_row(self, rows: str, d: int, build: Callable[[Graph, str], str], width: int) -> str:
         """What `build` makes of a row (d,), of length `width`, for each of the rows (m, d): double (m, width), a row at a time."""
         inner = Graph(self)
-        row = inner.name(f"row:{next(self._numbers)}")
+        row = inner.name(f"row:{next(self._root._numbers)}")
         body = inner._closed(
             "each_row", build(inner, row), [_declared(row, "double", [d])], [width]
         )
@@ -112,7 +111,7 @@ class Graph:
     def _add(self, op: str, names: Sequence[str], domain: str, attributes: dict[str, Any]) -> str:
         from onnx import helper
 
-        made = self.name(f"{op}:{next(self._numbers)}")
+        made = self.name(f"{op}:{next(self._root._numbers)}")
         self.nodes.append(helper.make_node(op, names, [made], domain=domain, **attributes))
         return made
 

@@ -17,7 +17,7 @@ from skcamel.data.dataset import Dataset, is_table
 from skcamel.data.labels import cells_of, labels_in
 from skcamel.data.pipeline import final, transformers
 from skcamel.data.preparer import TablePreparer
-from skcamel.data.sources import format_of, read_dataset
+from skcamel.data.sources import format_of
 from skcamel.data.tables import column_numbers, read_columns
 from skcamel.data.text import check_memory, counted, first_repeated, shortened
 from skcamel.text import count
@@ -56,20 +56,19 @@ class Rows(NamedTuple):
 
     def notes(self, source: str) -> list[str]:
         """What a user should know of rows from `source` that do not look like those of the fit."""
-        said: list[str] = []
-        if self.labels and self.Y is None:
-            holds = f"{source} holds {count(len(self.labels), 'label column')}"
-            said.append(f"{holds}, left aside: {shortened(self.labels)}.")
+        unknown = " that the model does not know"
+        lists = (
+            (() if self.Y is not None else self.labels, "label column", ""),
+            (self.extra, "column", unknown),
+            (self.unknown, "label", unknown),
+        )
+        said = [
+            f"{source} holds {count(len(names), noun)}{which}, left aside: {shortened(names)}."
+            for names, noun, which in lists
+            if names
+        ]
         if self.differences is not None:
             said += [f"{source}: {difference}." for difference in self.differences.notes()]
-        if self.extra:
-            holds = f"{source} holds {count(len(self.extra), 'column')}"
-            what = "that the model does not know, left aside"
-            said.append(f"{holds} {what}: {shortened(self.extra)}.")
-        if self.unknown:
-            holds = f"{source} holds {count(len(self.unknown), 'label')}"
-            what = "that the model does not know, left aside"
-            said.append(f"{holds} {what}: {shortened(self.unknown)}.")
         if self.by_position:
             lacking = "model and file have no common names of features"
             said.append(f"{lacking}, so the columns are taken in their order.")
@@ -88,19 +87,20 @@ def check_remembered(estimator: Any) -> None:
     if known is None:
         return
     features, categories = known["features"], known["categories"]
+    base = known.get("zero_based", (True, True))
     texts = [*features, *known["dropped"], *categories]
     for values in categories.values():
         texts += values
-        if first_repeated(values) is not None:
-            raise ValueError(f"{REMEMBERED} has a category twice")
-    base = known.get("zero_based", (True, True))
-    if len(base) != 2 or not all(isinstance(flag, bool) for flag in base):
-        raise ValueError(f"{REMEMBERED} must say of features and labels whether they count from 0")
-    texts_only = all(isinstance(text, str) for text in texts)
-    n_known = len({*known} - {"zero_based"})
-    if len(features) != estimator.n_features_in_ or n_known != 3 or not texts_only:
+    if (
+        len(features) != estimator.n_features_in_
+        or any(first_repeated(values) for values in categories.values())
+        or any(not isinstance(text, str) for text in texts)
+        or [type(flag) for flag in base] != [bool, bool]
+        or set(known) - {"features", "categories", "dropped", "zero_based"}
+    ):
         raise ValueError(
-            f"{REMEMBERED} must name {estimator.n_features_in_} features, and values of others"
+            f"{REMEMBERED} must name {estimator.n_features_in_} features, values of nominal ones,"
+            " all different, and whether features and labels count from 0"
         )
 
 
@@ -139,39 +139,59 @@ def expected_by(model: Any) -> Expected:
 def read_rows(model: Any, path: Path_, *, truth: bool = False, allow_missing: bool = False) -> Rows:
     """Read the rows of a file for a model; see :func:`match`."""
     expected = expected_by(model)
+    found = _read(path, expected.labels, expected.features or ())
+    if found is not None:
+        return match(model, found, str(path), truth=truth, allow_missing=allow_missing)
+    dataset = _read_nameless(path, expected.n_features, len(expected.labels), expected.zero_based)
+    _check_count(dataset.d, expected, path)
+    if dataset.q == len(expected.labels) or truth:
+        dataset = replace(dataset, label_names=_names_for(dataset, expected.labels, path))
+    dataset = replace(dataset, feature_names=expected.features or dataset.feature_names)
+    return match(model, dataset, str(path), truth=truth)._replace(by_position=True)
+
+
+def read_labels(path: Path_, labels: tuple[str, ...]) -> np.ndarray:
+    """Labels of these names from a file, (n, q); nothing else in it is looked at where the format allows."""
+    found = _read(path, labels, ())
+    if isinstance(found, Dataset):
+        return labels_of(found, labels)
+    if found is not None:
+        columns = [name for name in found.column_names if name in labels]
+        return _truth(found, columns, labels, str(path))[0]
+    dataset = _read_nameless(path, None, None, None)
+    _names_for(dataset, labels, path)
+    return dataset.Y
+
+
+def _read(path: Path_, labels: Sequence[str], features: Sequence[str]) -> Any:
+    """The table or the Dataset of a file that knows names; None where its format has none."""
     kind = "table" if str(path) == "-" else format_of(path)
+    if kind == "table":
+        return read_columns(path)
     if kind == "arff":
         from skcamel.data.arff import read_with_labels
 
-        found = read_with_labels(path, expected.labels, expected.features or ())
-    elif kind == "table":
-        found = read_columns(path)
-    else:
-        found = _read_nameless(path, kind, expected, truth=truth)
-    rows = match(model, found, str(path), truth=truth, allow_missing=allow_missing)
-    return rows if kind in ("arff", "table") else rows._replace(by_position=True)
+        return read_with_labels(path, labels, features)
+    return None
 
 
-def _read_nameless(path: Path_, kind: str, expected: Expected, *, truth: bool) -> Dataset:
-    """Rows of a file that holds no names, under the names of the model."""
-    q = len(expected.labels)
-    if kind == "mat":
+def _read_nameless(path: Path_, d: int | None, q: int | None, base: Any) -> Dataset:
+    """Rows of a Matlab file, or of a svmlight file, which need not reach its first and last columns."""
+    if format_of(path) == "mat":
         from skcamel.data.mat import read_mat
 
-        dataset = read_mat(path)
-    else:
-        from skcamel.data.svmlight import read_svmlight
+        return read_mat(path)
+    from skcamel.data.svmlight import read_svmlight
 
-        # sparse rows need not reach the last column, nor the first
-        base = expected.zero_based or "auto"
-        dataset = read_svmlight(path, n_features=expected.n_features, n_labels=q, zero_based=base)
-    _check_count(dataset.d, expected, path)
-    if dataset.q == q:
-        dataset = replace(dataset, label_names=expected.labels)
-    elif truth:
-        problem = f"has {counted(dataset.q, 'label')}, the model {q}; is it of the same kind?"
-        raise DataError(problem, path=path)
-    return replace(dataset, feature_names=expected.features or dataset.feature_names)
+    return read_svmlight(path, n_features=d, n_labels=q, zero_based=base or "auto")
+
+
+def _names_for(dataset: Dataset, labels: tuple[str, ...], path: Path_) -> tuple[str, ...]:
+    """The names of the labels of a file without names, if it has as many."""
+    if dataset.q != len(labels):
+        has = f"has {counted(dataset.q, 'label')}, {len(labels)} are needed"
+        raise DataError(f"{has}; is it of the same kind?", path=path)
+    return labels
 
 
 def match(
@@ -313,24 +333,6 @@ def whole_if_known(Y: np.ndarray) -> np.ndarray:
     return Y if np.isnan(Y).any() else Y.astype(np.int64)
 
 
-def read_labels(path: Path_, labels: tuple[str, ...]) -> np.ndarray:
-    """Labels of these names from a file, (n, q); nothing else in it is looked at where the format allows."""
-    kind = format_of(path)
-    if kind == "table":
-        table = read_columns(path)
-        columns = [name for name in table.column_names if name in labels]
-        return _truth(table, columns, labels, str(path))[0]
-    if kind == "arff":
-        from skcamel.data.arff import read_with_labels
-
-        return labels_of(read_with_labels(path, labels, ()), labels)
-    dataset = read_dataset(path)
-    if dataset.q != len(labels):
-        has = f"has {counted(dataset.q, 'label')}, {len(labels)} are needed"
-        raise DataError(f"{has}; is it of the same kind?", path=path)
-    return dataset.Y
-
-
 def labels_of(dataset: Dataset, labels: tuple[str, ...]) -> np.ndarray:
     """Labels of these names from a data set, (n, q)."""
     return dataset.Y[:, _positions(dataset.label_names, labels, "label", dataset.source)]
@@ -390,16 +392,13 @@ def ids_of(preparer: TablePreparer, columns: Any) -> dict[str, list[str]]:
 
 def check_complete(X: Any, names: tuple[str, ...] | None, source: str) -> None:
     """Refuse missing and infinite values: no method here takes them."""
-    stored = sparse.coo_array(X) if sparse.issparse(X) else None
-    odd = ~np.isfinite(X if stored is None else stored.data)
-    if not odd.any():
+    if np.isfinite(X.data if sparse.issparse(X) else X).all():
         return
-    if stored is None:
-        row, column = np.argwhere(odd)[0].tolist()
-    else:
-        row, column = int(stored.row[odd][0]), int(stored.col[odd][0])
+    stored = sparse.coo_array(X)
+    odd = np.flatnonzero(~np.isfinite(stored.data))
+    row, column = int(stored.row[odd[0]]), int(stored.col[odd[0]])
     name = "" if names is None else f" ({names[column]!r:.60})"
-    found = "1 value is" if odd.sum() == 1 else f"{int(odd.sum()):,} values are"
+    found = "1 value is" if len(odd) == 1 else f"{len(odd):,} values are"
     raise DataError(
         f"{found} missing or infinite, the first in row {row + 1}, feature {column + 1}{name}; fill"
         " them, for instance numbers with the median of their column and text with a word of its"

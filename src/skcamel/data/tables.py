@@ -15,9 +15,9 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -25,7 +25,7 @@ from scipy import sparse
 from skcamel.arrays import default_names
 from skcamel.data import DataError, Path_
 from skcamel.data.cells import MISSING
-from skcamel.data.dataset import Dataset, is_table
+from skcamel.data.dataset import Dataset
 from skcamel.data.labels import LabelColumns, key_text, take_labels
 from skcamel.data.sources import (
     JSON_LINES,
@@ -43,7 +43,6 @@ from skcamel.data.text import (
     check_claimed_size,
     check_memory,
     first_repeated,
-    shortened,
     stem,
 )
 from skcamel.files import whole_file
@@ -102,47 +101,27 @@ def read_columns(
     if separator is not None and not re.fullmatch(r'[^"\r\n]', separator, re.ASCII):
         raise ValueError(f"separator must be one ASCII character, got {separator!r}.")
     if str(path) == "-":
-        content, source = sys.stdin.buffer.read(), STDIN
+        content, path = sys.stdin.buffer.read(), STDIN
         suffix = _suffix_of_content(content)
     else:
-        suffix, source = _known_suffix(path, separator, TABLES), path
-        content = whole_content(path)
-    return read_content(content, source, suffix, separator=separator, header=header, sheet=sheet)
-
-
-def read_content(
-    content: bytes,
-    source: Path_,
-    suffix: str = ".csv",
-    *,
-    separator: str | None = None,
-    header: bool = True,
-    sheet: str | int = 0,
-) -> pyarrow.Table:
-    r"""Read a table that is in memory, as the file of a suffix would be; errors call it `source`.
-
-    Examples
-    --------
-    >>> read_content(b"height;code\n1,5;007\n", "the request").to_pydict()
-    {'height': ['1,5'], 'code': ['007']}
-    """
+        suffix, content = _known_suffix(path, separator, TABLES), whole_content(path)
     arrow = pyarrow_module()
     try:
         if suffix in PARQUET:
-            table = _read_parquet(content, source)
+            table = _read_parquet(content, path)
         elif suffix in SHEETS:
-            table = _read_sheet(content, source, header, sheet)
+            table = _read_sheet(content, path, header, sheet)
         elif suffix in JSON_LINES:
-            table = _read_json_lines(content, source)
+            table = _read_json_lines(content, path)
         else:
-            table = _read_separated(content, source, separator, header)
+            table = _read_separated(content, path, separator, header)
     except (arrow.ArrowException, UnicodeEncodeError) as error:
         raise DataError(
             f"cannot be read ({str(error)[:120]}); is it damaged, or another kind of file?",
-            path=source,
+            path=path,
         ) from error
     if not table.num_rows:
-        raise DataError("holds no row.", path=source)
+        raise DataError("holds no row.", path=path)
     return table
 
 
@@ -161,10 +140,9 @@ def _known_suffix(path: Path_, separator: str | None, known: Sequence[str]) -> s
 
 def _suffix_of_content(content: bytes) -> str:
     """Suffix that a file of this content would have."""
-    if content.startswith(b"PAR1"):
-        return ".parquet"
-    if content.startswith(b"PK\x03\x04"):
-        return ".xlsx"
+    for start, suffix in ((b"PAR1", ".parquet"), (b"PK\x03\x04", ".xlsx")):
+        if content.startswith(start):
+            return suffix
     return ".jsonl" if content[:1024].lstrip().startswith(b"{") else ".csv"
 
 
@@ -173,7 +151,8 @@ def named(names: Sequence[str], path: Path_, line: int | None = None) -> list[st
     found = [name if name.strip() else f"column{k}" for k, name in enumerate(names, 1)]
     twice = first_repeated(found)
     if twice is not None:
-        raise DataError(f"two columns are called {twice[:60]!r}; rename one.", path=path, line=line)
+        problem = f"two columns are called {twice[:60]!r}; rename one, or add a line of names."
+        raise DataError(problem, path=path, line=line)
     return found
 
 
@@ -184,73 +163,44 @@ def _check_width(width: int, content: bytes, path: Path_) -> None:
 # CSV
 
 
-class _Text(NamedTuple):
-    """A text file in UTF-8, and how it is written."""
-
-    content: bytes
-    start: int  # of the rows and their header, behind a line such as "sep=;"
-    separator: str
-    path: Path_
-
-    def line(self, place: int) -> int:
-        """Number of the line at a place, from 1."""
-        return self.content.count(b"\n", 0, place) + 1
-
-    def records(self) -> Iterator[list[str]]:
-        """Records that are not blank."""
-        stream = io.BytesIO(self.content)
-        stream.seek(self.start)
-        lines = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-        try:
-            yield from filter(None, csv.reader(lines, delimiter=self.separator, strict=True))
-        except csv.Error as error:
-            line = self.line(self.start)
-            raise DataError(f"{error}; {OPEN_QUOTE}", path=self.path, line=line) from None
-
-
 def _read_separated(
     content: bytes, path: Path_, separator: str | None, header: bool
 ) -> pyarrow.Table:
     content = utf8(content, path)
     sep_line = SEP_LINE.match(content)
-    start = sep_line.end() if sep_line else 0
-    if separator is None:
-        separator = sep_line[1].decode() if sep_line else _separator(content, start, path)
-    text = _Text(content, start, separator, path)
-    first: list[str] = next(text.records(), [])
+    if sep_line:
+        content = b"\n" + content[sep_line.end() :]
+        separator = separator or sep_line[1].decode()
+    separator = separator or _separator(content, path)
+    first = _first_record(content, separator, path)
     _check_width(len(first), content, path)
-    if not first:
-        problem = "the first line must hold the column names; the file is empty."
-        raise DataError(problem, path=path, line=1)
-    table = _cells(text, len(first))
-    _check_last_quote(text, table)
+    table = _cells(content, separator, len(first), path)
+    _check_last_quote(content, table, path)
     if not header:
         return table.rename_columns(default_names("column", len(first)))
-    _check_header(first, text)
     table = table.slice(1)
     if not table.num_rows:
         problem = "no row follows the column names; the file is empty or cut short."
-        raise DataError(problem, path=path, line=text.line(len(content)))
-    names = named([original_cell(name) for name in first], path, text.line(start))
-    table = table.rename_columns(names)
+        raise DataError(problem, path=path, line=_line(content, len(content)))
+    table = table.rename_columns(named([original_cell(name) for name in first], path, 1))
     compute = pyarrow_module("pyarrow.compute")
-    if (
-        len(names) > 1
-        and not first[-1].strip()
-        and compute.all(compute.equal(table[-1], "")).as_py()
-    ):
-        return table.select(names[:-1])  # each line merely ends in a separator
+    if first[1:] and not first[-1].strip() and compute.all(compute.equal(table[-1], "")).as_py():
+        return table.select(table.column_names[:-1])  # each line merely ends in a separator
     return table
 
 
-def _separator(content: bytes, start: int, path: Path_) -> str:
+def _line(content: bytes, place: int) -> int:
+    """Number of the line at a place, from 1."""
+    return content.count(b"\n", 0, place) + 1
+
+
+def _separator(content: bytes, path: Path_) -> str:
     """The separator by which most of the first records have the width of the first one, above one cell."""
-    sample = content[start : start + SAMPLE_BYTES].decode(errors="ignore")
-    if len(content) - start > SAMPLE_BYTES and "\n" in sample:
+    sample = content[:SAMPLE_BYTES].decode(errors="ignore")
+    if len(content) > SAMPLE_BYTES and "\n" in sample:
         sample = sample[: sample.rindex("\n") + 1]
-    usual = SEPARATORS.get(suffix_of(path), ",")
     best, most = ABSENT, 0.0
-    for separator in (usual, *",;\t|"):
+    for separator in (SEPARATORS.get(suffix_of(path), ","), *",;\t|"):
         share = _agreement(sample, separator)
         if share > most:
             best, most = separator, share
@@ -258,111 +208,85 @@ def _separator(content: bytes, start: int, path: Path_) -> str:
 
 
 def _agreement(sample: str, separator: str) -> float:
-    """The share of records that are as wide as the first one; less where it is not the commonest width, 0 for a single cell."""
+    """The share of records of the commonest width, and 1 more where the first one has it; 0 for a single cell."""
     widths: list[int] = []
-    try:
+    with suppress(csv.Error):  # what was read until then counts
         for record in csv.reader(io.StringIO(sample, newline=""), delimiter=separator):
-            if record:
-                widths.append(len(record))
-            if len(widths) == SAMPLE_RECORDS:
-                break
-    except csv.Error:
-        pass  # what was read until then counts
-    width, times = Counter(widths).most_common(1)[0] if widths else (0, 0)
+            widths += [len(record)] if record else []
+    width, times = Counter(widths[:SAMPLE_RECORDS]).most_common(1)[0] if widths else (0, 0)
     if width < 2:
         return 0.0
-    share = times / len(widths)
-    return 1 + share if widths[0] == width else share
+    return times / min(len(widths), SAMPLE_RECORDS) + (widths[0] == width)
 
 
-def _cells(text: _Text, width: int) -> pyarrow.Table:
+def _first_record(content: bytes, separator: str, path: Path_) -> list[str]:
+    lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
+    try:
+        for record in csv.reader(lines, delimiter=separator, strict=True):
+            if record:
+                return record
+    except csv.Error as error:
+        raise DataError(f"{error}; {OPEN_QUOTE}", path=path, line=1) from None
+    problem = "the first line must hold the column names; the file is empty."
+    raise DataError(problem, path=path, line=1)
+
+
+def _cells(content: bytes, separator: str, width: int, path: Path_) -> pyarrow.Table:
     """All records as columns of text."""
     arrow, reader = pyarrow_module(), pyarrow_module("pyarrow.csv")
-    rows = arrow.py_buffer(text.content).slice(text.start)
-    convert = reader.ConvertOptions(
-        column_types={f"f{k}": arrow.string() for k in range(width)}, check_utf8=False
-    )
+    types = {f"f{k}": arrow.string() for k in range(width)}
+    convert = reader.ConvertOptions(column_types=types, check_utf8=False)
     wrong: list[Any] = []
 
     def note(row: Any) -> str:
         wrong.append(row)
         return "error"
 
-    def read(block_size: int, *, use_threads: bool, handler: Any = None) -> pyarrow.Table:
-        return reader.read_csv(
-            arrow.BufferReader(rows),
-            reader.ReadOptions(
-                autogenerate_column_names=True, block_size=block_size, use_threads=use_threads
-            ),
-            reader.ParseOptions(
-                delimiter=text.separator,
-                newlines_in_values=b'"' in text.content,  # without, threads begin at any line
-                invalid_row_handler=handler,
-            ),
-            convert,
+    problem = ""
+    for block in (BLOCK_BYTES, min(len(content) + 1, LARGEST_BLOCK)):
+        first = block == BLOCK_BYTES
+        how = reader.ReadOptions(
+            autogenerate_column_names=True, block_size=block, use_threads=first
         )
+        parse = reader.ParseOptions(
+            delimiter=separator,
+            newlines_in_values=b'"' in content,  # without, threads begin at any line
+            invalid_row_handler=None if first else note,
+        )
+        try:
+            return reader.read_csv(arrow.BufferReader(content), how, parse, convert)
+        except arrow.ArrowInvalid as error:  # a wrong row, or one that is longer than a block
+            problem = str(error)
+    if wrong:
+        raise _ragged(wrong[0], content, path)
+    if "straddl" in problem:
+        problem = f"a row is longer than {LARGEST_BLOCK >> 20} MiB; is a quote left open?"
+    raise DataError(problem[:200], path=path)
 
-    try:
-        return read(BLOCK_BYTES, use_threads=True)
-    except arrow.ArrowInvalid:
-        pass  # a row that is longer than a block, or a wrong one: again, in one thread
-    try:
-        return read(min(len(rows) + 1, LARGEST_BLOCK), use_threads=False, handler=note)
-    except arrow.ArrowInvalid as error:
-        if wrong:
-            raise _ragged(wrong[0], text) from None
-        if "straddl" in str(error):
-            problem = f"a row is longer than {LARGEST_BLOCK >> 20} MiB; is a quote left open?"
-            raise DataError(problem, path=text.path) from None
-        raise
 
-
-def _ragged(row: Any, text: _Text) -> DataError:
+def _ragged(row: Any, content: bytes, path: Path_) -> DataError:
     """Refuse a row that has more or fewer cells than the first one."""
     start = row.text.encode()[:SAMPLE_BYTES]
     end = rb"\r?$" if len(start) < SAMPLE_BYTES else b""
-    place = re.compile(rb"^" + re.escape(start) + end, re.MULTILINE).search(
-        text.content, text.start
-    )
+    place = re.compile(rb"^" + re.escape(start) + end, re.MULTILINE).search(content)
     problem = (
         f"{row.actual_columns} cells, the first line has {row.expected_columns}; is a cell with the"
         " separator not quoted?"
     )
-    return DataError(
-        OPEN_QUOTE if row.text.count('"') % 2 else problem,
-        path=text.path,
-        line=None if place is None else text.line(place.start()),
-    )
+    if row.text.count('"') % 2:
+        problem = OPEN_QUOTE
+    return DataError(problem, path=path, line=_line(content, place.start()) if place else None)
 
 
-def _check_last_quote(text: _Text, table: pyarrow.Table) -> None:
+def _check_last_quote(content: bytes, table: pyarrow.Table, path: Path_) -> None:
     """Refuse a last cell whose quotes are not closed: it would hold all the rows behind them."""
-    if text.content.count(b'"') % 2 == 0:
+    if content.count(b'"') % 2 == 0:
         return
     cell = table.column(table.num_columns - 1)[-1].as_py().rstrip("\r\n")
-    end = text.content.rstrip(b"\r\n")
+    end = content.rstrip(b"\r\n")
     before = end.removesuffix(cell.replace('"', '""').encode())
     if before.endswith(b'"') and not (cell == "" and before.endswith(b'""')):
-        raise DataError(OPEN_QUOTE, path=text.path, line=text.line(len(before)))
-
-
-def _check_header(names: Sequence[str], text: _Text) -> None:
-    """Refuse a first record of numbers of which some are equal."""
-    if len(set(names)) < len(names) and all(map(_is_number, names)):
-        raise DataError(
-            "the first line holds numbers, not column names; add a line of names. (In Python,"
-            " header=False does without.)",
-            path=text.path,
-            line=text.line(text.start),
-        )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        raise DataError(OPEN_QUOTE, path=path, line=_line(content, len(before)))
 
 
 # Parquet
@@ -376,11 +300,10 @@ def open_parquet(source: Any, path: Path_, size: int) -> Iterator[Any]:
     try:
         with parquet.ParquetFile(source, **most) as file:
             schema = file.schema_arrow
-            check_claimed_size(
-                COLUMN_BYTES * len(schema), f"{len(schema)} columns", path, size=size
-            )
-            named(schema.names, path)
-            texts = [field.name for field in schema if is_text(field.type)]
+        what = f"{len(schema)} columns"
+        check_claimed_size(COLUMN_BYTES * len(schema), what, path, size=size)
+        named(schema.names, path)
+        texts = [field.name for field in schema if is_text(field.type)]
         with parquet.ParquetFile(source, read_dictionary=texts, **most) as file:
             yield file
     except (arrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:
@@ -409,26 +332,25 @@ def _read_parquet(content: bytes, path: Path_) -> pyarrow.Table:
 
 
 def plain_columns(table: pyarrow.Table, path: Path_, size: int) -> pyarrow.Table:
-    """Columns of a Parquet file of `size` bytes, without dictionaries and without the index of pandas."""
-    arrow, names = pyarrow_module(), named(table.column_names, path)
+    """Columns of a Parquet file of `size` bytes, without dictionaries of texts and without the index of pandas."""
     columns = {
         name: _plain_column(column, name, path, size)
-        for name, column in zip(names, table.columns)
+        for name, column in zip(table.column_names, table.columns)
         if not PANDAS_INDEX.fullmatch(name)
     }
-    return arrow.table(columns)
+    return pyarrow_module().table(columns)
 
 
 def _plain_column(column: Any, name: str, path: Path_, size: int) -> Any:
     arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
     types, kind = arrow.types, column.type
-    if types.is_dictionary(kind) and is_text(kind.value_type):
+    if types.is_dictionary(kind) and (is_text(kind.value_type) or _is_bytes(kind.value_type)):
         lengths = [
             compute.binary_length(chunk.dictionary).take(chunk.indices) for chunk in column.chunks
         ]
         needed = 2 * sum(compute.sum(part).as_py() or 0 for part in lengths)
         check_claimed_size(needed, f"the texts of {name[:60]!r}", path, size=size)
-        return column.cast(arrow.string())
+        column, kind = column.cast(kind.value_type), kind.value_type
     is_list = types.is_list(kind) or types.is_large_list(kind)
     if types.is_nested(kind.value_type if is_list else kind):
         raise DataError(
@@ -436,19 +358,22 @@ def _plain_column(column: Any, name: str, path: Path_, size: int) -> Any:
             " own.",
             path=path,
         )
-    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
-        try:
-            return column.cast(arrow.string())
-        except arrow.ArrowInvalid:
-            problem = f"column {name[:60]!r} holds bytes that are no text; remove it."
-            raise DataError(problem, path=path) from None
-    return column
+    if not _is_bytes(kind):
+        return column
+    try:
+        return column.cast(arrow.string())
+    except arrow.ArrowInvalid:
+        problem = f"column {name[:60]!r} holds bytes that are no text; remove it."
+        raise DataError(problem, path=path) from None
 
 
 def is_text(kind: Any) -> bool:
     """Whether a type of pyarrow is one of texts."""
-    types = pyarrow_module().types
-    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    return str(kind) in ("string", "large_string", "string_view")
+
+
+def _is_bytes(kind: Any) -> bool:
+    return "binary" in str(kind)
 
 
 # Spreadsheets and JSON lines
@@ -462,57 +387,46 @@ def _read_sheet(content: bytes, path: Path_, header: bool, sheet: str | int) -> 
     columns = [column for column in zip(*rows) if any(cell != "" for cell in column)]
     if not columns:
         raise DataError("the sheet is empty; name another by sheet=.", path=path)
+    names: Sequence[str] = default_names("column", len(columns))
     if header:
         names = named([key_text(column[0]) for column in columns], path)
         columns = [column[1:] for column in columns]
-    else:
-        names = list(default_names("column", len(columns)))
     arrays = [array_of([None if cell == "" else cell for cell in column]) for column in columns]
-    return pyarrow_module().Table.from_arrays(arrays, names=names)
+    return pyarrow_module().Table.from_arrays(arrays, names=list(names))
 
 
 def _read_json_lines(content: bytes, path: Path_) -> pyarrow.Table:
     """Columns of a file with one JSON object in each line."""
     check_memory(JSON_PEAK * len(content), "Reading it", path)
     rows: list[dict[str, Any]] = []
-    keys: dict[str, None] = {}
     for line, text in enumerate(utf8(content, path).split(b"\n"), 1):
         if text.strip():
-            row = _json_object(text, path, line)
-            rows.append(row)
-            keys.update(dict.fromkeys(row))
+            rows.append(_json_object(text, path, line))
+    keys = list(dict.fromkeys(key for row in rows for key in row))
     _check_width(len(keys), content, path)
     cells = f"{len(rows)} rows x {len(keys)} columns"
     check_claimed_size(16 * len(rows) * len(keys), cells, path, size=len(content))
     arrays = [array_of([row.get(key) for row in rows]) for key in keys]
-    return pyarrow_module().Table.from_arrays(arrays, names=named(list(keys), path))
+    return pyarrow_module().Table.from_arrays(arrays, names=named(keys, path))
 
 
 def _json_object(text: bytes, path: Path_, line: int) -> dict[str, Any]:
+    """A row whose values are cells or lists of cells."""
     try:
         row = json.loads(text)
     except (ValueError, RecursionError) as error:
         problem = f"is no JSON ({str(error)[:80]}); write one object in each line."
         raise DataError(problem, path=path, line=line) from None
     if not isinstance(row, dict):
-        raise DataError(
-            f'holds {str(row)[:40]!r}; write one object in each line, such as {{"height": 1.5}}.',
-            path=path,
-            line=line,
-        )
+        problem = f"holds {str(row)[:40]!r}; write one object in each line"
+        raise DataError(f'{problem}, such as {{"height": 1.5}}.', path=path, line=line)
     for key, value in row.items():
-        if is_nested(value):
+        items = value if isinstance(value, list) else []
+        if isinstance(value, dict) or any(isinstance(item, (dict, list)) for item in items):
             problem = f"{key[:60]!r} holds an object or a list of lists"
             advice = "give each of its parts a key of its own."
             raise DataError(f"{problem}; {advice}", path=path, line=line)
     return row
-
-
-def is_nested(value: object) -> bool:
-    """Whether a value of JSON is neither a cell nor a list of cells."""
-    if isinstance(value, list):
-        return any(isinstance(item, (dict, list)) for item in value)
-    return isinstance(value, dict)
 
 
 def array_of(cells: Sequence[Any]) -> Any:
@@ -576,25 +490,34 @@ def read_table(
     table = read_columns(path, separator=separator, header=header)
     table, found = take_labels(table, labels, path)
     X = numbers_of(table, path)
-    names: list[str] = table.column_names
-    dropped: list[str] = []
-    if X is None:
-        X = table
-    elif header and len(names) > 1 and names[0] in ROW_NUMBERS and _counts_rows(X[:, 0]):
-        X, dropped = X[:, 1:], names[:1]
-        warnings.warn(
-            f"{Path(path).name}: {shortened(dropped)} left out, as it only numbers the rows.",
-            UserWarning,
-            stacklevel=2,
-        )
-    names = names[len(dropped) :]
-    facts: dict[str, Any] = {"name": stem(path), "source": str(path), "dropped": tuple(dropped)}
-    cells = table.drop_columns(dropped) if is_table(X) or np.isnan(X).any() else None
-    return Dataset(X, found.Y, names, found.names, table=cells, **facts)
+    dropped: list[str] = table.column_names[:1]
+    if X is None or dropped[0] not in ROW_NUMBERS or not header or not _counts_rows(X):
+        dropped = []
+    else:
+        X, table = X[:, 1:], table.drop_columns(dropped)
+        problem = f"{Path(path).name}: {dropped[0]!r} left out, as it only numbers the rows."
+        warnings.warn(problem, UserWarning, stacklevel=2)
+    needs_preparer = X is None or bool(np.isnan(X).any())
+    return Dataset(
+        table if X is None else X,
+        found.Y,
+        table.column_names,
+        found.names,
+        name=stem(path),
+        source=str(path),
+        dropped=tuple(dropped),
+        table=table if needs_preparer else None,
+    )
 
 
-def _counts_rows(column: np.ndarray) -> bool:
-    return len(column) > 1 and column[0] in (0, 1) and bool((np.diff(column) == 1).all())
+def _counts_rows(X: np.ndarray) -> bool:
+    """Whether the first of several columns counts the rows from 0 or 1."""
+    first = X[:, 0]
+    return (
+        X.shape[1] > 1
+        and first[0] in (0, 1)
+        and bool((first == first[0] + np.arange(len(X))).all())
+    )
 
 
 def numbers_of(table: pyarrow.Table, path: Path_) -> np.ndarray | None:

@@ -23,26 +23,16 @@ from skcamel.data import DataError, Path_
 from skcamel.files import whole_file
 
 BLOCK_BYTES = 2**20  # text parsed at once
-PEAK_OF_NUMBERS, PEAK_OF_CELLS = (
-    24,
-    80,
-)  # bytes at the peak for each byte of text that is parsed: all at once, or cell by cell
 UNPACKED_ALWAYS = 2**26  # bytes that a compressed file may unpack to, however small it is;
 UNPACKED_RATIO = 100  # or this many times its size on disk
 LONGEST_LINE = 2**26  # bytes; a longer line is no data file, or one made to fill the memory
-ALWAYS_PLAUSIBLE = (
-    2**20
-)  # columns; more are believed where the file stores at least one value for 64 of them
-CLAIMED_ALWAYS = (
-    2**29
-)  # bytes that a file may claim for cells that it does not store, however small it is;
+# columns; more are believed where the file stores at least one value for 64 of them
+ALWAYS_PLAUSIBLE = 2**20
+# bytes that a file may claim for cells that it does not store, however small it is,
+CLAIMED_ALWAYS = 2**29
 CLAIMED_RATIO = 512  # or this many times its size on disk
 LABEL_BYTES = 12  # of one label at the peak: eight that stay, and four while they are checked
 NAME_BYTES = 150  # of a short text in a tuple and in a set, on top of its characters
-# of a value of a text column, as a key, in a tuple and with its number, on top of its characters
-VALUE_BYTES = 400
-GROWTH = 1.25  # each step of a growing array; the untouched rest at the end is given back
-FIRST_BYTES = 2**16
 GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -276,67 +266,9 @@ def check_room_for_labels(n: int, q: int, path: Path_) -> None:
     check_claimed_size(LABEL_BYTES * n * q, f"{n} rows x {q} labels", path)
 
 
-def check_peak(text: bytes, per_byte: int, path: Path_) -> None:
-    """Ask for the memory that a block takes while it is parsed; blocks of the usual size are granted unasked."""
-    if len(text) > 2 * BLOCK_BYTES:
-        check_claimed_size(per_byte * len(text), f"lines of {memory.gib(len(text))}", path)
-
-
 def check_plausible_width(
     width: int, stored: int, what: str, path: Path_, cure: str = "is the file damaged?"
 ) -> None:
     """Refuse numbers of columns that no real file of so few values has: each column needs a name."""
     if width > max(ALWAYS_PLAUSIBLE, 64 * stored):
         raise DataError(f"{width} {what}, but only {stored} stored in the file; {cure}", path=path)
-
-
-class Growing:
-    """An array to which rows are added while a file is read; nothing is copied at the end.
-
-    Without a `width` it has one dimension. `later` are bytes for each value that the work after
-    reading takes on top.
-    """
-
-    def __init__(self, dtype: Any, width: int | None = None, *, later: int = 0) -> None:
-        self.rest = () if width is None else (width,)
-        self.values = np.empty((0, *self.rest), dtype=dtype)
-        self.size = 0
-        values = 1 if width is None else width
-        self.row_bytes, self.later_bytes = values * self.values.itemsize, values * later
-
-    def extend(self, rows: np.ndarray, path: Path_) -> None:
-        """Add rows that were found in the file `path`."""
-        size = self.size + len(rows)
-        held = len(self.values)
-        if size > held:
-            capacity = max(size, int(GROWTH * held), FIRST_BYTES // max(self.row_bytes, 1))
-            needed = (capacity - held) * self.row_bytes + capacity * self.later_bytes
-            check_memory(
-                needed, f"Reading on after {self.size} {'rows' if self.rest else 'values'}", path
-            )
-            self.values.resize(
-                (capacity, *self.rest), refcheck=False
-            )  # no view of it leaves before the end
-        self.values[self.size : size] = rows
-        self.size = size
-
-    def finish(self) -> np.ndarray:
-        """All rows; the object is empty afterwards."""
-        values, size = self.values, self.size
-        self.values, self.size = np.empty((0, *self.rest), dtype=values.dtype), 0
-        values.resize((size, *self.rest), refcheck=False)
-        return values
-
-
-class Tally:
-    """Counts the bytes that Python objects hold, such as names, and asks for more before they have grown by a quarter."""
-
-    def __init__(self, what: str) -> None:
-        self.what, self.held, self.granted = what, 0, 0
-
-    def add(self, n_bytes: int, path: Path_) -> None:
-        """Count what was found in the file `path`."""
-        before, self.held = self.held, self.held + n_bytes
-        if self.held > self.granted:
-            self.granted = int(GROWTH * self.held) + FIRST_BYTES
-            check_claimed_size(self.granted, self.what, path, held=before)

@@ -14,11 +14,10 @@ from skcamel.arrays import Array, default_names
 from skcamel.data.dataset import (
     Dataset,
     as_features,
-    as_indicators,
+    as_labels,
     check_same_rows,
     row_kinds,
     row_numbers,
-    unknown_entries,
 )
 from skcamel.data.statistics import constant_columns
 from skcamel.text import count
@@ -119,13 +118,13 @@ def check_dataset(
         raise ValueError(
             "check_dataset needs the labels: call check_dataset(X, Y), or give a Dataset."
         )
-    features, labels, unknown = as_features(X), as_indicators(Y), unknown_entries(Y)
+    features, labels = as_features(X), as_labels(Y)
     (n, d), q = features.shape, labels.shape[1]
     check_same_rows(features, labels)
     data = _Checked(
         features,
-        labels.toarray().astype(np.float64),
-        np.ones((n, q)) if unknown is None else 1.0 - unknown.toarray(),
+        (labels == 1).astype(np.float64),
+        (labels == labels).astype(np.float64),
         row_kinds(features),
         row_numbers(train, n, "train"),
         row_numbers(test, n, "test"),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array, canonical, column_names, default_names, to_numpy, with_gaps
+from skcamel.arrays import Array, canonical, column_names, default_names, dense, to_numpy, with_gaps
 from skcamel.data.text import counted, first_repeated
 
 DIGEST_FORMAT = b"skcamel digest 1\n"
@@ -172,7 +172,7 @@ class Dataset:
         if is_table(self.X) or is_table(other.X):
             same = is_table(self.X) and is_table(other.X) and self.X.equals(other.X)
         else:
-            same = self.X.shape == other.X.shape and _same_values(self.X, other.X)
+            same = digest(self.X, self.Y) == digest(other.X, other.Y)
         return (
             same
             and np.array_equal(self.Y, other.Y, equal_nan=True)
@@ -202,48 +202,30 @@ def as_features(X: Array) -> Any:
         return codes
     if sparse.issparse(X):
         return canonical(X.astype(np.float64, copy=False))
-    dense = np.asarray(_as_array(X), dtype=np.float64)
-    if dense.ndim != 2:
-        raise ValueError(
-            f"X has {dense.ndim} dimension(s); features are a matrix with one row per instance."
-        )
-    return dense
+    matrix = np.asarray(_as_array(X), dtype=np.float64)
+    if matrix.ndim != 2:
+        problem = f"X has {matrix.ndim} dimension(s)"
+        raise ValueError(f"{problem}; features are a matrix with one row per instance.")
+    return matrix
 
 
-def as_indicators(Y: Array, name: str = "Y") -> sparse.csr_array:
-    """Labels as a CSR matrix (n, q) of int64 that stores the ones only, sorted by column within each row.
+def as_labels(Y: Array, name: str = "Y") -> np.ndarray:
+    """Labels as a float64 array (n, q): 1, 0, and NaN where unknown.
 
-    They may come as array, sparse matrix (which is not made dense), tensor or frame, in {0, 1},
-    {-1, +1} or bool; messages call them `name`. Unknown ones (NaN) are no ones;
-    :func:`unknown_entries` tells which they are.
+    They may come as array, sparse matrix, tensor or frame, in {0, 1}, {-1, +1} or bool; messages
+    call them `name`.
+
+    >>> as_labels([[1, -1], [1, 1]]).tolist()
+    [[1.0, 0.0], [1.0, 1.0]]
     """
-    if sparse.issparse(Y):
-        return _sparse_indicators(sparse.csr_array(Y, copy=True), name)
     labels = _numbers(Y)
     _check_label_dimensions(labels, name)
     relevant = None if labels.dtype == object else ones_in(labels)
     if relevant is None:
-        found = _found(labels.astype(str) if labels.dtype == object else labels)
-        raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {found}.")
-    return sparse.csr_array(relevant).astype(np.int64)
-
-
-def unknown_entries(Y: Array) -> sparse.csr_array | None:
-    """Ones where labels (n, q), in any form that :func:`as_indicators` takes, are unknown; None where all are known.
-
-    >>> unknown_entries(np.array([[1.0, np.nan]])).toarray(), unknown_entries(np.array([[1, 0]]))
-    (array([[0, 1]]), None)
-    """
-    if sparse.issparse(Y):
-        unknown = sparse.csr_array(Y, dtype=np.float64, copy=True)
-        unknown.data = np.isnan(unknown.data).astype(np.float64)
-        unknown.eliminate_zeros()
-    else:
-        labels = _numbers(Y)
-        if labels.dtype.kind != "f":
-            return None
-        unknown = sparse.csr_array(np.isnan(labels))
-    return unknown.astype(np.int64) if unknown.nnz else None
+        found = np.unique(labels.astype(str) if labels.dtype == object else labels).astype(str)
+        listed = ", ".join([*found[:3], "…", *found[-3:]] if len(found) > 6 else found)
+        raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {listed}.")
+    return np.where(labels == labels, relevant, np.nan)
 
 
 def known_share(Y: Array) -> float:
@@ -252,37 +234,15 @@ def known_share(Y: Array) -> float:
     >>> known_share(np.array([[1.0, np.nan, 0.0, 1.0]]))
     0.75
     """
-    unknown = unknown_entries(Y)
-    return 1.0 if unknown is None else 1 - unknown.nnz / (unknown.shape[0] * unknown.shape[1])
+    labels = _numbers(Y)
+    return float((labels == labels).mean()) if labels.size else 1.0
 
 
 def ones_in(labels: np.ndarray) -> np.ndarray | None:
     """Which labels are 1; None unless the others that are known, not NaN, are all 0 or all -1."""
     relevant = labels == 1
-    settled = relevant | (labels != labels)
-    if (settled | (labels == 0)).all() or (settled | (labels == -1)).all():
-        return relevant
-    return None
-
-
-def _sparse_indicators(Y: sparse.csr_array, name: str) -> sparse.csr_array:
-    Y.sum_duplicates()
-    relevant = Y.data == 1
-    others = Y.data[~relevant]
-    others = others[~np.isnan(others)]
-    if others.any() and not (Y.nnz == np.prod(Y.shape) and (others == -1).all()):
-        raise ValueError(
-            f"{name} is sparse and must hold only 0 and 1, or only -1 and +1 with every cell"
-            f" stored; it stores {_found(Y.data)}."
-        )
-    ones = sparse.csr_array((relevant.astype(np.int64), Y.indices, Y.indptr), shape=Y.shape)
-    ones.eliminate_zeros()
-    return ones
-
-
-def _found(values: np.ndarray) -> str:
-    found = [str(value) for value in np.unique(values).tolist()]
-    return ", ".join([*found[:3], "…", *found[-3:]] if len(found) > 6 else found)
+    others = labels[~relevant & (labels == labels)]
+    return relevant if (others == 0).all() or (others == -1).all() else None
 
 
 def _as_array(table: Any) -> np.ndarray:
@@ -292,13 +252,13 @@ def _as_array(table: Any) -> np.ndarray:
 
 def _numbers(Y: Any) -> np.ndarray:
     """Labels as an array; objects as numbers with NaN for None and NA, if they are numbers."""
-    labels = _as_array(Y)
+    labels = _as_array(dense(Y))
     return with_gaps(labels) if labels.dtype == object else labels
 
 
 def _labels(Y: Any) -> np.ndarray:
     """Labels in 0 and 1 as an int64 array, or as float64 with NaN where unknown; others are refused rather than guessed at."""
-    Y = _numbers(Y.toarray() if sparse.issparse(Y) else Y)
+    Y = _numbers(Y)
     _check_label_dimensions(Y, "Y")
     unknown = np.isnan(Y) if Y.dtype.kind == "f" else np.zeros(Y.shape, dtype=bool)
     odd = np.argwhere((Y != 0) & (Y != 1) & ~unknown)
@@ -367,15 +327,6 @@ def _same_part(mine: np.ndarray | None, theirs: np.ndarray | None) -> bool:
     return mine is theirs if mine is None or theirs is None else np.array_equal(mine, theirs)
 
 
-def _same_values(mine: Any, theirs: Any) -> bool:
-    rows, others = (canonical(sparse.csr_array(X)) for X in (mine, theirs))
-    return (
-        np.array_equal(rows.indptr, others.indptr)
-        and np.array_equal(rows.indices, others.indices)
-        and np.array_equal(rows.data, others.data, equal_nan=True)
-    )
-
-
 def digest(X: Any, Y: Any) -> str:
     """SHA-256 of the shapes and of all nonzero values of X (n, d) and Y (n, q), row by row: 64 hexadecimal digits.
 
@@ -385,6 +336,7 @@ def digest(X: Any, Y: Any) -> str:
     hasher = hashlib.sha256(DIGEST_FORMAT)
     for matrix in (X, Y):
         rows = canonical(sparse.csr_array(matrix, dtype=np.float64))
+        rows.data[np.isnan(rows.data)] = np.nan  # all of the same bits
         hasher.update(f"{matrix.shape[0]} {matrix.shape[1]} {rows.nnz}\n".encode())
         for part, kind in ((rows.indptr, "<i8"), (rows.indices, "<i8"), (rows.data, "<f8")):
             hasher.update(np.ascontiguousarray(part, dtype=kind).data)

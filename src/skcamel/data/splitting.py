@@ -31,7 +31,7 @@ from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 from sklearn.utils import check_random_state
 
 from skcamel.arrays import Array
-from skcamel.data.dataset import as_indicators, check_same_rows, row_kinds
+from skcamel.data.dataset import as_labels, check_same_rows, row_kinds
 
 UNPLACED = -1
 SMALLEST_WINDOW = 8  # rows matched at a time where there are fewer folds than this
@@ -185,7 +185,7 @@ def _labels(X: Array, y: Array | None) -> sparse.csr_array:
     if not sparse.issparse(y) and np.ndim(y) == 1:
         classes, index = np.unique(np.asarray(y), return_inverse=True)
         y = index[:, None] == np.arange(len(classes))
-    Y = as_indicators(y, "y")
+    Y = sparse.csr_array(as_labels(y, "y") == 1).astype(np.int64)
     check_same_rows(X if hasattr(X, "shape") else np.empty(len(X)), Y, "y")  # X may be a list
     return Y
 

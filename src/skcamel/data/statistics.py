@@ -13,10 +13,9 @@ from skcamel.arrays import Array, default_names
 from skcamel.data.dataset import (
     Dataset,
     as_features,
-    as_indicators,
+    as_labels,
     check_same_rows,
     row_kinds,
-    unknown_entries,
 )
 from skcamel.text import one_line
 
@@ -142,13 +141,13 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
     (1.0, 3, [1.0, 3.0], 2.0)
     """
     x, y = dataset if isinstance(dataset, tuple) else (dataset.X, dataset.Y)
-    X, labels, unknown = as_features(x), as_indicators(y), unknown_entries(y)
+    X, labels = as_features(x), as_labels(y)
     check_same_rows(X, labels)
     (n, d), q = X.shape, labels.shape[1]
     what = f"A card of {q} labels with all their pairs"
     memory.require(CARD_BYTES * q * (q + n), what, "Keep a part of the labels.")
-    ones = labels.toarray().astype(np.float64)  # (n, q)
-    known = np.ones((n, q)) if unknown is None else 1.0 - unknown.toarray()
+    ones = (labels == 1).astype(np.float64)  # (n, q)
+    known = (labels == labels).astype(np.float64)
     counts = ones.sum(axis=0).astype(np.int64)
     known_rows = known.sum(axis=0).astype(np.int64)
     label_sets = np.bincount(row_kinds(ones[known.all(axis=1)]))

@@ -15,7 +15,7 @@ from sklearn.datasets import load_svmlight_file
 
 from skcamel.arrays import default_names
 from skcamel.data import DataError, Path_
-from skcamel.data.dataset import Dataset, parts_of, unknown_entries
+from skcamel.data.dataset import Dataset, parts_of
 from skcamel.data.text import (
     BYTE_ORDER_MARK,
     NAME_BYTES,
@@ -262,10 +262,10 @@ def write_svmlight(dataset: Dataset, path: Path_, *, header: bool = True) -> Non
     ValueError
         Where labels are unknown: a row lists the labels it has, and all others count as 0.
     """
-    unknown = unknown_entries(dataset.Y)
-    if unknown is not None:
+    n_unknown = int(np.isnan(dataset.Y).sum())
+    if n_unknown:
         raise ValueError(
-            f"{count(unknown.nnz, 'label entry', 'label entries')} of this data set cannot be"
+            f"{count(n_unknown, 'label entry', 'label entries')} of this data set cannot be"
             " written: unknown labels (NaN) would become 0 in a svmlight file. Write .arff, which"
             " holds them, or fill them first."
         )

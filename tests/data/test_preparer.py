@@ -358,6 +358,12 @@ def test_two_columns_of_one_name_are_refused():
         TablePreparer().fit(frame)
 
 
+def test_columns_may_have_any_name():
+    frame = pd.DataFrame({"column_names": [1.5, 2, 4], "columns": ["a", "b", "a"], 7: [3, 1, 2]})
+    expected = [[1 / 6, 1, 0, 5 / 6], [0.5, 0, 1, 1 / 6], [5 / 6, 1, 0, 0.5]]
+    np.testing.assert_allclose(TablePreparer().fit_transform(frame), expected)
+
+
 def test_a_pipeline_learns_from_a_table(table):
     Y = np.column_stack([table["notes"].str.contains("fever"), table["ward"] == "A"]).astype(int)
     model = make_pipeline(TablePreparer(), CamelClassifier(lambda2=0.01)).fit(table, Y)

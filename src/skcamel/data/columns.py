@@ -223,6 +223,10 @@ class LearnedColumn:
         """Names of the output columns, but for that of missing values."""
         return [self.name]
 
+    def output_names(self) -> list[str]:
+        """Names of all output columns."""
+        return self.feature_names() + [f"{self.name} (missing)"] * self.indicator
+
     def describe(self) -> str:
         """A few words on what becomes of the column."""
         words = [*self._details()]

@@ -303,7 +303,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         return self._in_outputs([isinstance(column, Text) for column in self.columns_])
 
     def _in_outputs(self, of_columns: Sequence[Any]) -> np.ndarray:
-        widths = [len(column.feature_names()) + column.indicator for column in self.columns_]
+        widths = [len(column.output_names()) for column in self.columns_]
         return np.repeat(np.array(of_columns, dtype=object), widths)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -311,10 +311,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         if input_features is not None and list(map(str, input_features)) != list(self.kinds_):
             raise ValueError("input_features is not equal to feature_names_in_")
-        names: list[str] = []
-        for column in self.columns_:
-            names += column.feature_names()
-            names += [f"{column.name} (missing)"] * column.indicator
+        names = [name for column in self.columns_ for name in column.output_names()]
         return np.array(names, dtype=object)
 
     def describe(self) -> list[tuple[str, str, str]]:
@@ -353,50 +350,50 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         self, X: Any, *, allow_missing: bool = False
     ) -> tuple[Any, Differences]:
         """Return the numbers of a table, and how it differs from that of the fit; `allow_missing` counts beside the parameter."""
-        return self._encoded(self._matched(X), allow_missing=allow_missing or self.allow_missing)
-
-    def _matched(self, X: Any) -> dict[str, Cells]:
-        """Cells of a table by column; columns without names are taken by their position."""
         check_is_fitted(self)
         cells = cells_of(X)
-        if _has_names(X):
-            return cells
-        if len(cells) != self.n_features_in_:
-            raise ValueError(
-                f"X has {len(cells)} features, but TablePreparer is expecting"
-                f" {self.n_features_in_} features as input."
-            )
-        return dict(zip(self.kinds_, cells.values(), strict=True))
-
-    def _encoded(
-        self, cells: Mapping[str, Cells], *, allow_missing: bool
-    ) -> tuple[Any, Differences]:
+        if not _has_names(X):  # by position
+            if len(cells) != self.n_features_in_:
+                raise ValueError(
+                    f"X has {len(cells)} features, but TablePreparer is expecting"
+                    f" {self.n_features_in_} features as input."
+                )
+            cells = dict(zip(self.kinds_, cells.values(), strict=True))
         used = [column for column in self.columns_ if not isinstance(column, LeftOut)]
-        absent = tuple(column.name for column in used if column.name not in cells)
-        if absent and not allow_missing:
+        absent = [column.name for column in used if column.name not in cells]
+        if absent and not (allow_missing or self.allow_missing):
             named = f"the column{'s' * (len(absent) > 1)} {shortened(absent, 8)}"
             raise ValueError(
                 f"the table lacks {named} of the fit; add what is missing, or let it count as"
                 " missing values (allow_missing=True, --allow-missing)."
             )
+        blocks, counts = self._encoded(used, cells)
+        extra = tuple(name for name in cells if name not in self.kinds_)
+        return self._stacked(blocks), Differences(counts, extra)
+
+    def _encoded(
+        self, used: Sequence[LearnedColumn], cells: Mapping[str, Cells]
+    ) -> tuple[list[Any], Counter[tuple[str, str]]]:
+        """Entries of the columns, and what is odd about their cells."""
         n = len(next(iter(cells.values())))
+        nothing = Cells(np.empty(0, dtype=object), np.full(n, -1))
         blocks: list[Any] = []
-        counts = Counter({("absent", name): n for name in absent})
+        counts = Counter[tuple[str, str]]()
         for column in used:
-            name, own = column.name, cells.get(column.name, Cells.of([None] * n))
+            name, own = column.name, cells.get(column.name, nothing)
             entries, odd = column.encode(own)
             odd &= ~own.missing
-            filled = own.missing | (odd & column.fills)
             counts["unreadable" if column.fills else "unseen", name] = int(odd.sum())
-            if not column.missing and name in cells:
-                counts["missing", name] = int(own.missing.sum())
+            if not column.missing or name not in cells:
+                what = "missing" if name in cells else "absent"
+                counts[what, name] = int(own.missing.sum())
             if not column.fills and odd.sum() >= max(FEW_UNSEEN, (~own.missing).sum() / 2):
                 counts["strange", name] = int(odd.sum())
             blocks.append(entries)
             if column.indicator:
+                filled = own.missing | (odd & column.fills)
                 blocks.append(filled.astype(np.float64)[:, None])
-        extra = tuple(name for name in cells if name not in self.kinds_)
-        return self._stacked(blocks), Differences(+counts, extra)
+        return blocks, +counts
 
     def _stacked(self, blocks: Sequence[Any]) -> Any:
         is_sparse = self.sparse_output
@@ -446,10 +443,10 @@ def cells_of(X: Any) -> dict[str, Cells]:
     elif names is None:
         table = check_array(X, dtype=None, ensure_all_finite=False)
         names, columns = list(default_names("x", table.shape[1])), list(table.T)
+    elif type(X).__module__.startswith("pyarrow"):
+        columns = X.columns
     else:
-        columns = [
-            X[name] for name in (X.column_names if hasattr(X, "column_names") else X.columns)
-        ]
+        columns = [X[name] for name in X.columns]
     if (twice := first_repeated(names)) is not None:
         raise ValueError(f"two columns are called {twice!r:.80}; rename one.")
     if not names or not len(columns[0]):
@@ -462,15 +459,11 @@ def _has_names(X: Any) -> bool:
 
 
 def _labels(y: Any, n: int) -> np.ndarray | None:
-    """Labels in 0 and 1, (n, q), unknown ones as the mean of their label; None where y is no such matrix."""
-    if y is None:
-        return None
+    """Labels as numbers, (n, q), unknown ones as the mean of their label; None where y is no such matrix."""
     labels = np.asarray(y.toarray() if sparse.issparse(y) else y)
-    labels = labels.reshape(len(labels), -1)
-    if labels.dtype.kind not in "biuf" or len(labels) != n:
+    if labels.dtype.kind not in "biuf" or labels.shape[:1] != (n,):
         return None
+    labels = labels.reshape(n, -1).astype(np.float64)
     known = labels == labels
-    if not np.isin(labels[known], (-1, 0, 1)).all():
-        return None
-    mean = (labels == 1).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.where(known, labels == 1, mean)
+    mean = np.where(known, labels, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known, labels, mean)

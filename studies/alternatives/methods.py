@@ -14,6 +14,7 @@ from sklearn.feature_selection import VarianceThreshold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
+from skcamel import CamelClassifierCV
 from skcamel.arrays import dense
 from skcamel.baselines import BinaryRelevance
 from skcamel.baselines.base import WithThresholds
@@ -64,6 +65,11 @@ def minimal_learning_machine(threshold: str = TUNED_FOR) -> Any:
 
     learner = WithThresholds(MinimalLearningMachine(), threshold=threshold)
     return _of_dense_rows(make_pipeline(MinMaxScaler(), learner))
+
+
+def camel_alone() -> Any:
+    """CAMEL's preset `quick` without collaboration: α = 0, and λ2 and the representation chosen for it."""
+    return CamelClassifierCV.from_preset("quick", alphas=(0.0,), solver="spectral")
 
 
 def boomer() -> Any:

@@ -256,27 +256,22 @@ def test_labels_without_positive_or_negative_rows_are_named(model):
     ("model", "message"),
     [
         (RAkEL(k="3"), "k must be an integer >= 1, got '3'"),
-        (RAkEL(k=2.5), "k must be an integer"),
         (RAkEL(k=True), "k must be an integer"),
         (RAkEL(n_estimators=2.5), "n_estimators must be an integer >= 1 or None, got 2.5"),
         (BinaryRelevance(max_iter="a"), "max_iter must be an integer >= 1, got 'a'"),
-        (BinaryRelevance(tol=None), "tol must be a number > 0, got None"),
         (BinaryRelevance(tol=float("inf")), "tol must be a number > 0, got inf"),
-        (EnsembleOfClassifierChains(2.5), "n_estimators must be an integer"),
         (EnsembleOfClassifierChains(bootstrap="no"), "bootstrap must be True or False"),
         (
             EnsembleOfClassifierChains(order=3),
             "order must hold each of the numbers 0 to 1 once, got 3",
         ),
         (EnsembleOfClassifierChains(order=[0, "x"]), "order must hold each of the numbers"),
-        (EnsembleOfClassifierChains(order=[0.0, 1.0]), "order must hold each of the numbers"),
         (CamelClassifier(bandwidth=np.ones(2)), "bandwidth must be a number"),
         (CamelClassifierCV(callback=3), "callback must be a function"),
         (CamelClassifierCV(alphas=np.array(3)), "alphas must be a sequence"),
         (CamelClassifier(lambda1=10**400), "lambda1 must be a number > 0"),
         (CamelClassifier(threshold=10**400), "threshold=1000.* is not known"),
         (LLSF(threshold=10**400), "threshold=1000.* is not known"),
-        (EnsembleOfClassifierChains(n_jobs=1j), "n_jobs must be an integer"),
     ],
 )
 def test_parameters_of_the_wrong_kind_are_refused_in_words(model, message):

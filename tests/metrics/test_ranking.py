@@ -242,87 +242,32 @@ def test_no_row_left_to_count_gives_nan(name, labels):
 # What is refused
 
 NAN = np.where(F == 0.1, np.nan, F)
-REFUSED = {
-    "NaN scores": (
-        (Y, NAN),
-        {},
-        "scores holds NaN, which has no rank; replace it by a number or by -inf for 'never'.",
-    ),
-    "fewer columns": (
-        (Y, F[:, :2]),
-        {},
-        "Y has shape (4, 3) but scores has shape (4, 2); they must be equal.",
-    ),
-    "fewer rows": (
-        (Y, F[:3]),
-        {},
-        "Y has shape (4, 3) but scores has shape (3, 3); they must be equal.",
-    ),
-    "one row of scores": (
-        (Y, F[0]),
-        {},
-        "Y has shape (4, 3) but scores has shape (3,); they must be equal.",
-    ),
-    "labels of one dimension": (
-        (Y[0], F[0]),
-        {},
-        "Y has 1 dimension(s); labels are a matrix with one row per instance",
-    ),
-    "another value": ((Y * 2, F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0, 2."),
-    "a fraction": (
-        (Y * 0.5, F),
-        {},
-        "Y must hold only 0 and 1, or only -1 and +1; found 0.0, 0.5.",
-    ),
-    "NaN beside another value": (
-        (np.where(Y == 1, np.nan, 2.0), F),
-        {},
-        "Y must hold only 0 and 1, or only -1 and +1; found 2.0, nan.",
-    ),
-    "names": (
-        ([["sea", "sun", "sand"]], F[:1]),
-        {},
-        "Y must hold only 0 and 1, or only -1 and +1; found sand, sea, sun.",
-    ),
-    "mixed codings": (
-        (Y - np.eye(4, 3, k=1, dtype=int), F),
-        {},
-        "Y must hold only 0 and 1, or only -1 and +1; found -1, 0, 1.",
-    ),
-    "unknown ties": (
-        (Y, F),
-        {"ties": "best"},
-        "ties='best' is not known; choose one of 'worst', 'index'.",
-    ),
-    "unknown rows": (
-        (Y, F),
-        {"rows": "zero"},
-        "rows='zero' is not known; choose one of 'skip', 'mulan', 'sklearn'.",
-    ),
-    "too few weights": (
-        (Y, F),
-        {"sample_weight": [1, 2]},
-        "sample_weight has shape (2,); one weight for each of the 4 rows is needed.",
-    ),
-    "weights per entry": (
-        (Y, F),
-        {"sample_weight": F},
-        "sample_weight has shape (4, 3); one weight for each of the 4 rows is needed.",
-    ),
-    "one weight": (
-        (Y, F),
-        {"sample_weight": 1.0},
-        "sample_weight has shape (); one weight for each of the 4 rows is needed.",
-    ),
-}
+REFUSED = [
+    ((Y, NAN), {}, "scores holds NaN, which has no rank; replace it by a number or by -inf"),
+    ((Y, F[:, :2]), {}, "Y has shape (4, 3) but scores has shape (4, 2); they must be equal."),
+    ((Y[0], F[0]), {}, "Y has 1 dimension(s); labels are a matrix with one row per instance"),
+    ((Y * 2, F), {}, "Y must hold only 0 and 1, or only -1 and +1; found 0, 2."),
+    ((np.where(Y == 1, np.nan, 2.0), F), {}, "only 0 and 1, or only -1 and +1; found 2.0, nan."),
+    (([["sea", "sun", "sand"]], F[:1]), {}, "or only -1 and +1; found sand, sea, sun."),
+    ((Y - np.eye(4, 3, k=1, dtype=int), F), {}, "or only -1 and +1; found -1, 0, 1."),
+    ((np.arange(12).reshape(4, 3), F), {}, "found 0, 1, 2, …, 9, 10, 11."),
+    ((Y, F), {"ties": "best"}, "ties='best' is not known; choose one of 'worst', 'index'."),
+    ((Y, F), {"rows": "zero"}, "rows='zero' is not known; choose one of 'skip', 'mulan'"),
+    ((Y, F), {"sample_weight": [1, 2]}, "sample_weight has shape (2,); one weight for each of"),
+    ((Y, F), {"sample_weight": [1, 2, 3, -1]}, "sample_weight must be finite and at least 0."),
+]
 
 
 @pytest.mark.parametrize("name", RANKING)
-@pytest.mark.parametrize("case", REFUSED)
-def test_refusal_says_what_came_and_what_is_needed(case, name):
-    arguments, options, message = REFUSED[case]
+@pytest.mark.parametrize(("arguments", "options", "message"), REFUSED)
+def test_refusal_says_what_came_and_what_is_needed(arguments, options, message, name):
     with pytest.raises(ValueError, match=re.escape(message)):
         getattr(metrics, name)(*arguments, **options)
+
+
+def test_no_label_is_refused():
+    with pytest.raises(ValueError, match="there is no label to evaluate"):
+        metrics.one_error(Y[:, :0], F[:, :0])
 
 
 def test_the_best_labels_are_the_first_of_all_and_of_equals_the_lower_index(rng):

@@ -108,13 +108,6 @@ def test_log_odds_do_not_depend_on_the_unit_of_the_scores(problem, factor):
     np.testing.assert_allclose(scaled, straight, rtol=1e-6, atol=1e-6)
 
 
-def test_without_offsets_the_sign_of_a_score_is_that_of_its_log_odds(rng):
-    scores = rng.normal(1.0, 1.0, size=(50, 2))
-    link = fit_link(scores > 0.5, scores, offsets=False)
-    np.testing.assert_array_equal(link.offset, 0)
-    assert (link.slope > 0).all()
-
-
 def test_scores_that_say_the_opposite_keep_their_order_and_a_flat_slope(rng):
     scores = rng.normal(size=(200, 4))
     relevant = scores + 0.3 * rng.normal(size=(200, 4)) > 0
@@ -306,15 +299,6 @@ def test_costs_name_labels_and_need_probabilities(rows):
         ValueError, match="miss_cost needs calibrated probabilities, which a 1-d y has not"
     ):
         CamelClassifier(miss_cost=2.0).fit(X, Y[:, 0])
-
-
-@pytest.mark.parametrize(
-    "option", [{"scores": "log_odds"}, {"threshold": "macro_f1"}, {"miss_cost": 2.0}]
-)
-def test_the_alternation_has_no_leave_one_out_scores(rows, option):
-    X, Y, _, _ = rows
-    with pytest.raises(ValueError, match=r"needs leave-one-out scores, which Algorithm 1"):
-        CamelClassifier(solver="alternating", **option).fit(X, Y)
 
 
 def test_one_warning_names_the_labels_that_are_never_predicted(rng):

@@ -136,11 +136,12 @@ def shapley(
     True
     """
     (m, d), (n, q), G = rows.shape, coefficients.shape, len(columns)
+    needed = 6 * BLOCK_BYTES + 16 * (m * (d + G * q) + d * q)
+    if train is not None:
+        needed += 8 * n * (10 * G + 3 * d)
     memory.require(
-        8 * (2 * m * (d + G * q) + 2 * d * q + (0 if train is None else 10 * G * n + 3 * n * d))
-        + 6 * BLOCK_BYTES,
-        f"Explaining {m} rows of {G} columns and {q} labels by a model of {n}"
-        f" {'columns' if train is None else 'rows'}",
+        needed,
+        f"Explaining {m} rows of {G} columns and {q} labels",
         "Explain fewer rows at a time, or join columns by sources.",
     )
     if kernel.name == "linear":

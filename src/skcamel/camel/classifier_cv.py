@@ -26,7 +26,6 @@ from skcamel.camel.kernel import RADIAL
 from skcamel.camel.link import Answers, learn_answers
 from skcamel.camel.representation import Data, Grid, Model, all_candidates, check_place, represent
 from skcamel.camel.search import (
-    Combination,
     Results,
     Scores,
     combine,
@@ -357,11 +356,7 @@ class CamelClassifierCV(BaseCamel):
                 results = tabulate(found.params, [found.metrics], self.scoring_, split_scores=False)
             self.cv_results_ = results.table
             if self.combine:
-                combined = combine(judged, [model.scores for model in found.models])
-                self._store_members(combined, found.models, S, labels)
-                answers = learn_answers(self, judged, labels, combined.scores)
-                self.best_score_ = larger_is_better(self.scoring_, answers.estimate[self.scoring_])
-                self._store_answers(answers, labels)
+                self._store_combination(judged, found.models, S, labels)
             else:
                 (model,) = found.models
                 answers = learn_answers(self, judged, labels, model.scores)
@@ -382,10 +377,11 @@ class CamelClassifierCV(BaseCamel):
         place = grid.places[results.best_index // of_a_place]
         self.bandwidth_multiplier_ = place[2]
 
-    def _store_members(
-        self, combined: Combination, models: Sequence[Model], S: Array, labels: Labels
+    def _store_combination(
+        self, judged: Data, models: Sequence[Model], S: Array, labels: Labels
     ) -> None:
-        """Set the models with a weight above 0, as fitted estimators, and their weights."""
+        """Set the models with a weight above 0, as fitted estimators, their weights, and how scores become answers."""
+        combined = combine(judged, [model.scores for model in models])
         live = combined.weights > 0
         self.weights_ = combined.weights[live]
         self._constant = combined.constant
@@ -404,6 +400,9 @@ class CamelClassifierCV(BaseCamel):
             self.members_.append(member)
             params.append(model.params)
         self.best_params_ = {"weights": self.weights_.tolist(), "members": params}
+        answers = learn_answers(self, judged, labels, combined.scores)
+        self.best_score_ = larger_is_better(self.scoring_, answers.estimate[self.scoring_])
+        self._store_answers(answers, labels)
 
     def _alive(self, grid: Grid) -> Alive:
         """What a search holds: also solutions and scaled rows of members, and bases of labels."""

@@ -90,19 +90,7 @@ def find_label_errors(
         index = np.asarray(X.index)
     if estimator is None:
         estimator = CamelClassifierCV.from_preset("quick")
-    model = clone(estimator)
-    while isinstance(model, Pipeline):
-        if len(model) > 1:
-            X = model[:-1].fit_transform(X, Y)
-        model = model[-1]
-    if not isinstance(model, BaseCamel):
-        raise TypeError(
-            "Label errors are found by a CamelClassifier or CamelClassifierCV, got a"
-            f" {type(model).__name__}."
-        )
-    model._check_parameters()
-    if model.solver == "alternating":
-        raise ValueError(f"find_label_errors needs {BY_LEAVE_ONE_OUT}")
+    X, model = _prepared(X, Y, clone(estimator))
     data, labels = model._checked(X, Y, None, groups)
     if labels.target != "matrix":
         raise ValueError(
@@ -139,6 +127,23 @@ def find_label_errors(
         collaboration=G,
         evidence=evidence(model),
     )
+
+
+def _prepared(X: Any, Y: Any, model: Any) -> tuple[Any, Any]:
+    """Rows as the last step of a Pipeline gets them, and that step."""
+    while isinstance(model, Pipeline):
+        if len(model) > 1:
+            X = model[:-1].fit_transform(X, Y)
+        model = model[-1]
+    if not isinstance(model, BaseCamel):
+        raise TypeError(
+            "Label errors are found by a CamelClassifier or CamelClassifierCV, got a"
+            f" {type(model).__name__}."
+        )
+    model._check_parameters()
+    if model.solver == "alternating":
+        raise ValueError(f"find_label_errors needs {BY_LEAVE_ONE_OUT}")
+    return X, model
 
 
 @dataclass(frozen=True)

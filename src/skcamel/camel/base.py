@@ -23,15 +23,11 @@ from skcamel.arrays import (
     to_device,
     to_numpy,
 )
-from skcamel.camel import attribution, correlation, distributed
+from skcamel.camel import attribution, correlation, distributed, kernel, scaling, stream, thresholds
 from skcamel.camel.explanation import Explanation, evidence
-from skcamel.camel.kernel import Kernel
 from skcamel.camel.link import Answers, Link, SetThresholds, probabilities
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.representation import Data, Model, Representation
-from skcamel.camel.scaling import Scaling
-from skcamel.camel.stream import CHOICES, Batches
-from skcamel.camel.thresholds import check_threshold
 from skcamel.checks import (
     SMALLEST_DIVISOR,
     Labels,
@@ -112,9 +108,9 @@ OF_ONE_MODEL: Params = {
     "collaboration_": ("q", "q"),
     "bandwidth_": float,
     "X_fit_": ("n", "d", sparse.csr_array, None),
-    "_kernel": Kernel,
+    "_kernel": kernel.Kernel,
     "_kernel_mean": ("n",),
-    "_scaling": Scaling,
+    "_scaling": scaling.Scaling,
     "_lambda2": float,
 }
 OF_SOME_FITS = (
@@ -269,10 +265,10 @@ class BaseCamel(MultiLabelClassifier):
             check_number(name, getattr(self, name), 1, whole=True)
         words = {"correlation": correlation.KINDS, "scores": SCORES, "solver": SOLVERS}
         if isinstance(self.landmarks, str):
-            words["landmarks"] = CHOICES
+            words["landmarks"] = stream.CHOICES
         for name, options in words.items():
             choice(getattr(self, name), options, name)
-        check_threshold(self.threshold)
+        thresholds.check_threshold(self.threshold)
         if isinstance(self.miss_cost, Mapping):
             costs = self.miss_cost.values()
         else:
@@ -309,7 +305,7 @@ class BaseCamel(MultiLabelClassifier):
     ) -> tuple[Data, Labels]:
         """Training data as the core wants it, rows of weight 0 included; with a source of sums where there is no matrix of rows."""
         alive = alive or Alive()
-        if is_lazy(X) or isinstance(X, Batches):
+        if is_lazy(X) or isinstance(X, stream.Batches):
             data, labels = distributed.elsewhere(self, X, Y, sample_weight, groups)
         else:
             rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
 from skcamel.arrays import Array, MaybeArray, Params, to_device, to_match, to_numpy
-from skcamel.camel import alternating, correlation, distributed
+from skcamel.camel import alternating, correlation, distributed, landmark
 from skcamel.camel.base import (
     BY_LEAVE_ONE_OUT,
     OF_EVERY_MODEL,
@@ -20,7 +20,6 @@ from skcamel.camel.base import (
     BaseCamel,
     learn_correlation,
 )
-from skcamel.camel.landmark import Block
 from skcamel.camel.link import Answers, learn_answers
 from skcamel.camel.representation import (
     Data,
@@ -491,7 +490,7 @@ class _Partial(NamedTuple):
                 )
         return self._replace(stream=replace(self.stream, by=replace(by, seed=self.stream.by.seed)))
 
-    def add(self, batch: Block) -> _Partial:
+    def add(self, batch: landmark.Block) -> _Partial:
         """With another batch; this one stays as it is."""
         if not batch.Y.shape[0]:
             return self

@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel.arrays import Array, MaybeArray, Params, is_lazy
+from skcamel.camel import stream, thresholds
 from skcamel.camel.base import (
     OF_EVERY_MODEL,
     OF_ONE_MODEL,
@@ -35,8 +36,6 @@ from skcamel.camel.search import (
     tabulate,
     usable,
 )
-from skcamel.camel.stream import Batches, Place
-from skcamel.camel.thresholds import METRICS, is_tuned
 from skcamel.checks import (
     Labels,
     check_number,
@@ -210,7 +209,7 @@ class CamelClassifierCV(BaseCamel):
         kernels: Sequence[str | Callable[[Array, Array], Array]] = ("rbf",),
         scalings: Sequence[str] = ("none",),
         *,
-        representations: Sequence[Place] | None = None,
+        representations: Sequence[stream.Place] | None = None,
         combine: bool = False,
         cv: str | int | BaseCrossValidator | Iterable[Any] = "loo",
         scoring: str = "average_precision",
@@ -317,7 +316,7 @@ class CamelClassifierCV(BaseCamel):
                     f"groups were given, but cv={self.cv!r} does not use them; use cv='loo', or a"
                     " splitter that does, such as cv=GroupKFold(5)."
                 )
-            if by_folds and (is_lazy(X) or isinstance(X, Batches)):
+            if by_folds and (is_lazy(X) or isinstance(X, stream.Batches)):
                 raise ValueError(
                     "Candidates for Dask collections are judged by leave-one-out of a sample, not"
                     " by folds; use cv='loo'."
@@ -490,10 +489,10 @@ class CamelClassifierCV(BaseCamel):
             )
         return Grid(tuple(self.alphas), tuple(self.lambda1s), tuple(self.lambda2s), tuple(places))
 
-    def _checked_places(self) -> list[Place]:
+    def _checked_places(self) -> list[stream.Place]:
         """All representations, or a refusal of a parameter."""
         if self.representations is None:
-            places: list[Place] = []
+            places: list[stream.Place] = []
             for place in product(self.scalings, self.kernels, self.bandwidths):
                 check_place("bandwidths", place)
                 _, kernel, multiple = place
@@ -513,7 +512,7 @@ class CamelClassifierCV(BaseCamel):
         """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
         splits = inner_splits(self, data.X, labels.Y, labels.target, groups=data.groups)
         threshold = self.threshold
-        if self.scoring not in METRICS and is_tuned(threshold):
+        if self.scoring not in thresholds.METRICS and thresholds.is_tuned(threshold):
             threshold = "zero"
         per_fold = math.prod(map(len, grid[:4]))
         folds: list[list[Scores]] = []

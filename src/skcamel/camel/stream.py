@@ -24,8 +24,7 @@ from scipy.spatial import KDTree
 
 from skcamel import memory
 from skcamel.arrays import Array, MaybeArray, alike, allowed_threads, dense, to_device
-from skcamel.camel import kernel, landmark, scaling, spectral
-from skcamel.camel.correlation import cooccurrence
+from skcamel.camel import correlation, kernel, landmark, scaling, spectral
 from skcamel.camel.kernel import Kernel
 from skcamel.camel.landmark import Block, Moments, Sample
 
@@ -67,7 +66,7 @@ class Streaming:
     def survey(self, rows: Block) -> Survey:
         """What some rows contribute to the survey of all."""
         sample = landmark.drawn(rows, size=self.sampled, seed=self.seed)
-        return Survey(sample, *cooccurrence(rows.Y, rows.weights), len(rows.Y))
+        return Survey(sample, *correlation.cooccurrence(rows.Y, rows.weights), len(rows.Y))
 
 
 class Survey(NamedTuple):

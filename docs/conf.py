@@ -22,6 +22,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
     "sphinx_design",
+    "sphinx_click",
     "sphinx_gallery.gen_gallery",
     "mathml",
     "measured",

@@ -1,6 +1,8 @@
 """Files as a user would have them, for the commands on model files."""
 
 import csv
+import io
+import json
 
 import numpy as np
 
@@ -24,3 +26,18 @@ def table(
         for x, y in zip(X, Y, strict=True):
             out.writerow([*(x["xyz".index(name)] for name in columns), *(y if with_labels else ())])
     return X, Y
+
+
+def read_records(path):
+    """Records of any of the five forms; cells of CSV are text."""
+    if path.suffix == ".parquet":
+        from pyarrow import parquet
+
+        return parquet.read_table(path).to_pylist()
+    text = path.read_bytes().decode()
+    if path.suffix == ".json":
+        return json.loads(text)
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in text.splitlines()]
+    separator = "\t" if path.suffix == ".tsv" else ","
+    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=separator))

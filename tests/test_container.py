@@ -24,7 +24,7 @@ def test_the_image_has_two_stages_no_root_and_a_health_check_by_python():
 def test_the_command_of_the_image_is_one_that_skcamel_has():
     import click.testing
 
-    from skcamel.cli.root import root
+    from skcamel.cli.app import root
 
     program, *arguments = json.loads(said()["CMD"])
     assert program == "skcamel"

@@ -151,7 +151,7 @@ def test_the_commands_of_first_pages_work_when_pasted(name, folder):
     )
     pytest.importorskip("python_calamine")
     pytest.importorskip("jinja2")
-    from skcamel.cli.root import root
+    from skcamel.cli.app import root
 
     def run(words):
         result = testing.CliRunner().invoke(root, words, prog_name="skcamel")
@@ -174,7 +174,7 @@ def test_the_commands_of_first_pages_work_when_pasted(name, folder):
 @named
 def test_the_commands_of_a_page_have_these_options(page):
     click = pytest.importorskip("click", reason="click is not installed: pip install skcamel[cli]")
-    from skcamel.cli.root import root
+    from skcamel.cli.app import root
 
     for words in commands(page):
         command, rest = root, list(words)

@@ -3,7 +3,7 @@
 import pytest
 
 import skcamel
-from skcamel.cli.root import run
+from skcamel.cli.app import run
 from skcamel.gone import INSTEAD
 
 USES = sorted(INSTEAD)

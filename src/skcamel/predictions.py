@@ -138,12 +138,13 @@ def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[st
 
     pushes = np.delete(explanation.parts[row, :, label], label)
     listed = explanation.pushes(row, label, top)
-    score, cut = float(explanation.scores[row, label]), float(explanation.thresholds[label])
+    score = float(explanation.scores[row, label])
+    threshold = float(explanation.thresholds[label])
     figures = {
         "label": str(explanation.label_names[label]),
-        "predicted": score > cut,
+        "predicted": score > threshold,
         "score": score,
-        "cut": cut,
+        "threshold": threshold,
         "base": float(explanation.base[label]),
         "own": float(explanation.parts[row, label, label]),
         "pushes": [

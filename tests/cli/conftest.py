@@ -7,7 +7,8 @@ pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[c
 
 from click.testing import CliRunner
 
-from skcamel.cli.root import root
+from skcamel.cli.app import root
+from tables import table
 
 
 @pytest.fixture
@@ -22,8 +23,20 @@ def cli(monkeypatch, tmp_path):
 
 
 @pytest.fixture
+def done(cli):
+    """`done(*arguments)`: standard output of a command that must succeed."""
+
+    def run(*arguments):
+        result = cli(*arguments)
+        assert result.exit_code == 0, result.stdout + result.stderr
+        return result.stdout
+
+    return run
+
+
+@pytest.fixture
 def refused(cli):
-    """`refused(exit_code, sentence, *arguments)`: the command ends so, without a result, with that sentence and no traceback."""
+    """`refused(exit_code, sentence, *arguments)`: the command ends so, without a result, with that sentence."""
 
     def check(exit_code, sentence, *arguments):
         result = cli(*arguments)
@@ -34,3 +47,11 @@ def refused(cli):
         assert "Traceback" not in said
 
     return check
+
+
+@pytest.fixture
+def model(done, tmp_path):
+    """A model file of a small table with the labels sea and sun, in the current folder."""
+    table(tmp_path / "mine.csv", range(40))
+    done("fit", "mine.csv", "--labels", "sea,sun", "-o", "m.skcamel")
+    return tmp_path / "m.skcamel"

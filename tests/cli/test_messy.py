@@ -1,12 +1,13 @@
 """Tables as people keep them: `skcamel fit` and `skcamel predict` take them as they are, and do as well as a preparation by hand."""
 
+import json
+
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
 from messy import TABLES
 from skcamel import CamelClassifierCV
-from skcamel.cli.predict import read_predictions
 from skcamel.data import TablePreparer
 from skcamel.metrics import average_precision
 
@@ -52,11 +53,11 @@ def on_the_command_line(cli, tmp_path):
         new, _ = table.write(tmp_path / "new", test, fresh=fresh, labelled=False)
         result = cli("fit", path, "--labels", table.labels, *options, "-o", "m.skcamel")
         assert result.exit_code == 0, result.stderr
-        result = cli("predict", "m.skcamel", new, "-o", "p.jsonl")
+        result = cli("predict", "m.skcamel", new, "--scores", "-o", "p.jsonl")
         assert result.exit_code == 0, result.stderr
-        names, values = read_predictions("p.jsonl")
-        assert sorted(names) == list(table.label_names)
-        return values["scores"][:, [names.index(name) for name in table.label_names]]
+        records = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
+        names = [f"score:{name}" for name in table.label_names]
+        return np.array([[record[name] for name in names] for record in records])
 
     return scores
 

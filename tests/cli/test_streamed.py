@@ -7,9 +7,9 @@ import pytest
 
 import skcamel
 from skcamel import CamelClassifierCV
-from skcamel.cli.predict import read_predictions
 from skcamel.data import TablePreparer, read_columns
 from skcamel.presets import PREPARED
+from tables import read_records as read
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install skcamel[tables]")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -78,9 +78,10 @@ def by_hand(table):
 def test_a_fit_in_batches_is_that_of_all_rows(cli, files, options):
     result = cli("fit", *options, "--labels", "sea,sun", "-o", "m.skcamel", "--json")
     assert result.exit_code == 0, result.stderr
-    assert "rows are read in batches and summed up by landmarks" in result.stderr
+    assert "rows are read in batches, and summed up by landmarks" in result.stderr
     facts = json.loads(result.stdout)
-    assert (facts["rows"], facts["in_batches"], "sampled" in facts) == (90, True, False)
+    assert (facts["rows"], facts["in_batches"]) == (90, True)
+    assert "from a sample" not in result.stderr
     scores = skcamel.load(files / "m.skcamel").decision_function(
         read_columns(files / "all.parquet")
     )
@@ -95,7 +96,15 @@ def test_lists_of_labels_are_fitted_in_batches(cli, tmp_path):
     pq.write_table(table.slice(0, 50), tmp_path / "a.parquet")
     pq.write_table(table.slice(50), tmp_path / "b.parquet")
     result = cli(
-        "fit", "a.parquet", "b.parquet", "--labels", "tags", "--id", "name", "-o", "m.skcamel"
+        "fit",
+        "a.parquet",
+        "b.parquet",
+        "--labels",
+        "tags",
+        "--column",
+        "name=id",
+        "-o",
+        "m.skcamel",
     )
     assert result.exit_code == 0, result.stderr
     fitted = skcamel.load(tmp_path / "m.skcamel")
@@ -170,12 +179,9 @@ def test_a_bad_file_is_named_and_nothing_is_written(refused, files, make, messag
     [
         (
             ("--test-size", "0.2"),
-            (
-                "--test-size needs all rows in memory, and several files are one table; keep a file"
-                " aside"
-            ),
+            ("--test-size needs all rows in memory"),
         ),
-        (("--labels-file", "a.parquet"), "--labels-file goes with one file that fits into memory"),
+        (("--labels-file", "a.parquet"), "files that are read in batches hold their labels"),
         (
             ("--max-memory", "much"),
             "a number of bytes, or text such as '1GiB', is needed, got 'much'",
@@ -196,7 +202,7 @@ def test_what_needs_all_rows_is_refused(cli, options, message):
 def test_other_files_are_read_as_a_whole_only(refused, files, data):
     for name in ("a.arff", "a.xlsx", "a.csv"):
         (files / name).touch()
-    refused(2, f"{data[0]} cannot be read in batches, and", "fit", *data, "--labels", "sea,sun")
+    refused(1, f"{data[0]}: is read as a whole only", "fit", *data, "--labels", "sea,sun")
 
 
 @pytest.mark.usefixtures("model", "small_batches")
@@ -220,23 +226,22 @@ def test_predictions_in_batches_are_those_in_one_piece(cli, model, monkeypatch, 
         2, "colour", pa.array(["violet" if k in (3, 50) else "red" for k in range(60)])
     ).append_column("y", table["x"])
     pq.write_table(table, model.parent / "new.parquet", row_group_size=25)
-    asked = ("predict", model, "new.parquet", "--probabilities", "--sets", "0.8")
+    asked = ("predict", model, "new.parquet", "--scores", "--sets", "0.8")
     whole = cli(*asked, "-o", f"whole{suffix}")
     monkeypatch.setattr("skcamel.data.batches.BATCH_ROWS", 16)
     parts = cli(*asked, "-o", f"parts{suffix}")
     assert (whole.exit_code, parts.exit_code) == (0, 0), parts.stderr
     assert "2 rows with a value of 'colour' that the fit did not see" in parts.stderr
     assert parts.stderr.replace("parts.", "whole.") == whole.stderr
-    one, other = (read_predictions(model.parent / f"{name}{suffix}") for name in ("whole", "parts"))
-    assert one[0] == other[0]
-    for key, matrix in one[1].items():
-        np.testing.assert_allclose(other[1][key], matrix, atol=1e-12)
-    if suffix == ".parquet":
-        ids = [
-            pq.read_table(model.parent / f"{name}.parquet").select(["row", "name", "labels"])
-            for name in ("whole", "parts")
-        ]
-        assert ids[0].combine_chunks().equals(ids[1].combine_chunks())
+    one, other = (read(model.parent / f"{name}{suffix}") for name in ("whole", "parts"))
+    assert len(one) == len(other) == 60
+    for mine, theirs in zip(one, other, strict=True):
+        assert mine.keys() == theirs.keys()
+        for key, value in mine.items():
+            if key.startswith("score:"):
+                assert float(value) == pytest.approx(float(theirs[key]), abs=1e-12)
+            elif not key.startswith("probability:"):
+                assert value == theirs[key]
 
 
 @pytest.mark.usefixtures("small_batches")

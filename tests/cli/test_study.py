@@ -32,7 +32,7 @@ def test_a_study_prints_its_tables_and_fills_the_folder(cli, arff):
         len([line for line in result.stderr.splitlines() if re.match(r"\d/4  made, ", line)]) == 4
     )
     with warnings.catch_warnings(action="error"):
-        same = run_study([arff], [("nn", _knn()), "br"], n_folds=2)
+        same = run_study([arff], [("nn", _knn()), "br"], preset="quick", n_folds=2)
     assert comparable(Records("DIR")) == comparable(same)
     again = cli("study", "--datasets", arff, *STUDY, "-o", "DIR")
     assert (again.exit_code, again.stderr, again.stdout) == (0, "", result.stdout)

@@ -81,7 +81,7 @@ def test_a_damaged_folder_is_one_sentence(refused, tmp_path):
 
 ENTERED = """
 import sys
-import skcamel.cli.root
+import skcamel.cli.app
 seen = set()
 def profile(frame, event, _):
     name = frame.f_globals.get("__name__", "")

@@ -11,9 +11,8 @@ from sklearn.datasets import load_svmlight_file
 
 from any_dataset import datasets, same_bits
 from skcamel import CamelClassifier, load, save
-from skcamel.cli.inputs import remember
 from skcamel.data import DataError, Dataset, read_svmlight, write_svmlight
-from skcamel.data.matching import read_rows
+from skcamel.data.matching import read_rows, remember
 
 
 @pytest.fixture

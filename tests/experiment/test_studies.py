@@ -20,7 +20,7 @@ pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[c
 from click.testing import CliRunner
 
 from skcamel import CamelClassifier
-from skcamel.cli.root import root
+from skcamel.cli.app import root
 from skcamel.data import Dataset
 from skcamel.experiment import LARGE, REGULAR, Records, compare_with_paper, get_method, summarise
 from skcamel.experiment.unit import Unit, described

@@ -23,7 +23,7 @@ import numpy as np
 import made_studies
 import tiny
 from skcamel import load, save
-from skcamel.cli.root import root, run
+from skcamel.cli.app import root, run
 
 MOST_LINES = 12  # of errors and notes, beside one line of progress for each unit of a study
 BAD_NAMES = (
@@ -67,7 +67,6 @@ VALUES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "device": (("cuda", "cpu"), ("nothing", "")),
     "preset": (("quick", "paper"), ("nothing", "")),
-    "base_url": (("https://127.0.0.1:9",), ("http://127.0.0.1", "file:///etc", "nothing")),
     "n_jobs": (("1",), ("0", "-3", "nan")),  # workers take long to come
     "test_size": (("0.25", "0.5"), ("0.001", "0.999", *BAD_NUMBERS)),
     "output": (

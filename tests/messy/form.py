@@ -195,7 +195,7 @@ def apart(key: str, labels: LabelCells) -> Form:
             return path, []
         turned = slice(None, None, -1)
         _write_text(other, frame[[key]].iloc[turned], labels(Y[turned], names))
-        return path, ["--labels-file", str(other), "--id", key]
+        return path, ["--labels-file", str(other), "--column", f"{key}=id"]
 
     return write
 
@@ -214,7 +214,7 @@ def apart_long(key: str, column: str) -> Form:
             for label in labels
         ]
         _write_text(other, pd.DataFrame(pairs[::-1], columns=[key, column]), {})
-        return path, ["--labels-file", str(other), "--id", key]
+        return path, ["--labels-file", str(other), "--column", f"{key}=id"]
 
     return write
 

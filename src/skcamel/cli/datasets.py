@@ -1,168 +1,97 @@
-"""``skcamel datasets``: list, fetch, check; each calls one public function of ``skcamel.data``."""
+"""``skcamel datasets``: list the benchmark sets, and check a data set."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from skcamel.cli import options
-from skcamel.cli.inputs import is_table, open_dataset, open_table, preparer_with, sizes
-from skcamel.cli.options import examples
-from skcamel.cli.output import print_columns, say, say_json
-from skcamel.data import DataError
+from skcamel.cli.inputs import is_table, open_columns, open_labelled
+from skcamel.cli.output import say, say_json
 from skcamel.text import one_line
 
-if TYPE_CHECKING:
-    from skcamel.data.catalogue import DatasetFacts, Place
-    from skcamel.data.checks import Finding
-    from skcamel.data.dataset import Dataset
-
-SHOWN = ("name", "n", "d", "q", "cardinality", "sparse", "in_paper", "digest", "repaired")
-CREDITS = ("reference", "licence", "terms", "defects", "sources")
+FACTS = ("name", "n", "d", "q", "cardinality", "sparse", "reference", "licence", "defects")
 
 
-@click.group(cls=options.Group, epilog=examples("skcamel datasets list"))
-def datasets() -> None:
-    """List, fetch and check data sets.
+@click.group(cls=options.Group, invoke_without_command=True)
+@options.examples("skcamel datasets list", "skcamel datasets check mine.csv --labels 'topic_*'")
+@click.pass_context
+def datasets(ctx: click.Context) -> None:
+    """List the benchmark sets, and check data sets."""
+    if ctx.invoked_subcommand is None:
+        say(ctx.get_help())
 
-    A data set is named by its name in the catalogue, or by a file: .arff (with its XML, or of
-    MEKA), .csv, .tsv, .xlsx,
-    .parquet, .jsonl, .mat, .svm, .svmlight, .txt.
-    """
 
-
-@datasets.command("list", epilog=examples("skcamel datasets list", "skcamel datasets list --json"))
-@options.data_home
+@datasets.command("list")
 @options.as_json
-def list_command(data_home: str | None, *, as_json: bool) -> None:
-    """List the benchmark sets, their sizes, and where each is found."""
+@options.examples("skcamel datasets list")
+def list_command(*, as_json: bool) -> None:
+    """List the benchmark sets, their sizes, and where each is found.
+
+    Sets are looked for in the folder that SKCAMEL_DATA names; skcamel.data.fetch_dataset downloads.
+    """
     from skcamel.data.catalogue import dataset_facts, list_datasets, whereabouts
 
-    found = [(dataset_facts(name), whereabouts(name, data_home)) for name in list_datasets()]
+    records = []
+    for name in list_datasets():
+        facts, place = dataset_facts(name), whereabouts(name)
+        found = None if place is None else str(place.folder)
+        records.append({key: getattr(facts, key) for key in FACTS} | {"found_in": found})
     if as_json:
-        say_json([_described(*each) for each in found])
+        say_json(records)
         return
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("name", "n", "d", "q", "cardinality", "available"):
-        table.add_column(
-            column, justify="left" if column in ("name", "available") else "right", no_wrap=True
-        )
-    for facts, place in found:
-        figures = (str(facts.n), str(facts.d), str(facts.q), f"{facts.cardinality:.3f}")
-        table.add_row(one_line(facts.name), *figures, one_line(_available(facts, place)))
-    Console(highlight=False, markup=False, emoji=False).print(table)
+    say(f"{'name':<18}{'rows':>6}{'features':>10}{'labels':>8}{'cardinality':>13}  found in")
+    for record in records:
+        sizes = f"{record['n']:>6}{record['d']:>10}{record['q']:>8}{record['cardinality']:>13.3f}"
+        say(f"{record['name']:<18}{sizes}  {one_line(record['found_in'] or '-')}")
 
 
-def _described(facts: DatasetFacts, place: Place | None) -> dict[str, Any]:
-    where = None if place is None else str(place.folder)
-    return {key: getattr(facts, key) for key in (*SHOWN, *CREDITS)} | {
-        "found_in": where,
-        "fetchable": facts.download is not None,
-    }
-
-
-def _available(facts: DatasetFacts, place: Place | None) -> str:
-    if place is not None:
-        return f"yes: {place.reason}"
-    if facts.download is None:
-        return "no: bring a copy"
-    return f"no: fetch {facts.name}{' --yes' if facts.terms else ''}"
-
-
-@datasets.command(
-    epilog=examples("skcamel datasets fetch emotions", "skcamel datasets fetch rcv1-s1 --yes")
-)
-@click.argument("name")
-@click.option("--yes", is_flag=True, help="Accept the terms of use, where some apply (rcv1).")
-@click.option(
-    "--cache",
-    type=options.OutputFolder(),
-    help="Folder to fill; default: SKCAMEL_CACHE, or the cache folder of this platform.",
-)
-@click.option("--base-url", metavar="URL", help="A mirror of raw.githubusercontent.com, https.")
-def fetch(name: str, cache: str | None, base_url: str | None, *, yes: bool) -> None:
-    """Download a benchmark set into the cache; source, licence status and reference are shown first."""
-    from skcamel.data.catalogue import GITHUB, TermsError, dataset_facts, fetch_dataset
-
-    say(dataset_facts(name).notice, err=True)
-    try:
-        dataset = fetch_dataset(name, yes=yes, cache=cache, base_url=base_url or GITHUB)
-    except TermsError as error:
-        raise click.UsageError(
-            f"Terms apply to {name}; if you accept them, run: skcamel datasets fetch {name} --yes"
-        ) from error
-    say(f"{dataset.name}: {sizes(dataset)}; in {one_line(str(Path(dataset.source).parent))}")
-
-
-@datasets.command(
-    epilog=examples(
-        "skcamel datasets check yeast", "skcamel datasets check mine.csv --labels 'topic_*'"
-    )
-)
-@click.argument("name_or_file")
-@options.dataset_options
-@options.table_options
+@datasets.command()
+@click.argument("data", metavar="FILE")
+@options.labels
+@options.labels_file
+@options.columns
+@options.text_encoder
 @options.as_json
+@options.examples(
+    "skcamel datasets check mine.csv --labels 'topic_*'", "skcamel datasets check yeast"
+)
 @click.pass_context
-def check(ctx: click.Context, name_or_file: str, *, as_json: bool, **how: Any) -> None:
-    """Look for defects: labels among the features, test rows that are in the training part, constant or duplicate labels, and more.
+def check(ctx: click.Context, data: str, *, as_json: bool, **choices: Any) -> None:
+    """Look for defects, and show what a fit makes of each column.
 
-    Of a table it also tells what a fit would make of each column; without --labels that alone.
-
-    Exit code 1 where an error or a warning is found, else 0.
+    Defects are labels among the features, copies of rows, test rows in the training part, constant
+    or duplicate labels, unreadable cells and more. Without --labels a table is checked for its
+    columns alone. Exit code 1 where an error or a warning is found, else 0.
     """
     from skcamel.data.checks import check_dataset
 
-    of_table = {key: how.pop(key) for key in (*options.OF_TABLES, "labels_file")}
-    told: list[tuple[str, str, str]] = []
-    if is_table(name_or_file):
-        told, dataset = _prepared(name_or_file, how["labels"], of_table)
+    if is_table(data) and choices["labels"] is None and choices["labels_file"] is None:
+        columns, findings = open_columns(data, choices), []
     else:
-        dataset = open_dataset(name_or_file, **how)
-    findings: list[Finding] = [] if dataset is None else check_dataset(dataset)
+        source = open_labelled(data, choices)
+        findings = check_dataset(source.dataset_of_numbers())
+        columns = source.columns()
     if as_json:
-        columns = [dict(zip(("column", "kind", "detail"), words, strict=True)) for words in told]
         found = [asdict(finding) for finding in findings]
-        say_json({"columns": columns, "findings": found} if told else found)
+        say_json({"columns": columns, "findings": found} if columns else found)
     else:
-        if told:
-            print_columns(told)
-        if dataset is not None:
-            say(
-                "\n".join(one_line(str(finding)) for finding in findings)
-                or f"Nothing found in {sizes(dataset)}."
-            )
+        print_columns(columns)
+        for finding in findings:
+            say(one_line(str(finding)))
+        if not columns and not findings:
+            say("Nothing found.")
     ctx.exit(int(any(finding.severity != "info" for finding in findings)))
 
 
-def _prepared(
-    source: str, labels: str | None, of_table: dict[str, Any]
-) -> tuple[list[tuple[str, str, str]], Dataset | None]:
-    """What a fit would make of each column of a table; and with labels its rows."""
-    from skcamel.data.dataset import Dataset
-    from skcamel.data.tables import read_columns
-
-    labels_file = of_table.pop("labels_file")
-    preparer = preparer_with(of_table).set_params(scaling="none")
-    try:
-        if labels is None and labels_file is None:
-            return (
-                preparer.fit(read_columns(source)).describe(),
-                None,
-            )
-        table = open_table(source, preparer, labels=labels, labels_file=labels_file)
-        X = preparer.fit(table.columns, table.Y).transform(table.columns)
-    except DataError:
-        raise
-    except ValueError as error:
-        raise DataError(str(error), path=source) from error
-    return preparer.describe(), Dataset(
-        X, table.Y, preparer.get_feature_names_out(), table.labels.names, name=table.name
-    )
+def print_columns(columns: Sequence[Mapping[str, str]], most: int | None = None) -> None:
+    """Write what becomes of each column of a table: its name, its kind, and details."""
+    width = min(max([len(one_line(each["column"])) for each in columns], default=0), 30)
+    for each in columns[:most]:
+        name, detail = one_line(each["column"]), one_line(each["detail"])
+        say(f"  {name:<{width}}  {each['kind']:<8}  {detail}".rstrip())
+    if most is not None and len(columns) > most:
+        say(f"  … {len(columns) - most} more; 'skcamel datasets check' lists all.")

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from skcamel.cli.inputs import open_model, rows_for
-from skcamel.cli.options import as_json, data_home, examples, model_file, rows_file
+from skcamel.cli import options
+from skcamel.cli.inputs import label_names_of, open_model, rows_for
 from skcamel.cli.output import note, say, say_json
-from skcamel.predictions import explained, reasons, worth_showing
 from skcamel.text import count, one_line
 
-if TYPE_CHECKING:
-    from skcamel.camel.explanation import Explanation
+CELL = 40  # characters of a cell on the screen
+BAR = 20  # characters of the longest bar
 
 
-@click.command(
-    epilog=examples(
-        "skcamel explain mine.skcamel new.csv --row 3",
-        "skcamel explain mine.skcamel new.csv --row 3 --label sea --label sun --top 10",
-        "skcamel explain mine.skcamel new.csv --row 3 --no-features",
-        "skcamel explain yeast.skcamel yeast --row 1 --json",
-    )
-)
-@model_file
-@rows_file
+@click.command()
+@options.model_file
+@options.rows_file
 @click.option(
     "--row",
     type=click.IntRange(min=1),
@@ -39,145 +31,120 @@ if TYPE_CHECKING:
     "labels",
     multiple=True,
     metavar="NAME",
-    help="A label to explain, may be repeated. Default: those predicted.",
+    help="A label to explain, may be repeated.  [default: those predicted]",
 )
 @click.option(
     "--top",
     type=click.IntRange(min=0),
     default=5,
     show_default=True,
-    help="How many pushes of other labels, and columns, to list.",
+    help="How many labels and columns to list.",
 )
-@click.option(
-    "--features/--no-features",
-    default=None,
-    help="Whether to list what each column of FILE adds. Default: unless it takes long.",
+@options.text_encoder
+@options.as_json
+@options.examples(
+    "skcamel explain mine.skcamel new.csv --row 3",
+    "skcamel explain mine.skcamel new.csv --row 3 --label sea --top 10",
 )
-@data_home
-@as_json
 def explain(
     model: str,
     file: str,
     row: int,
     labels: tuple[str, ...],
     top: int,
-    data_home: str | None,
+    text_encoder: str | None,
     *,
-    features: bool | None,
     as_json: bool,
 ) -> None:
-    """Explain the scores of one row, by labels and by columns.
+    """Explain the scores of one row of FILE, by labels and by columns.
 
     A score is that of the average training row, plus the label's own part, plus what every other
-    label pushes up or down; a
-    label is predicted where its score exceeds its threshold. The same score is also that where no
-    column is known, plus what each
-    column adds.
+    label pushes up or down. A label is predicted where its score exceeds its threshold. The same
+    score is also that where no column is known, plus what each column adds.
     """
     from skcamel.camel.explanation import LEARNED, LEGEND
     from skcamel.data.pipeline import final, source_names
-    from skcamel.data.text import shortened
+    from skcamel.predictions import explained, reasons, worth_showing
 
-    whole = open_model(model)
-    fitted: Any = final(whole)
-    names = [str(name) for name in fitted.label_names_]
-    places = {name: j for j, name in reversed([*enumerate(names)])}  # of equal names the first
-    if unknown := [label for label in labels if label not in places]:
-        raise click.UsageError(
-            f"--label {unknown[0]}: the model has no such label; it has {shortened(names, 12)}."
-        )
-    rows = rows_for(whole, file, data_home=data_home, truth=False)
+    pipeline = open_model(model, text_encoder)
+    estimator: Any = final(pipeline)
+    names = label_names_of(pipeline)
+    for label in labels:
+        if label not in names:
+            raise click.UsageError(f"--label {label}: the model has no such label.")
+    rows = rows_for(pipeline, file)
     if row > rows.X.shape[0]:
         raise click.UsageError(f"--row {row}: {file} has {rows.X.shape[0]} rows.")
-    from skcamel.checks import names_compared
-
-    with names_compared():
-        shown = rows.X[row - 1 : row]
-        sources = None if whole is fitted else source_names(whole, shown)
-        explanation, why = explained(fitted, shown, sources, features=features)
+    X = rows.X[row - 1 : row]
+    sources = None if pipeline is estimator else source_names(pipeline, X)
+    explanation, why = explained(estimator, X, sources)
     if why:
-        note(f"{why}; --features lists it." if features is None and not why.endswith(".") else why)
-    figures = [
-        reasons(explanation, 0, j, top)
-        for j in [places[label] for label in labels] or worth_showing(explanation, 0)
-    ]
-    learned = LEARNED[fitted.correlation]
-    if as_json:
-        predicted = [
-            name
-            for name, score, cut in zip(names, explanation.scores[0], explanation.thresholds)
-            if score > cut
-        ]
-        say_json({"row": row, "labels": predicted, "correlation": learned, "explanation": figures})
-        return
-    if getattr(fitted, "alpha_", getattr(fitted, "alpha", None)) == 0:
-        note("alpha is 0 in this model, so labels do not push each other.")
+        note(why)
+    shown = [names.index(label) for label in labels] or worth_showing(explanation, 0)
+    figures = [reasons(explanation, 0, j, top) for j in shown]
+    predicted = explanation.scores[0] > explanation.thresholds
     cells = {} if rows.table is None else rows.table.slice(row - 1, 1).to_pylist()[0]
-    _print(row, file, figures, explanation, cells)
+    ids = {name: values[row - 1] for name, values in rows.ids.items()}
+    learned = LEARNED[estimator.correlation]
+    if as_json:
+        listed = [name for name, yes in zip(names, predicted, strict=True) if yes]
+        say_json(
+            {"row": row, **ids, "labels": listed, "correlation": learned, "explanation": figures}
+        )
+        return
+    title = "".join(f", {one_line(name)} {one_line(value)}" for name, value in ids.items())
+    say(f"Row {row} of {one_line(file)}{title}: {predicted.sum()} of {len(names)} labels predicted")
+    for figure in figures:
+        _print_label(figure, cells)
     say(f"\nLabel correlation learned {learned}. {LEGEND}")
 
 
-def _print(
-    row: int,
-    file: str,
-    figures: list[dict[str, Any]],
-    explanation: Explanation,
-    cells: Mapping[str, object],
-) -> None:
+def _print_label(figure: Mapping[str, Any], cells: Mapping[str, object]) -> None:
+    """Write why a row got the score of one label."""
     from skcamel.camel.explanation import seen_and_expected
 
-    predicted = int((explanation.scores[0] > explanation.thresholds).sum())
-    say(f"Row {row} of {one_line(file)}: {predicted} of {len(explanation.base)} labels predicted")
-    for figure in figures:
-        lines = [("average row", figure["base"], ""), ("own part", figure["own"], "")]
-        for push in figure["pushes"]:
-            shown = seen_and_expected(
-                push["seen"], push["expected"], contradicts=push["against_the_data"]
-            )
-            lines.append((f"push of {push['label']}", push["push"], shown))
-        if figure["number_of_other_pushes"]:
-            lines.append(
-                (f"push of {figure['number_of_other_pushes']} more", figure["other_pushes"], "")
-            )
-        verdict = "predicted" if figure["predicted"] else "not predicted"
-        sign = ">" if figure["predicted"] else "<="
-        say(
-            f"\n{one_line(figure['label'])}: {verdict}, as score {figure['score']:+.3f} {sign}"
-            f" threshold {figure['cut']:+.3f}"
-        )
-        _print_parts([*lines, ("= score", figure["score"], None)])
-        if "columns" in figure:
-            lines = [("no column known", figure["no_column"], "")]
-            lines += [
-                (f"column {part['column']}", part["value"], _cell(cells, part["column"]))
-                for part in figure["columns"]
-            ]
-            if figure["number_of_other_columns"]:
-                lines.append(
-                    (
-                        count(figure["number_of_other_columns"], "more column"),
-                        figure["other_columns"],
-                        "",
-                    )
-                )
-            say("  The same score by column:")
-            _print_parts(lines)
+    verdict = "predicted" if figure["predicted"] else "not predicted"
+    sign = ">" if figure["predicted"] else "<="
+    score = f"score {figure['score']:+.3f} {sign} threshold {figure['threshold']:+.3f}"
+    say(f"\n{one_line(figure['label'])}: {verdict}, as {score}")
+    parts: list[tuple[str, float, str]] = [
+        ("average row", figure["base"], ""),
+        ("own part", figure["own"], ""),
+    ]
+    for push in figure["pushes"]:
+        against = push["against_the_data"]
+        seen = seen_and_expected(push["seen"], push["expected"], contradicts=against)
+        parts.append((f"push of {push['label']}", push["push"], seen))
+    if figure["number_of_other_pushes"]:
+        rest = f"push of {figure['number_of_other_pushes']} more"
+        parts.append((rest, figure["other_pushes"], ""))
+    _print_parts(parts)
+    say(f"  {'= score':<16}  {figure['score']:+8.3f}")
+    if "columns" not in figure:
+        return
+    parts = [("no column known", figure["no_column"], "")]
+    for part in figure["columns"]:
+        shown = _cell(cells, part["column"])
+        parts.append((f"column {part['column']}", part["value"], shown))
+    if figure["number_of_other_columns"]:
+        rest = count(figure["number_of_other_columns"], "more column")
+        parts.append((rest, figure["other_columns"], ""))
+    say("  The same score by column:")
+    _print_parts(parts)
 
 
 def _cell(cells: Mapping[str, object], name: str) -> str:
     """What a cell of a table holds, in one short line; nothing for rows of other files."""
     if name not in cells:
         return ""
-    text = "a gap" if cells[name] in (None, "") else one_line(str(cells[name]))
-    return text if len(text) <= 40 else f"{text[:39]}…"
+    text = "missing" if cells[name] in (None, "") else one_line(str(cells[name]))
+    return text if len(text) <= CELL else f"{text[: CELL - 1]}…"
 
 
-def _print_parts(lines: Sequence[tuple[str, float, str | None]]) -> None:
-    """Names, values with a bar, and remarks; a total, whose remark is None, has no bar."""
-    width = max([16, *(len(one_line(name)) for name, _, _ in lines)])
-    largest = max([1e-300, *(abs(value) for _, value, shown in lines if shown is not None)])
-    for name, value, shown in lines:
-        bar = (
-            "" if shown is None else ("+" if value > 0 else "-") * round(20 * abs(value) / largest)
-        )
-        say(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar:<20} {shown or ''}".rstrip())
+def _print_parts(parts: Sequence[tuple[str, float, str]]) -> None:
+    """Write names, values with a bar, and remarks."""
+    width = max([16, *(len(one_line(name)) for name, _, _ in parts)])
+    largest = max([1e-300, *(abs(value) for _, value, _ in parts)])
+    for name, value, remark in parts:
+        bar = ("+" if value > 0 else "-") * round(BAR * abs(value) / largest)
+        say(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar:<{BAR}} {remark}".rstrip())

@@ -1,101 +1,75 @@
-"""``skcamel fit``: a labelled file ► a model file, with its hyper-parameters chosen inside the training rows."""
+"""``skcamel fit``: a labelled file ► a model file, with settings chosen by leave-one-out."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import reduce
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from skcamel.cli import options
-from skcamel.cli.inputs import (
-    LabelledTable,
-    checked_labels,
-    is_table,
-    open_labelled,
-    prepare,
-    preparer_with,
-    remember,
-    told_unknown,
-)
-from skcamel.cli.options import examples
-from skcamel.cli.output import bars, note, print_columns, say, say_json, words_beside
-from skcamel.presets import PRESETS
+from skcamel.cli.datasets import print_columns
+from skcamel.cli.evaluate import print_metrics
+from skcamel.cli.inputs import Labelled, groups_of, missing_share, open_batches, open_labelled
+from skcamel.cli.output import bars, note, say, say_json
+from skcamel.files import check_writable, is_stream
 from skcamel.text import count, file_size, one_line, sampled_words
 
-if TYPE_CHECKING:
-    import numpy as np
-
-    from skcamel.camel.stream import Batches
-    from skcamel.data.batches import ParquetFiles
-    from skcamel.data.labels import Labels
-    from skcamel.data.preparer import Differences, TablePreparer
+SHOWN_COLUMNS = 20
 
 
-@click.command(
-    epilog=examples(
-        "skcamel fit yeast -o yeast.skcamel",
-        "skcamel fit mine.csv --labels 'topic_*' --preset best --scoring macro_f1 --test-size 0.25",
-        "skcamel fit tickets.xlsx --labels tags --text subject,body --drop internal_note",
-        "skcamel fit patients.csv --labels-file diagnoses.csv --id patient",
-        "skcamel fit 2024.parquet 2025.parquet --labels 'topic_*' --max-memory 2GiB -o"
-        " topics.skcamel",
-        "skcamel fit large.parquet --labels 'topic_*' --landmarks 2000 --max-memory 4GiB",
-    )
-)
+@click.command()
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
-@options.output_file(
-    options.OutputFile(), "Model file to write.  [default: NAME.skcamel in this folder]"
-)
-@options.dataset_options
+@options.labels
+@options.labels_file
+@options.columns
+@options.groups
+@options.preset()
 @click.option(
-    "--preset",
-    type=click.Choice(tuple(PRESETS)),
-    default="quick",
-    show_default=True,
-    help=(
-        "How much is tried: quick (3 representations, tuned thresholds), paper (as printed), best"
-        " (12 representations combined, tuned thresholds; about 12 times as long as paper)."
-    ),
-)
-@click.option(
-    "--scoring",
+    "--metric",
     type=click.Choice(options.METRICS),
+    default="average_precision",
+    show_default=True,
     metavar="METRIC",
-    help=f"Metric that decides: {', '.join(options.METRICS)}.  [default: average_precision]",
+    help=f"What decides: {', '.join(options.METRICS)}.",
 )
 @click.option(
     "--threshold",
     metavar="RULE",
-    help="Of the scores: zero, micro_f1, macro_f1, hamming_loss (tuned for it) or a number.",
+    help="zero, micro_f1, macro_f1, hamming_loss (tuned for it) or a number.",
 )
-@options.solver_options
+@click.option(
+    "--miss-cost",
+    type=click.FloatRange(0, min_open=True),
+    metavar="COST",
+    help="How many times as bad a miss is as a false alarm, in place of --threshold.",
+)
+@options.landmarks
+@options.max_memory
 @click.option(
     "--test-size",
-    type=options.Number(0, 1, min_open=True, max_open=True),
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
     metavar="SHARE",
     help="Share of rows to keep out of the fit and evaluate on.",
 )
-@options.table_options
-@click.option(
-    "--random-state",
-    type=options.SEED,
-    default=0,
-    show_default=True,
-    help="Seed of whatever is drawn.",
-)
-@options.force
+@options.text_encoder
+@options.seed
+@options.output_file("Model file to write.  [default: NAME.skcamel in this folder]")
+@click.option("--force", is_flag=True, help="Overwrite a file that exists.")
 @options.as_json
+@options.examples(
+    "skcamel fit tickets.csv --labels tags --test-size 0.25",
+    "skcamel fit mine.csv --labels 'topic_*' --preset best --column paid=number",
+    "skcamel fit 2024.parquet 2025.parquet --labels 'topic_*' --max-memory 2GiB -o topics.skcamel",
+)
 def fit(
     data: tuple[str, ...],
-    output: str | None,
     preset: str,
+    groups: str | None,
     test_size: float | None,
-    random_state: int,
+    output: str | None,
     *,
     force: bool,
     as_json: bool,
@@ -103,219 +77,66 @@ def fit(
 ) -> None:
     """Learn from labelled DATA and write a model file.
 
-    DATA is a labelled file or the name of a benchmark set.
+    DATA is a table (CSV, TSV, Excel, Parquet, JSON lines, - for standard input), another labelled
+    file (ARFF, svmlight, Matlab), or the name of a benchmark set. 'skcamel datasets check DATA'
+    shows what becomes of each column. Missing labels are legal: the fit learns from the others.
 
-    CAMEL chooses its hyper-parameters by exact leave-one-out, which also estimates how good the
-    model is. With --test-size
-    the model is fitted on the other rows alone.
-
-    DATA may be a table as people keep it (CSV, TSV, Excel, Parquet, JSON lines, - for standard
-    input), with words, dates, text and
-    gaps; 'skcamel datasets check DATA' tells what becomes of each column. Gaps among the labels are
-    unknown labels: the fit learns from
-    the others.
+    CAMEL chooses its settings by exact leave-one-out, which also estimates how good the model is.
+    With --test-size the model is fitted on the other rows alone.
 
     Several Parquet files with the same columns are one table. They are read in batches, as is a
-    single one with --max-memory: columns are
-    prepared from a sample of the rows, and the fit sums up all rows (solver "landmark"). Their
-    labels must be complete.
+    single one with --max-memory; their labels must be complete.
     """
-    from skcamel.memory import as_bytes
-    from skcamel.model_file import save
-
-    how = {key: choices.pop(key) for key in options.HOW_READ}
-    of_table = {key: choices.pop(key) for key in (*options.OF_TABLES, "labels_file")}
-    given = {key: value for key, value in choices.items() if value is not None}
-    if output is not None:
-        _check_output(Path(output), force=force)
-    model = _estimator(preset, given, random_state)
-    max_memory = as_bytes(given["max_memory"]) if "max_memory" in given else None
-    reason = _why_in_batches(data, max_memory)
-    if reason:
-        _check_batches(reason, test_size)
-        model.set_params(solver="landmark")
+    path = Path(output) if output else None
+    if path is not None:
+        _check_free(path, force=force)
+    model = _estimator(preset, choices)
+    if len(data) > 1 and groups is not None:
+        raise click.UsageError("--groups needs all rows in memory; give one file.")
     with bars() as bar:
-        if reason:
-            source, preparer = _open_files(data, of_table, how["labels"], random_state)
-        else:
-            source, preparer = open_labelled(data[0], how, of_table)
-        path = Path(output or f"{source.name or 'model'}.skcamel")
-        _check_output(path, force=force)
-        train, test = _parts(source.Y, test_size, random_state)
+        source = open_batches(data, choices) or open_labelled(data[0], choices, groups)
+        path = path or Path(f"{source.name or 'model'}.skcamel")
+        _check_free(path, force=force)
+        train, test = _parts(source, test_size, groups, choices["seed"])
         if not as_json:
-            model.callback = _told_to(bar)
+            model.callback = _progress(bar)
         started = time.perf_counter()
-        whole = _fitted(model, source, preparer, train, preset)
+        whole = _fitted(model, source, preset, train, groups_of(source, groups, train))
         seconds = time.perf_counter() - started
     model.callback = None
+    from skcamel.model_file import save
+
     save(whole, path)
-    rows = source.files.n_rows if isinstance(source, FiledTable) else len(train)
-    facts: dict[str, Any] = {
-        "model": str(path),
-        "class": type(model).__name__,
-        "rows": rows,
-        "in_batches": bool(reason),
-    }
-    facts |= _facts(model, source, preparer, test)
+    facts: dict[str, Any] = {"model": str(path), "class": type(model).__name__}
+    facts |= _data_facts(model, source, len(train))
+    facts |= _choice(model)
+    if test is not None:
+        facts |= _tested(whole, source, test)
     facts |= {"fit_seconds": seconds, "model_bytes": path.stat().st_size}
-    with words_beside(str(path)):
-        say_json(facts) if as_json else _print(facts, ", ".join(data))
-
-
-@dataclass(frozen=True)
-class FiledTable(LabelledTable):
-    """A table in Parquet files that are read in batches: its columns and labels are those of a sample."""
-
-    files: ParquetFiles
-    all_labels: Labels
-
-    def batches(self, preparer: TablePreparer, differences: list[Differences]) -> Batches:
-        """All rows, prepared, for a fit by sums; how the rows of the last pass differ from the sample goes into `differences`."""
-        import numpy as np
-        from scipy import sparse
-
-        from skcamel.arrays import canonical
-        from skcamel.camel.landmark import Block
-        from skcamel.camel.stream import Batches
-
-        signs = np.where(self.all_labels.Y > 0, 1, -1).astype(np.int8)
-
-        def read() -> Iterator[Block]:
-            differences.clear()
-            for X, first, found in self.files.prepared(preparer, self.all_labels):
-                differences.append(found)
-                rows = canonical(X) if sparse.issparse(X) else X
-                yield Block(rows, signs[first : first + rows.shape[0]], None, first)
-
-        return Batches(read, self.all_labels.names, len(preparer.source_columns_))
-
-
-def _why_in_batches(data: Sequence[str], max_memory: int | None) -> str:
-    """Why files are to be read in batches; "" where one file is read as a whole."""
-    from skcamel.data.batches import is_parquet
-
-    if len(data) == 1:
-        in_batches = max_memory is not None and is_parquet(data[0]) and is_table(data[0])
-        return "--max-memory asks for it" if in_batches else ""
-    for file in data:
-        if not is_parquet(file):
-            raise click.UsageError(
-                f"{file} cannot be read in batches, and several files are one table; write them as"
-                " Parquet."
-            )
-    return "several files are one table"
-
-
-def _open_files(
-    data: Sequence[str], of_table: Mapping[str, Any], labels: str | None, seed: int
-) -> tuple[FiledTable, TablePreparer]:
-    """Files as one table to be read in batches, and what will prepare it."""
-    from skcamel.data.batches import opened
-    from skcamel.data.labels import Labels, without
-
-    of_table = dict(of_table)
-    if of_table.pop("labels_file") is not None:
-        raise click.UsageError(
-            "--labels-file goes with one file that fits into memory; write the labels into the"
-            " files."
-        )
-    preparer = preparer_with(of_table)
-    files = opened(data)
-    found = files.labels(checked_labels(labels, data[0]))
-    sample, rows = files.sample(seed=seed)
-    known = Labels(found.names, found.Y[rows], found.columns)
-    return FiledTable(without(sample, found.columns), known, data[0], files, found), preparer
-
-
-def _check_batches(reason: str, test_size: float | None) -> None:
-    """Say that files are read in batches, and refuse what does not go together with it."""
-    if test_size is not None:
-        raise click.UsageError(
-            f"--test-size needs all rows in memory, and {reason}; keep a file aside, and use"
-            " 'skcamel evaluate'."
-        )
-    note(f"rows are read in batches and summed up by landmarks: {reason}.")
-
-
-def _fit_in_batches(model: Any, source: FiledTable, preparer: TablePreparer) -> None:
-    """Fit on all rows of files, and say how they differ from the sample."""
-    differences: list[Differences] = []
-    model.fit(source.batches(preparer, differences), None)
-    n, n_rows = len(source.columns), source.files.n_rows
-    if n < n_rows:
-        preparer.sampled_ = (n, n_rows)
-    for said in reduce(lambda first, second: first.plus(second), differences).notes("sample"):
-        note(f"{said}.")
-
-
-def _parts(
-    Y: np.ndarray, test_size: float | None, random_state: int
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Rows to fit on, and rows to keep out of the fit."""
-    import numpy as np
-
-    from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
-
-    if test_size is None:
-        return np.arange(len(Y)), None
-    splitter = MultilabelStratifiedShuffleSplit(1, test_size=test_size, random_state=random_state)
-    return next(splitter.split(Y, np.asarray(Y)))
-
-
-def _fitted(
-    model: Any, source: Any, preparer: TablePreparer | None, train: np.ndarray, preset: str
-) -> Any:
-    """Fit on some rows; a table is prepared first, and a preset has representations of its own for prepared words."""
-    if preparer is None:
-        model.fit(source.X[train], source.labels[train])
-        remember(model, source)
-        return model
-    from skcamel.data.matching import LABEL_COLUMNS
-    from skcamel.data.pipeline import LabelPipeline
-    from skcamel.presets import PREPARED
-
-    X, has_words = prepare(preparer, source, train)
-    if has_words:
-        model.set_params(representations=PREPARED[preset])
-    if isinstance(source, FiledTable):
-        _fit_in_batches(model, source, preparer)
+    if as_json:
+        say_json(facts)
     else:
-        model.fit(X, source.Y[train])
-    setattr(model, LABEL_COLUMNS, source.labels.columns)
-    return LabelPipeline([("prepare", preparer), ("classify", model)])
+        _print(facts, source)
 
 
-def _told_to(bar: Callable[[str, int, int], None]) -> Callable[[Any], None]:
-    def tell(step: Any) -> None:
-        bar("candidates", step.done, step.total)
-
-    return tell
-
-
-def _check_output(path: Path, *, force: bool) -> None:
+def _check_free(path: Path, *, force: bool) -> None:
     """Before anything is learned: a fit can take long."""
-    from skcamel.files import check_writable, is_stream
-
     check_writable(path)
     if path.exists() and not force and not is_stream(path):
         raise click.UsageError(f"{path} exists already; choose another name by -o, or add --force.")
 
 
-def _estimator(preset: str, given: dict[str, Any], random_state: int) -> Any:
-    """An estimator whose parameters are checked now: reading the data can take long."""
+def _estimator(preset: str, choices: Mapping[str, Any]) -> Any:
+    """An estimator, of which wrong parameters are refused before the data is read."""
     from skcamel.camel.classifier_cv import CamelClassifierCV
 
-    parameters = options.solver_parameters(given)
-    if "threshold" in given:
-        parameters["threshold"] = _number_or_word(given["threshold"])
-    if "scoring" in given:
-        parameters["scoring"] = given["scoring"]
-    model = CamelClassifierCV.from_preset(preset, random_state=random_state, **parameters)
-    try:
-        model._checked_grid()
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
-    return model
+    parameters = options.solver_parameters(choices)
+    if choices["threshold"] is not None:
+        parameters["threshold"] = _number_or_word(choices["threshold"])
+    if choices["miss_cost"] is not None:
+        parameters["miss_cost"] = choices["miss_cost"]
+    parameters |= {"scoring": choices["metric"], "random_state": choices["seed"]}
+    return CamelClassifierCV.from_preset(preset, **parameters)
 
 
 def _number_or_word(text: str) -> float | str:
@@ -325,128 +146,172 @@ def _number_or_word(text: str) -> float | str:
         return text
 
 
-def _facts(
-    model: Any, source: Any, preparer: TablePreparer | None, test: np.ndarray | None
-) -> dict[str, Any]:
-    """What came of a fit."""
-    from skcamel.data.dataset import known_share
-    from skcamel.data.matching import LEFT_OUT
+def _parts(source: Labelled, test_size: float | None, groups: str | None, seed: int) -> Any:
+    """Rows to fit on, and rows to keep out of the fit; groups stay on one side."""
+    import numpy as np
+    from sklearn.model_selection import GroupShuffleSplit
+
+    from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
+
+    n = source.Y.shape[0]
+    if test_size is None:
+        return np.arange(n), None
+    if source.files is not None:
+        raise click.UsageError(
+            "--test-size needs all rows in memory; leave a file out, and use 'skcamel evaluate'."
+        )
+    if groups is not None:
+        of_rows = groups_of(source, groups)
+        splitter = GroupShuffleSplit(1, test_size=test_size, random_state=seed)
+        return next(splitter.split(source.Y, groups=of_rows))
+    stratified = MultilabelStratifiedShuffleSplit(1, test_size=test_size, random_state=seed)
+    return next(stratified.split(source.Y, np.asarray(source.Y)))
+
+
+def _fitted(model: Any, source: Labelled, preset: str, train: Any, groups: Any) -> Any:
+    """Fit on some rows; a table is prepared first, and words have representations of their own."""
+    from skcamel.data.matching import LABEL_COLUMNS, remember
+    from skcamel.data.pipeline import LabelPipeline
+    from skcamel.presets import PREPARED
+
+    if source.preparer is None:
+        model.fit(source.rows(train), source.Y[train], groups=groups)
+        remember(model, source.dataset)
+        return model
+    X, has_words = source.prepared(train)
+    if has_words:
+        model.set_params(representations=PREPARED[preset])
+    if source.files is None:
+        model.fit(X, source.Y[train], groups=groups)
+    else:
+        model.set_params(solver="landmark")
+        _fit_in_batches(model, source)
+    setattr(model, LABEL_COLUMNS, source.label_columns)
+    return LabelPipeline([("prepare", source.preparer), ("classify", model)])
+
+
+def _fit_in_batches(model: Any, source: Labelled) -> None:
+    """Fit on all rows of files, and say how they differ from the sample."""
+    from skcamel.data.batches import fit_batches
+
+    differences = fit_batches(model, source.files, source.all_labels, source.preparer)
+    n, n_rows = source.Y.shape[0], source.files.n_rows
+    if n < n_rows:
+        source.preparer.sampled_ = (n, n_rows)
+    for remark in differences.notes("sample"):
+        note(f"{remark}.")
+
+
+def _progress(bar: Callable[[str, int, int], None]) -> Callable[[Any], None]:
+    def show(step: Any) -> None:
+        bar("candidates", step.done, step.total)
+
+    return show
+
+
+def _tested(whole: Any, source: Labelled, test: Any) -> dict[str, Any]:
+    """The seven metrics of rows that the fit has not seen."""
+    from skcamel.data.pipeline import outputs
     from skcamel.metrics import evaluate
 
-    facts: dict[str, Any] = {"features": int(model.n_features_in_), "labels": source.Y.shape[1]}
-    known = known_share(source.Y)
-    facts |= {"known": known} if known < 1 else {}
-    if preparer is None:
-        facts["dropped"] = list(source.dropped)
-    else:
-        facts["dropped"] = [name for name, kind in preparer.kinds_.items() if kind in LEFT_OUT]
-        facts |= {"sampled": list(preparer.sampled_)} if hasattr(preparer, "sampled_") else {}
-        facts["columns"] = [
-            dict(zip(("column", "kind", "detail"), told, strict=True))
-            for told in preparer.describe()
-        ]
-    facts |= _searched(model)
-    if test is not None:
-        outputs = model.outputs(
-            source.X[test] if preparer is None else preparer.transform(source.columns.take(test))
-        )
-        facts |= {
-            "test_rows": len(test),
-            "test": evaluate(source.Y[test], outputs.scores, outputs.decisions),
-        }
+    found = outputs(whole, source.rows(test))
+    figures = evaluate(source.Y[test], found.scores, found.decisions)
+    return {"test_rows": len(test), "test": figures}
+
+
+def _data_facts(model: Any, source: Labelled, n_fitted: int) -> dict[str, Any]:
+    """What was fitted on."""
+    rows = n_fitted if source.files is None else source.files.n_rows
+    facts: dict[str, Any] = {"rows": rows, "features": int(model.n_features_in_)}
+    facts["labels"] = source.Y.shape[1]
+    facts["missing"] = missing_share(source.Y)
+    facts["in_batches"] = source.files is not None
+    if source.preparer is not None:
+        facts["columns"] = source.columns()
     return facts
 
 
-def _searched(model: Any) -> dict[str, Any]:
+def _choice(model: Any) -> dict[str, Any]:
     """What a search chose, and how good it says that is."""
-    from skcamel.camel.explanation import training_size
-
+    solver = model.weighted_members()[0][1].solver_
     facts = {
         "scoring": model.scoring_,
         "candidates": len(model.cv_results_["params"]),
         "params": model.best_params_,
         "threshold": model.threshold,
-        "estimated_by": "leave-one-out" if isinstance(model.cv, str) else f"{model.cv} folds",
-        "estimate": model.estimate_ if hasattr(model, "estimate_") else _mean_of_folds(model),
+        "estimated_by": "leave-one-out",
+        "estimate": model.estimate_,
+        "solver": solver,
     }
-    if summed := training_size(model)[1] if hasattr(model, "weighted_members") else "":
-        facts |= {"solved_by": summed, "judged_rows": model.n_judged_}
+    if solver != "spectral":
+        facts["judged_rows"] = model.n_judged_
     return facts
 
 
-def _mean_of_folds(model: Any) -> dict[str, float]:
-    """The seven metrics of the chosen candidate."""
-    from skcamel.metrics import LOSSES
-
-    means = {
-        name: float(model.cv_results_[f"mean_test_{name}"][model.best_index_])
-        for name in options.METRICS
-    }
-    return {
-        name: (-mean if name in LOSSES else mean) + 0.0 for name, mean in means.items()
-    }  # no -0
-
-
-def _print(facts: dict[str, Any], source: str) -> None:
-    from skcamel.cli.evaluate import print_metrics
-
+def _print(facts: Mapping[str, Any], source: Labelled) -> None:
     rows = facts["rows"] + facts.get("test_rows", 0)
-    columns = facts.get("columns")
-    width = f"{len(columns)} columns" if columns else f"{facts['features']} features"
-    say(f"{one_line(source)}: {rows} rows, {width}, {facts['labels']} labels")
-    if "known" in facts:
-        say(f"{told_unknown(facts['known'])}; the fit and the figures use the others.")
-    if "sampled" in facts:
-        say(sampled_words(*facts["sampled"]))
-    if columns:
-        print_columns([tuple(told.values()) for told in columns], most=20)
-    _print_choice(facts)
-    if "solved_by" in facts:
+    width = (
+        f"{len(facts['columns'])} columns"
+        if "columns" in facts
+        else f"{facts['features']} features"
+    )
+    say(f"{one_line(source.source)}: {rows:,} rows, {width}, {facts['labels']} labels")
+    _note_copies(source)
+    if missing := facts["missing"]:
         say(
-            f"Solved by sums over rows, with {facts['solved_by']}; thresholds and estimates come"
-            f" from {count(facts['judged_rows'], 'row')}."
+            f"{missing:.2%} of the label entries are missing; the fit and the figures use the others."
         )
+    if hasattr(source.preparer, "sampled_"):
+        say(sampled_words(*source.preparer.sampled_))
+    if "columns" in facts:
+        print_columns(facts["columns"], most=SHOWN_COLUMNS)
+    _print_choice(facts)
+    if "judged_rows" in facts:
+        judged = count(facts["judged_rows"], "row")
+        say(f"Solver {facts['solver']}; thresholds and estimates come from {judged}.")
     figures = {facts["estimated_by"]: facts["estimate"]}
     if "test" in facts:
         figures[f"{facts['test_rows']:,} test rows"] = facts["test"]
     say()
     print_metrics(figures)
     if "test" not in facts:
-        cure = (
-            "other rows by 'skcamel evaluate' give" if facts["in_batches"] else "--test-size gives"
-        )
         say(
-            f"  The same rows chose the model, so this estimate is slightly optimistic; {cure} one"
-            " that is not."
+            "  The same rows chose the model, so this estimate is slightly optimistic; "
+            "--test-size gives one that is not."
         )
     model = one_line(facts["model"])
-    on = f" on {facts['rows']:,} rows" if "test" in facts else ""
-    say(
-        f"\nFitted{on} in {facts['fit_seconds']:.1f} s; wrote {model}"
-        f" ({file_size(facts['model_bytes'])})"
-    )
+    size = file_size(facts["model_bytes"])
+    seconds = f"{facts['fit_seconds']:.1f} s"
+    say(f"\nFitted on {facts['rows']:,} rows in {seconds}; wrote {model} ({size})")
     say(f"Next:  skcamel predict {model} NEW.csv -o predictions.csv")
     say(f"       skcamel explain {model} NEW.csv --row 1")
     say(f"       skcamel evaluate {model} LABELLED.csv")
 
 
-def _print_choice(facts: dict[str, Any]) -> None:
+def _note_copies(source: Labelled) -> None:
+    """Copies of rows flatter every estimate."""
+    import numpy as np
+
+    kinds = source.copies()
+    copies = len(kinds) - len(np.unique(kinds))
+    if copies:
+        what = count(copies, "row is a copy", "rows are copies")
+        note(f"{what} of another row, which flatters every estimate; see --groups copies.")
+
+
+def _print_choice(facts: Mapping[str, Any]) -> None:
     params = facts["params"]
+    threshold = f"threshold={facts['threshold']}"
     if "members" in params:
         say(f"Combined by leave-one-out, of {facts['candidates']} candidates:")
-        for weight, own in zip(params["weights"], params["members"], strict=True):
-            say(
-                f"  {weight:.2f} x {own['scaling']} {own['kernel']}  alpha={own['alpha']:g} "
-                f" lambda2={own['lambda2']:g}"
-            )
-        say(f"  threshold={facts['threshold']}")
+        for weight, member in zip(params["weights"], params["members"], strict=True):
+            setting = f"alpha={member['alpha']:g}  lambda2={member['lambda2']:g}"
+            say(f"  {weight:.2f} x {member['scaling']} {member['kernel']}  {setting}")
+        say(f"  {threshold}")
         return
-    chosen = "  ".join(
-        f"{key}={value:g}" if isinstance(value, float | int) else f"{key}={value}"
-        for key, value in params.items()
-    )
-    say(
-        f"Chosen of {facts['candidates']} candidates by {facts['scoring']}"
-        f" ({facts['estimated_by']}):"
-    )
-    say(f"  {chosen}  threshold={facts['threshold']}")
+    chosen = []
+    for name, value in params.items():
+        chosen.append(f"{name}={value:g}" if isinstance(value, float | int) else f"{name}={value}")
+    by = f"{facts['scoring']} ({facts['estimated_by']})"
+    say(f"Chosen of {facts['candidates']} candidates by {by}:")
+    say(f"  {'  '.join(chosen)}  {threshold}")

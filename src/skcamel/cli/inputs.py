@@ -1,9 +1,7 @@
-"""The data sets, tables and models that the commands read, and how a file is matched with what a model expects."""
+"""What the commands read: labelled files, and rows for a model."""
 
 from __future__ import annotations
 
-import csv
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,239 +9,253 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from skcamel.cli.options import kinds_of
 from skcamel.cli.output import note
 from skcamel.data import DataError
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from skcamel.data.dataset import Dataset, NamedLabels
+    from skcamel.data.batches import ParquetFiles
+    from skcamel.data.dataset import Dataset
     from skcamel.data.labels import Labels
     from skcamel.data.matching import Rows
     from skcamel.data.preparer import TablePreparer
 
+COPIES = "copies"  # rows that are equal, as groups
 
-@dataclass(frozen=True)
-class LabelledTable:
-    """The columns of a table file that are no labels, and its labels."""
 
-    columns: Any  # pyarrow.Table
-    labels: Labels
+@dataclass
+class Labelled:
+    """A labelled file or benchmark set, and how its columns become numbers."""
+
     source: str
+    dataset: Dataset
+    preparer: TablePreparer | None  # None where the features are numbers
+    label_columns: tuple[str, ...] = ()
+    files: ParquetFiles | None = None  # of which the data set is a sample
+    all_labels: Labels | None = None  # of the files
 
     @property
     def name(self) -> str:
-        """The name of the file without its suffixes."""
-        from skcamel.data.text import stem
-
-        return "" if self.source == "-" else stem(self.source)
+        """The name of the data set, or of the file without its suffixes."""
+        return self.dataset.name
 
     @property
-    def Y(self) -> NamedLabels:  # noqa: N802 - as a Dataset has it
-        """Labels as `fit` takes them, (n, q): int64, or float64 with NaN where some are unknown."""
-        from skcamel.data.dataset import NamedLabels
-        from skcamel.data.matching import whole_if_known
+    def Y(self) -> Any:  # noqa: N802 - as a Dataset has it
+        """Labels with their names, (n, q), NaN where missing."""
+        return self.dataset.labels
 
-        return NamedLabels.of(whole_if_known(self.labels.Y), self.labels.names)
+    def prepared(self, rows: np.ndarray | None = None) -> tuple[Any, bool]:
+        """Fit the preparer on some rows, or all; these rows as numbers, and whether they must not be scaled.
 
+        Plain numbers are left as they are: a search knows more ways to scale them.
+        """
+        X, Y = self.rows(rows), self.Y if rows is None else self.Y[rows]
+        if self.preparer is None:
+            return X, False
+        try:
+            self.preparer.fit(X, Y)
+            return self.preparer.transform(X), self.preparer.scaling_ == "rank"
+        except ValueError as error:
+            raise DataError(str(error), path=self.source) from error
 
-def is_catalogue_name(name_or_file: str) -> bool:
-    """Whether a benchmark set is meant; a file without suffix is of no known format, so it never is."""
-    from skcamel.data.catalogue import list_datasets
+    def rows(self, rows: np.ndarray | None) -> Any:
+        """Some rows of the features as they were read, or all."""
+        X = self.dataset.X
+        if rows is None:
+            return X
+        return X[rows] if self.preparer is None else X.take(rows)
 
-    path = Path(name_or_file)
-    try:
-        is_file, is_folder = path.exists(), path.is_dir()  # a pipe is a file too
-    except (OSError, ValueError) as error:
-        raise click.UsageError(
-            f"{name_or_file}: {getattr(error, 'strerror', None) or error}."
-        ) from error
-    if name_or_file.lower() in list_datasets():
-        if is_file and not is_folder:
-            note(
-                f"{name_or_file} is taken as the benchmark set, not as the file of that name; give"
-                " the file a suffix, such as .csv."
-            )
-        return True
-    if not name_or_file:
-        raise click.UsageError(
-            "The name of a data set is empty; give a file, or a name that 'skcamel datasets list'"
-            " shows."
-        )
-    if is_folder and (path.suffix or len(path.parts) != 1):
-        raise click.UsageError(f"{name_or_file} is a folder; give a file.")
-    if not is_file and (path.suffix or len(path.parts) > 1):
-        raise click.UsageError(
-            f"{name_or_file}: there is no such file; 'skcamel datasets list' shows the sets that"
-            " have a name."
-        )
-    return not is_file or is_folder  # a misspelt name: the catalogue says which are near
+    def ids(self) -> dict[str, list[str]]:
+        """The columns that name the rows; known once the preparer is fitted."""
+        from skcamel.data.matching import ids_of
 
+        return {} if self.preparer is None else ids_of(self.preparer, self.dataset.X)
 
-def is_table(name_or_file: str) -> bool:
-    """Whether a table file is meant, or standard input, which is taken as one."""
-    from skcamel.data.sources import format_of
+    def columns(self) -> list[dict[str, str]]:
+        """What becomes of each column; known once the preparer is fitted."""
+        if self.preparer is None:
+            return []
+        described = self.preparer.describe()
+        return [
+            {"column": name, "kind": kind, "detail": detail} for name, kind, detail in described
+        ]
 
-    return name_or_file == "-" or (
-        not is_catalogue_name(name_or_file) and format_of(name_or_file) == "table"
-    )
+    def dataset_of_numbers(self) -> Dataset:
+        """The whole data set, its columns as numbers."""
+        from skcamel.data.dataset import Dataset
 
+        X, _ = self.prepared()
+        if self.preparer is None:
+            return self.dataset
+        names = self.preparer.get_feature_names_out()
+        return Dataset(X, self.Y, names, self.dataset.label_names, name=self.name)
 
-def open_dataset(
-    name_or_file: str, *, labels: str | None, xml: str | None, data_home: str | None
-) -> Dataset:
-    """Open a catalogue name or a file; what looks like a file (it exists, or has a suffix or a separator) is one."""
-    from skcamel.data.catalogue import load_dataset
-    from skcamel.data.sources import format_of, read_dataset
+    def copies(self) -> np.ndarray:
+        """A number for each row, the same for rows with equal features."""
+        from skcamel.data.dataset import row_kinds
 
-    by_name = is_catalogue_name(name_or_file)
-    kind = "set" if by_name else format_of(name_or_file)
-    if labels is not None and kind != "table":
-        raise click.UsageError(
-            f"--labels names columns of a table; {name_or_file} says itself what its labels are."
-        )
-    if xml is not None and kind != "arff":
-        raise click.UsageError(f"--xml is the label file of an ARFF file; {name_or_file} is none.")
-    if by_name:
-        return load_dataset(name_or_file, data_home)
-    return read_dataset(
-        name_or_file,
-        xml=xml,
-        labels=checked_labels(labels, name_or_file) if kind == "table" else None,
-    )
+        return row_kinds(self.dataset.X)
 
 
-def preparer_with(of_table: Mapping[str, Sequence[str]]) -> TablePreparer:
-    """What prepares a table, with the options that overrule its cells."""
-    from skcamel.data.preparer import TablePreparer
+def open_labelled(data: str, choices: Mapping[str, Any], groups: str | None = None) -> Labelled:
+    """Open a benchmark set or a labelled file.
 
-    return TablePreparer().set_params(
-        **{key: column_names(value, f"--{key}") for key, value in of_table.items()}
-    )
-
-
-def open_table(
-    source: str, preparer: TablePreparer, *, labels: str | None, labels_file: str | None
-) -> LabelledTable:
-    """Read a table file as a preparer wants it, with labels that are columns of it or come from a second file."""
+    `choices` are the options ``--labels``, ``--labels-file``, ``--column`` and ``--text-encoder``.
+    """
+    if not is_table(data):
+        for option in ("labels", "labels_file", "columns"):
+            if choices[option]:
+                name = "--column" if option == "columns" else f"--{option.replace('_', '-')}"
+                raise click.UsageError(f"{name} is about the columns of a table; {data} is none.")
+        dataset = _named(data) if is_catalogue_name(data) else _read(data)
+        return Labelled(data, dataset, None)
+    from skcamel.data.dataset import Dataset
     from skcamel.data.labels import join_labels, take_labels
     from skcamel.data.tables import read_columns
 
-    columns = read_columns(source)
-    if labels_file is None:
-        return LabelledTable(*take_labels(columns, checked_labels(labels, source), source), source)
-    if len(preparer.id) != 1:
-        raise click.UsageError(
-            "--labels-file is joined by the column that names the rows in both files; name it by"
-            " --id."
-        )
-    other = read_columns(labels_file)
-    found = join_labels(columns, preparer.id[0], other, source, labels_file, labels)
-    return LabelledTable(*found, source)
-
-
-def open_labelled(
-    data: str, how: dict[str, Any], of_table: dict[str, Any]
-) -> tuple[Dataset | LabelledTable, TablePreparer | None]:
-    """A labelled file or benchmark set, and for a table what will prepare it."""
-    if is_table(data):
-        of_table = dict(of_table)
-        labels_file = of_table.pop("labels_file")
-        preparer = preparer_with(of_table)
-        return open_table(data, preparer, labels=how["labels"], labels_file=labels_file), preparer
-    if unfit := [key for key, value in of_table.items() if value]:
-        raise click.UsageError(
-            f"--{unfit[0].replace('_', '-')} is about the columns of a table; {data} is none."
-        )
-    dataset = open_dataset(data, **how)
-    _check_dataset(dataset, data)
-    return dataset, None
-
-
-def prepare(
-    preparer: TablePreparer, table: LabelledTable, rows: np.ndarray | None = None
-) -> tuple[Any, bool]:
-    """Fit a preparer on some rows of a table, or on all: these rows prepared, and whether they hold more than numbers.
-
-    Numbers alone are not scaled: a search knows more ways to do that.
-    """
-    columns, Y = (
-        (table.columns, table.Y) if rows is None else (table.columns.take(rows), table.Y[rows])
-    )
-    try:
-        preparer.set_params(scaling="auto").fit(columns, Y)
-    except ValueError as error:
-        raise DataError(str(error), path=table.source) from error
-    return preparer.transform_with_differences(columns)[0], preparer.scaling_ == "rank"
-
-
-def told_unknown(known: float) -> str:
-    """Say how many label entries are unknown, given the share of the known ones."""
-    return f"{100 * (1 - known):.2g} % of the label entries are unknown"
-
-
-def checked_labels(labels: str | None, source: str) -> str:
-    """The label columns of a table, which must be named."""
-    if labels is None:
-        raise click.UsageError(
-            f"{source}: a table does not say which columns are labels; name them by --labels, as"
-            " --help explains."
-        )
-    if not labels.strip('", '):
-        raise click.UsageError("--labels is empty; name at least one column.")
-    return labels
-
-
-def column_names(given: Sequence[str], option: str) -> list[str]:
-    """Names in all uses of an option, separated by commas; those with a comma stand in double quotes."""
-    try:
-        names = [
-            name.strip()
-            for name in (
-                cell for record in csv.reader(given, skipinitialspace=True) for cell in record
+    preparer = _preparer(choices, groups)
+    table = read_columns(data)
+    labels = choices["labels"]
+    if choices["labels_file"] is not None:
+        if len(preparer.id) != 1:
+            raise click.UsageError(
+                "--labels-file is joined by the column that names the rows in both files; name it"
+                " by --column NAME=id."
             )
-            if name.strip()
-        ]
-    except csv.Error as error:  # an end of line, or a name longer than any
+        other = read_columns(choices["labels_file"])
+        joined = (other, data, choices["labels_file"], labels)
+        rest, found = join_labels(table, preparer.id[0], *joined)
+    elif labels is None:
         raise click.UsageError(
-            f"{option} cannot be read ({error}); put names with commas or ends of line in double"
-            " quotes."
-        ) from error
-    if given and not names:
-        raise click.UsageError(f"{option} is empty; name at least one column.")
-    return names
+            f"{data}: a table does not say which columns are labels; name them by --labels."
+        )
+    else:
+        rest, found = take_labels(table, labels, data)
+    dataset = Dataset(rest, found.Y, label_names=found.names, name=_stem(data), source=data)
+    return Labelled(data, dataset, preparer, found.columns)
 
 
-def sizes(dataset: Dataset) -> str:
-    """Rows, features and labels in words."""
-    return f"{dataset.n} rows, {dataset.d} features, {dataset.q} labels"
-
-
-def remember(model: Any, dataset: Dataset) -> None:
-    """Keep with a model what is needed to read another file as this one was read."""
+def open_columns(data: str, choices: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What becomes of each column of a table without labels."""
     import numpy as np
 
-    from skcamel.data.matching import REMEMBERED
+    from skcamel.data.dataset import Dataset
+    from skcamel.data.tables import read_columns
 
-    names = np.array(dataset.feature_names, dtype=object)
-    for own in (model, *getattr(model, "members_", ())):
-        own.feature_names_in_ = names  # a frame in Python is compared with them
-    known = {
-        "features": dataset.feature_names,
-        "categories": dict(dataset.categories),
-        "dropped": dataset.dropped,
-    }
-    if dataset.zero_based is not None:
-        known["zero_based"] = dataset.zero_based
-    setattr(model, REMEMBERED, known)
+    table = read_columns(data)
+    found = Labelled(data, Dataset(table, np.zeros((len(table), 1))), _preparer(choices))
+    found.prepared()
+    return found.columns()
 
 
-def open_model(path: str) -> Any:
+def open_batches(data: Sequence[str], choices: Mapping[str, Any]) -> Labelled | None:
+    """Parquet files as one table to be read in batches; None where one file is read as a whole."""
+    from skcamel.data.batches import is_parquet, opened
+    from skcamel.data.dataset import Dataset
+    from skcamel.data.labels import without
+
+    one_in_batches = choices["max_memory"] is not None and is_parquet(data[0])
+    if len(data) == 1 and not one_in_batches:
+        return None
+    files = opened(data)
+    if choices["labels_file"] is not None or choices["labels"] is None:
+        raise click.UsageError("files that are read in batches hold their labels: use --labels.")
+    labels = files.labels(choices["labels"])
+    sample, rows = files.sample(seed=choices["seed"])
+    table = without(sample, labels.columns)
+    dataset = Dataset(table, labels.Y[rows], label_names=labels.names, name=_stem(data[0]))
+    source = ", ".join(data)
+    found = Labelled(source, dataset, _preparer(choices), labels.columns, files, labels)
+    note("rows are read in batches, and summed up by landmarks.")
+    return found
+
+
+def _preparer(choices: Mapping[str, Any], groups: str | None = None) -> TablePreparer:
+    from skcamel.data.preparer import TablePreparer
+
+    kinds = kinds_of(choices["columns"])
+    named = [name for names in kinds.values() for name in names]
+    if groups not in (None, COPIES, *named):
+        kinds.setdefault("id", []).append(str(groups))
+    encoder = encoder_of(choices["text_encoder"])
+    return TablePreparer(**kinds, scaling="auto", text_encoder=encoder)
+
+
+def encoder_of(name: str | None) -> Any:
+    """The text encoder that ``--text-encoder module:factory`` makes."""
+    if name is None:
+        return None
+    from skcamel.data.encoders import import_encoder
+
+    return import_encoder(name)
+
+
+def groups_of(source: Labelled, groups: str | None, rows: np.ndarray | None = None) -> Any:
+    """The group of each row, of some rows or all: equal values of a column, or equal rows."""
+    if groups is None:
+        return None
+    import numpy as np
+
+    if groups == COPIES:
+        found = source.copies()
+    elif source.preparer is None or groups not in source.dataset.X.column_names:
+        raise click.UsageError(f"--groups {groups}: {source.source} has no such column.")
+    else:
+        cells = source.dataset.X.column(groups).to_pylist()
+        found = np.unique([str(cell) for cell in cells], return_inverse=True)[1]
+    return found if rows is None else found[rows]
+
+
+def is_catalogue_name(data: str) -> bool:
+    """Whether a benchmark set is meant; a file without suffix is of no known format."""
+    from skcamel.data.catalogue import list_datasets
+
+    path = Path(data)
+    if data.lower() in list_datasets():
+        return True
+    if path.is_dir():
+        raise click.UsageError(f"{data} is a folder; give a file.")
+    if not path.exists() and path.suffix:
+        raise click.UsageError(f"{data}: there is no such file.")
+    return not path.exists()  # a misspelt name: the catalogue says which are near
+
+
+def is_table(data: str) -> bool:
+    """Whether a table is meant; standard input is taken as one."""
+    from skcamel.data.sources import format_of
+
+    return data == "-" or (not is_catalogue_name(data) and format_of(data) == "table")
+
+
+def _named(name: str) -> Dataset:
+    from skcamel.data.catalogue import load_dataset
+
+    return load_dataset(name)
+
+
+def _read(path: str) -> Dataset:
+    from skcamel.data.matching import check_complete
+    from skcamel.data.sources import read_dataset
+
+    dataset = read_dataset(path)
+    check_complete(dataset.X, dataset.feature_names, path)
+    return dataset
+
+
+def _stem(path: str) -> str:
+    from skcamel.data.text import stem
+
+    return "" if path == "-" else stem(path)
+
+
+def open_model(path: str, text_encoder: str | None = None) -> Any:
     """Load a model of label matrices: an estimator, or a Pipeline that ends in one."""
     from skcamel.data.pipeline import final
     from skcamel.model_file import ModelFileError, load
 
-    model = load(path)
+    model = load(path, text_encoder=encoder_of(text_encoder))
     if getattr(final(model), "_target", "matrix") != "matrix":
         raise ModelFileError(
             f"{path} was fitted on one column of classes, not on labels; use it from Python."
@@ -251,63 +263,57 @@ def open_model(path: str) -> Any:
     return model
 
 
-def rows_for(
-    model: Any,
-    name_or_file: str,
-    *,
-    data_home: str | None,
-    truth: bool,
-    allow_missing: bool = False,
-) -> Rows:
-    """Rows of a file or benchmark set as the estimator of a model wants them; notes say what was not used."""
+def label_names_of(model: Any) -> list[str]:
+    """Names of the labels of a model."""
+    from skcamel.data.pipeline import final
+
+    return [str(name) for name in final(model).label_names_]
+
+
+def rows_for(model: Any, data: str, *, truth: bool = False, allow_missing: bool = False) -> Rows:
+    """Rows of a file or benchmark set as a model wants them; notes say how they differ from the fit."""
     from skcamel.data.matching import match, read_rows
 
-    if name_or_file != "-" and is_catalogue_name(name_or_file):
-        from skcamel.data.catalogue import load_dataset
-
-        rows = match(model, load_dataset(name_or_file, data_home), name_or_file, truth=truth)
+    if data != "-" and is_catalogue_name(data):
+        rows = match(model, _named(data), data, truth=truth)
     else:
-        rows = read_rows(model, name_or_file, truth=truth, allow_missing=allow_missing)
-    for said in rows.notes(name_or_file):
-        note(said)
+        rows = read_rows(model, data, truth=truth, allow_missing=allow_missing)
+    for remark in rows.notes(data):
+        note(remark)
     return rows
 
 
-def rows_in_batches(
-    model: Any, name_or_file: str, *, data_home: str | None, allow_missing: bool
-) -> Iterator[Rows]:
-    """The same as :func:`rows_for` without the truth; a large Parquet table comes in batches, and the notes after the last."""
+def rows_in_batches(model: Any, data: str, *, allow_missing: bool) -> Iterator[Rows]:
+    """The same; a large Parquet table comes in batches, and the notes after the last."""
     from skcamel.data.batches import BATCH_ROWS, is_parquet, opened
     from skcamel.data.matching import match, preparer_of
 
-    in_batches = is_parquet(name_or_file) and is_table(name_or_file)
-    files = opened([name_or_file]) if in_batches and preparer_of(model) is not None else None
+    files = opened([data]) if preparer_of(model) and is_parquet(data) and is_table(data) else None
     if files is None or files.n_rows <= BATCH_ROWS:
-        yield rows_for(
-            model, name_or_file, data_home=data_home, truth=False, allow_missing=allow_missing
-        )
+        yield rows_for(model, data, allow_missing=allow_missing)
         return
-    rows: Rows | None = None
-    total: Any = None
+    total = None
     for batch in files.batches():
-        rows = match(model, batch.table, name_or_file, allow_missing=allow_missing)
-        total = rows.differences if total is None else total.plus(rows.differences)
+        rows = match(model, batch.table, data, allow_missing=allow_missing)
         yield rows
-    if rows is not None:
-        for said in rows._replace(differences=total).notes(name_or_file):
-            note(said)
+        if total is not None:
+            differences = total.differences.plus(rows.differences)
+            rows = rows._replace(differences=differences)
+        total = rows._replace(X=None, ids={}, table=None)
+    for remark in total.notes(data) if total is not None else ():
+        note(remark)
 
 
-def _check_dataset(dataset: Dataset, source: str) -> None:
-    from skcamel.data.matching import check_complete
+def sets_of(outputs: Any, confidence: float) -> np.ndarray:
+    """Prediction sets, int8 (n, q); an error of usage where the model has none."""
+    try:
+        return outputs.sets(confidence)
+    except (AttributeError, ValueError) as error:
+        raise click.UsageError(f"{error} Or leave out --sets.") from error
 
-    if both := set(dataset.feature_names) & set(dataset.label_names):
-        raise DataError(
-            f"{min(both)!r} is the name of a feature and of a label; rename one.", path=source
-        )
-    often = Counter(dataset.feature_names)
-    if twice := [name for name in dataset.categories if often[name] > 1]:
-        raise DataError(
-            f"two columns are called {twice[0]!r}, one of them holds text; rename one.", path=source
-        )
-    check_complete(dataset.X, dataset.feature_names, source)
+
+def missing_share(Y: Any) -> float:
+    """The share of missing labels."""
+    import numpy as np
+
+    return float(np.isnan(np.asarray(Y, dtype=float)).mean())

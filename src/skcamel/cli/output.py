@@ -1,140 +1,53 @@
-"""What the commands print and how they end: safe text, JSON, bars, an output that takes no more, and signals.
-
-Loads no other library, because a signal may come at any moment. Each becomes a KeyboardInterrupt,
-so that code that
-reads, writes or waits can clean up; the exit code is 128 plus its number.
-"""
+"""What the commands print and write: safe text, JSON, progress, and records as a table."""
 
 from __future__ import annotations
 
-import errno
+import csv
 import io
 import json
-import os
-import signal
+import math
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from typing import IO, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any
 
-from skcamel.files import is_stream
-from skcamel.text import one_line, printable
+from skcamel.files import whole_file
+from skcamel.text import one_line, plain_cell, printable
 
-SIGNALS = [
-    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
-]
-AGAIN = 0.05  # seconds until a signal that was lost comes again
-IMPATIENT = 3  # signals after which the program ends without cleaning up
-INTERRUPTED = 128 + signal.SIGINT
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")  # what write_records writes
+BATCH = 10_000  # records of a group of rows of Parquet
 
-_came: list[int] = []
-_watched: list[int] = []
-_over = False
-
-
-class OutputLost(BaseException):  # nobody may catch it as an error and go on
-    """Standard output takes no more; `errno` says why."""
-
-    def __init__(self, error: OSError) -> None:
-        self.errno = error.errno
-        super().__init__(f"standard output: {error.strerror or error}.")
-
-
-class Stream(io.TextIOBase):
-    """Standard output or error as the commands see it.
-
-    Characters that its encoding lacks become escapes. `stream` is None if it was closed when the
-    program began. If text cannot be
-    written, `OutputLost` is raised; notes and errors, which are not `required`, are dropped.
-    """
-
-    def __init__(self, stream: IO[str] | None, *, required: bool) -> None:
-        self.stream = stream
-        self.required = required
-
-    @property
-    def encoding(self) -> str:  # pyrefly: ignore[bad-override]
-        """Of the stream beneath."""
-        return getattr(self.stream, "encoding", None) or "utf-8"
-
-    def isatty(self) -> bool:
-        """Whether it is a terminal."""
-        return self.stream is not None and self.stream.isatty()
-
-    def fileno(self) -> int:
-        """Of the stream beneath."""
-        if self.stream is None:
-            raise io.UnsupportedOperation("fileno")
-        return self.stream.fileno()
-
-    def write(self, text: str) -> int:
-        """Write all of it, or end the command."""
-        if not isinstance(text, str):
-            raise TypeError("text is wanted")  # click asks so whether it may write bytes
-        if text:
-            with self._ending():
-                if self.stream is None:
-                    raise OSError(errno.EBADF, "It is closed")
-                self.stream.write(
-                    text.encode(self.encoding, "backslashreplace").decode(self.encoding)
-                )
-        return len(text)
-
-    def flush(self) -> None:
-        """Hand over what is buffered."""
-        if self.stream is not None:
-            with self._ending():
-                self.stream.flush()
-
-    @contextmanager
-    def _ending(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            with suppress(OSError):  # what is buffered would fail again at exit, with a traceback
-                os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
-            if self.required:
-                raise OutputLost(error) from error
-
-
-@contextmanager
-def streams() -> Iterator[None]:
-    """Run with standard output and error as `Stream`."""
-    with (
-        redirect_stdout(Stream(sys.stdout, required=True)),
-        redirect_stderr(Stream(sys.stderr, required=False)),
-    ):
-        yield
-        sys.stdout.flush()
+Record = Mapping[str, Any]  # of a row: text, numbers, lists of text, or None
 
 
 def say(text: str = "", *, err: bool = False) -> None:
-    """Write text and an end of line to standard output or error; control characters but line feeds become escapes."""
+    """Write text and an end of line; control characters become escapes."""
     (sys.stderr if err else sys.stdout).write(f"{printable(text)}\n")
 
 
+def note(text: str) -> None:
+    """Write a note, which is not part of the result, to standard error."""
+    say(f"Note: {one_line(text)}", err=True)
+
+
 def say_json(value: object) -> None:
-    """Write a value as JSON, with null for numbers that are not finite, and escapes for control characters."""
-    from skcamel.experiment.records import jsonable
-
-    lines = json.dumps(jsonable(value, lambda _: None), indent=1, ensure_ascii=False).split("\n")
-    hand_over(
-        "\n".join(
-            line if line.isprintable() else "".join(map(_json_letter, line)) for line in lines
-        )
-        + "\n"
-    )
+    """Write a value as JSON, with null for numbers that are not finite."""
+    sys.stdout.write(json.dumps(_plain(value), indent=1) + "\n")
 
 
-def _json_letter(letter: str) -> str:
-    return (
-        letter
-        if letter.isprintable()
-        else f"\\u{ord(letter):04x}"
-        if ord(letter) < 2**16
-        else json.dumps(letter)[1:-1]
-    )
+def _plain(value: Any) -> Any:
+    """Mappings, lists, text and finite numbers of Python alone."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if hasattr(value, "tolist"):  # of numpy
+        return _plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def hand_over(text: str) -> None:
@@ -142,122 +55,106 @@ def hand_over(text: str) -> None:
     sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
-def note(text: str) -> None:
-    """Write a note, which is not part of the result, to stderr."""
-    say(f"Note: {one_line(text)}", err=True)
-
-
-@contextmanager
-def words_beside(*outputs: str | None) -> Iterator[None]:
-    """Redirect stdout to stderr if an output is a device or pipe, which may be stdout itself."""
-    if any(output is not None and is_stream(output) for output in outputs):
-        with redirect_stdout(sys.stderr):
-            yield
-    else:
-        yield
-
-
 @contextmanager
 def bars() -> Iterator[Callable[[str, int, int | None], None]]:
-    """Progress on stderr, if that is a terminal: call what is yielded with a name, how much is done, and of how much."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    """Progress on standard error, if that is a terminal.
 
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
+    Call what is yielded with a name, how much is done, and of how much.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     console = Console(stderr=True)
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as shown:
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as shown:
         tasks: dict[str, Any] = {}
 
         def update(name: str, done: int, total: int | None) -> None:
             if name not in tasks:
                 tasks[name] = shown.add_task(one_line(name), total=total)
-            elif done < shown.tasks[shown.task_ids.index(tasks[name])].completed:
-                shown.reset(
-                    tasks[name]
-                )  # the next of several passes: time left is that of this one
             shown.update(tasks[name], completed=done, total=total)
 
         yield update
 
 
-class Stopped(Exception):  # noqa: N818 an ending, no error
-    """A signal ended the command; the message says what is left."""
+def write_records(records: Iterable[Record], path: str | None) -> None:
+    """Write records as the suffix of a file says, or as CSV to standard output.
 
-
-class Signalled(KeyboardInterrupt):
-    """A signal came. After a plain KeyboardInterrupt inside `exec`, Python would kill itself at exit even if it was handled."""
-
-
-def watch() -> None:
-    """Handle the signals that are not ignored; only in the program, never for a caller in Python."""
-    for number in SIGNALS:
-        if (
-            signal.getsignal(number) is not signal.SIG_IGN
-        ):  # nohup, or a shell that started us in the background
-            signal.signal(number, _stop)
-            _watched.append(number)
-    sys.unraisablehook = _quietly
-    _occupy_standard_streams()
-
-
-def exit_code() -> int | None:
-    """128 plus the number of the signal that came first, or None."""
-    return 128 + _came[0] if _came else None
-
-
-def finish() -> None:
-    """Ignore signals from now on: the program is ending."""
-    global _over  # noqa: PLW0603 a signal handler has no other place
-    _over = True
-    for number in _watched:
-        signal.signal(number, signal.SIG_IGN)  # also while Python shuts down
-
-
-def _stop(number: int, _: object) -> None:
-    if _over:
+    A file appears whole or not at all. No cell of CSV or TSV is a formula. Lists of text are joined
+    by semicolons there.
+    """
+    if path is None:
+        _write_separated(records, sys.stdout, ",")
         return
-    _came.append(number)
-    if len(_came) >= IMPATIENT:
-        os._exit(128 + _came[0])
-    raise Signalled
+    suffix = Path(path).suffix.lower()
+    with whole_file(path) as file:
+        if suffix == ".parquet":
+            _write_parquet(records, file)
+            return
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")
+        if suffix == ".jsonl":
+            text.writelines(f"{_line(record)}\n" for record in records)
+        elif suffix == ".json":
+            _write_array(records, text)
+        else:
+            _write_separated(records, text, "\t" if suffix == ".tsv" else ",")
+        text.flush()
+        text.detach()
 
 
-def _quietly(unraisable: sys.UnraisableHookArgs) -> None:
-    """Send a signal again a moment later if it came inside a destructor or callback, where it is lost."""
-    if not (_came and isinstance(unraisable.exc_value, KeyboardInterrupt)):
-        sys.__unraisablehook__(unraisable)
-    elif not _over:
-        again = threading.Timer(AGAIN, os.kill, (os.getpid(), _came.pop()))
-        again.daemon = True
-        again.start()
+def _line(record: Record) -> str:
+    return json.dumps(_plain(record), ensure_ascii=False)
 
 
-def _occupy_standard_streams() -> None:
-    """Open /dev/null for each closed standard stream, or the next file would get its number and what C code prints."""
-    descriptor = 0
-    while descriptor <= 2:
-        descriptor = os.open(os.devnull, os.O_RDWR)
-    os.close(descriptor)
+def _write_array(records: Iterable[Record], file: Any) -> None:
+    separator = "[\n"
+    for record in records:
+        file.write(separator + _line(record))
+        separator = ",\n"
+    file.write("\n]\n")
 
 
-def print_columns(told: Sequence[tuple[str, ...]], most: int | None = None) -> None:
-    """Write what becomes of each column of a table, a line each: its name, its kind, and details."""
-    shown = [tuple(map(one_line, words)) for words in told[:most]]
-    width = min(max(len(name) for name, _, _ in shown), 30)
-    for name, kind, detail in shown:
-        say(f"  {name:<{width}}  {kind:<8}  {detail}".rstrip())
-    if len(shown) < len(told):
-        say(f"  … {len(told) - len(shown)} more; 'skcamel datasets check' lists all.")
+def _write_separated(records: Iterable[Record], file: Any, separator: str) -> None:
+    writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+    for number, record in enumerate(records):
+        if not number:
+            writer.writerow([plain_cell(name) for name in record])
+        writer.writerow([_cell(value) for value in record.values()])
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        line = io.StringIO()
+        csv.writer(line, delimiter=";", lineterminator="").writerow(value)
+        return plain_cell(line.getvalue() if any(value) else "")
+    return plain_cell(str(value))
+
+
+def _write_parquet(records: Iterable[Record], file: Any) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    records = iter(records)
+    first = next(records)
+    batch = [first]
+    schema = pyarrow.schema([(name, _arrow_type(value)) for name, value in first.items()])
+    with parquet.ParquetWriter(file, schema) as writer:
+        for record in chain(records, [None]):
+            if record is None or len(batch) == BATCH:
+                writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
+                batch = []
+            if record is not None:
+                batch.append(record)
+
+
+def _arrow_type(value: Any) -> Any:
+    import pyarrow
+
+    if isinstance(value, list):
+        return pyarrow.list_(pyarrow.string())
+    if value is None or isinstance(value, int):
+        return pyarrow.int64()
+    return pyarrow.float64() if isinstance(value, float) else pyarrow.string()

@@ -7,22 +7,16 @@ from pathlib import Path
 
 import click
 
+from skcamel.cli import options
 from skcamel.cli.inputs import open_model
-from skcamel.cli.options import Number, examples, model_file, need
-from skcamel.cli.output import Stopped, note, say
+from skcamel.cli.output import note, say
 from skcamel.text import count, one_line
 
 TOKEN = "SKCAMEL_TOKEN"  # noqa: S105 the name of a variable, not its value
 
 
-@click.command(
-    epilog=examples(
-        "skcamel serve mine.skcamel                        # then open http://127.0.0.1:8000",
-        """curl http://127.0.0.1:8000/predict -H 'Content-Type: application/json' -d '{"rows": [{"price": 3}]}'""",
-        "SKCAMEL_TOKEN=$(cat secret) skcamel serve mine.skcamel --host 0.0.0.0",
-    )
-)
-@model_file
+@click.command()
+@options.model_file
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -38,7 +32,7 @@ TOKEN = "SKCAMEL_TOKEN"  # noqa: S105 the name of a variable, not its value
 )
 @click.option(
     "--timeout",
-    type=Number(min=0.001),
+    type=click.FloatRange(0.001),
     default=30.0,
     show_default=True,
     help="Seconds in which a request must arrive, and for which it may wait.",
@@ -51,10 +45,16 @@ TOKEN = "SKCAMEL_TOKEN"  # noqa: S105 the name of a variable, not its value
     help="Predictions computed at the same time.",
 )
 @click.option("--access-log", is_flag=True, help="Write a line for each request to standard error.")
+@options.text_encoder
+@options.examples(
+    "skcamel serve mine.skcamel        # then open http://127.0.0.1:8000",
+    "SKCAMEL_TOKEN=$(cat secret) skcamel serve mine.skcamel --host 0.0.0.0",
+)
 def serve(
     model: str,
     host: str,
     port: int,
+    text_encoder: str | None,
     *,
     timeout: float,
     threads: int,
@@ -78,12 +78,12 @@ def serve(
     it has answered the requests that it took.
     """  # noqa: D301 click knows a paragraph that keeps its lines by this character
     for module in ("fastapi", "uvicorn", "prometheus_client"):
-        need(module, "serve", "Servers")
+        options.need(module, "serve", "Servers")
     from skcamel.serve import Limits, Served, create_app
     from skcamel.serve.server import bound, run
 
     limits = Limits(seconds=timeout, threads=threads)
-    served = Served(open_model(model), Path(model).stem, limits=limits)
+    served = Served(open_model(model, text_encoder), Path(model).stem, limits=limits)
     token = os.environ.get(TOKEN)
     app = create_app(served, token=token)
     try:
@@ -104,6 +104,5 @@ def serve(
     with listening:
         try:
             run(app, listening, access_log=access_log, patience=timeout, started=started)
-        except KeyboardInterrupt as signal:
-            answered = count(app.state.answered, "request")
-            raise Stopped(f"Stopped; {answered} answered.") from signal
+        finally:
+            say(f"Stopped; {count(app.state.answered, 'request')} answered.", err=True)

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli import output
-from skcamel.cli.inputs import is_catalogue_name, open_dataset
-from skcamel.cli.options import Number, as_json, examples, new_folder, seed
-from skcamel.presets import PRESETS
+from skcamel.cli import options, output
+from skcamel.cli.inputs import is_catalogue_name
 from skcamel.text import count, one_line
 
 if TYPE_CHECKING:
@@ -22,18 +20,7 @@ if TYPE_CHECKING:
 TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", ".ndjson")
 
 
-@click.command(
-    epilog=examples(
-        "skcamel study --datasets yeast,emotions --methods camel,br --preset quick -o DIR",
-        "skcamel study --datasets yeast --methods camel,extra-trees --n-jobs 4 -o DIR",
-        "skcamel study --datasets mine.arff --methods"
-        " 'camel,nn=sklearn.neighbors:KNeighborsClassifier(n_neighbors=9)' -o DIR",
-        "skcamel study --datasets yeast --methods camel,br --metrics"
-        " auc=sklearn.metrics:roc_auc_score:largest -o DIR",
-        "skcamel study --datasets ward=patients.csv --labels 'label*' --groups patient --methods"
-        " camel,br -o DIR",
-    )
-)
+@click.command()
 @click.option(
     "--datasets",
     required=True,
@@ -50,18 +37,15 @@ TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", "
         " one that learns a single label is fitted for each."
     ),
 )
-@new_folder
 @click.option(
-    "--preset",
-    type=click.Choice(tuple(PRESETS)),
-    default="paper",
-    show_default=True,
-    help=(
-        "As in fit. quick: 3 folds, a few representations. paper: 10 folds, features and thresholds"
-        " of the papers, CAMEL's grid as printed. best: 10 folds, all representations. quick and"
-        " best tune the thresholds of every method."
-    ),
+    "-o",
+    "--output",
+    "folder",
+    required=True,
+    type=click.Path(file_okay=False, writable=True),
+    help="Study folder; made if it is not there.",
 )
+@options.preset()
 @click.option(
     "--folds",
     type=click.Choice(["plain", "stratified", "given"]),
@@ -80,9 +64,7 @@ TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", "
     metavar="COLUMN",
     help="Column whose equal values stay in one fold; it is no feature then.",
 )
-@click.option(
-    "--labels", metavar="COLUMNS", help="Label columns of the tables among the data sets."
-)
+@options.labels
 @click.option(
     "--metrics",
     default="",
@@ -92,7 +74,7 @@ TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", "
         " name=package.module:function:largest (or :smallest)."
     ),
 )
-@seed
+@options.seed
 @click.option(
     "--n-jobs",
     type=click.IntRange(min=-1),
@@ -102,7 +84,7 @@ TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", "
 )
 @click.option(
     "--time-limit",
-    type=Number(min=0, min_open=True),
+    type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
     help="A unit that takes longer is killed and fails; default: no limit.",
 )
@@ -111,7 +93,11 @@ TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", "
     metavar="NAME",
     help="cuda: CAMEL computes on a GPU, and LLSF and JFSC search there.",
 )
-@as_json
+@options.as_json
+@options.examples(
+    "skcamel study --datasets yeast,emotions --methods camel,br --preset quick -o DIR",
+    "skcamel study --datasets mine.csv --labels 'topic_*' --methods camel,my_module:Mine -o DIR",
+)
 @click.pass_context
 def study(
     ctx: click.Context,
@@ -123,7 +109,7 @@ def study(
     labels: str | None,
     *,
     as_json: bool,
-    **options: Any,
+    **plan: Any,
 ) -> None:
     """Compare methods on data sets, in a folder to resume.
 
@@ -136,23 +122,22 @@ def study(
     from skcamel.experiment.unit import own_metric
 
     sys.path.append(str(Path.cwd()))  # modules of the user's own
-    preset, device = options["preset"], options.pop("device")
+    preset, device = plan["preset"], plan.pop("device")
     try:
         chosen = [get_method(name, preset, device=device) for name in between_commas(methods)]
         own = [own_metric(text) for text in between_commas(metrics)]
     except (ImportError, TypeError, ValueError) as error:
         raise click.UsageError(str(error)) from error
     opened = [_opened(name, labels) for name in between_commas(datasets)]
-    options |= {"out": folder, "metrics": own, "progress": _tell}
+    plan |= {"out": folder, "metrics": own, "progress": _tell}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", study.UnitsFailed)  # said below, and by the exit code
-            records = study.run_study(opened, chosen, **options)
-    except KeyboardInterrupt as signal:
-        raise output.Stopped(
-            f"\nStopped. Finished units are kept in {one_line(folder)}; run the same command again"
-            " to do the rest."
-        ) from signal
+            records = study.run_study(opened, chosen, **plan)
+    except KeyboardInterrupt:
+        place = one_line(folder)
+        output.say(f"\nFinished units are in {place}; the same command does the rest.", err=True)
+        raise
     finished, failures = records.of_run()
     if as_json:
         shown = {"finished": len(finished), "failures": failures, "summary": _rows(finished)}
@@ -166,12 +151,14 @@ def study(
 
 def _opened(name: str, labels: str | None) -> Any:
     """A catalogue name in its spelling, or a table whose label columns are named; else as given."""
+    from skcamel.data import read_dataset
+
     own, _, place = name.rpartition("=")
     if is_catalogue_name(place):
         return (own, place.lower()) if own else place.lower()
     if labels is None or not place.lower().endswith(TABLES):
         return name
-    dataset = open_dataset(place, labels=labels, xml=None, data_home=None)
+    dataset = read_dataset(place, labels=labels)
     return (own, dataset) if own else dataset
 
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli import output
-from skcamel.cli.options import examples, study_folder
+from skcamel.cli import options, output
 
 if TYPE_CHECKING:
     from skcamel.experiment.published import Published
@@ -16,15 +15,8 @@ if TYPE_CHECKING:
     from skcamel.experiment.tables import Table
 
 
-@click.command(
-    epilog=examples(
-        "skcamel tables DIR",
-        "skcamel tables DIR --table 2 --form latex",
-        "skcamel tables DIR --preset best --significance",
-        "skcamel tables DIR --methods camel,br --against paper --ties index",
-    )
-)
-@study_folder
+@click.command()
+@options.study_folder
 @click.option(
     "--table",
     "which",
@@ -69,6 +61,10 @@ if TYPE_CHECKING:
     "--significance",
     is_flag=True,
     help="Average ranks, Friedman, Nemenyi, Bonferroni–Dunn, Wilcoxon–Holm, effect sizes.",
+)
+@options.examples(
+    "skcamel tables DIR --preset best --significance",
+    "skcamel tables DIR --methods camel,br --against paper --form latex",
 )
 def tables(
     folder: str,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -165,3 +166,36 @@ def _check_columns(own: Any, wanted: Any, path: str, other: str) -> None:
         raise DataError(
             f"lacks {which}; files of one table have the same columns, in any order.", path=path
         )
+
+
+def fit_batches(
+    model: Any, files: ParquetFiles, labels: Labels, preparer: TablePreparer
+) -> Differences:
+    """Fit an estimator on all rows of files, by sums, and say how they differ from those of the preparer's fit.
+
+    Parameters
+    ----------
+    model : CamelClassifier or CamelClassifierCV with a solver by sums
+    files : ParquetFiles
+    labels : Labels
+        Of all rows, as :meth:`ParquetFiles.labels` reads them.
+    preparer : fitted TablePreparer
+    """
+    from scipy import sparse
+
+    from skcamel.arrays import canonical
+    from skcamel.camel.landmark import Block
+    from skcamel.camel.stream import Batches
+
+    signs = np.where(labels.Y > 0, 1, -1).astype(np.int8)
+    differences: list[Differences] = []
+
+    def read() -> Iterator[Block]:
+        differences.clear()  # of the last pass alone
+        for X, first, found in files.prepared(preparer, labels):
+            differences.append(found)
+            rows = canonical(X) if sparse.issparse(X) else X
+            yield Block(rows, signs[first : first + rows.shape[0]], None, first)
+
+    model.fit(Batches(read, labels.names, len(preparer.source_columns_)), None)
+    return reduce(lambda one, other: one.plus(other), differences)

@@ -81,6 +81,18 @@ def preparer_of(model: Any) -> TablePreparer | None:
     return steps[0] if steps and isinstance(steps[0], TablePreparer) else None
 
 
+def remember(model: Any, dataset: Dataset) -> None:
+    """Store with an estimator what is needed to read another file as this one was read."""
+    names = np.array(dataset.feature_names, dtype=object)
+    for each in (model, *getattr(model, "members_", ())):
+        each.feature_names_in_ = names  # a frame in Python is compared with them
+    known = {"features": dataset.feature_names, "dropped": dataset.dropped}
+    known["categories"] = dict(dataset.categories)
+    if dataset.zero_based is not None:
+        known["zero_based"] = dataset.zero_based
+    setattr(model, REMEMBERED, known)
+
+
 def check_remembered(estimator: Any) -> None:
     """Refuse what a model file says of the columns unless the command remembers such."""
     known = getattr(estimator, REMEMBERED, None)

@@ -1,0 +1,102 @@
+"""``skcamel label-errors``: the labels of a file that are most likely wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from skcamel.cli import options
+from skcamel.cli.inputs import groups_of, open_labelled
+from skcamel.cli.output import TABLES, say, say_json, write_records
+from skcamel.text import count, one_line
+
+LONGEST = 30  # characters of a cell on the screen
+EMPTY = "correct"  # the column that is left to be filled in
+
+
+@click.command("label-errors")
+@click.argument("data", metavar="FILE")
+@options.labels
+@options.labels_file
+@options.columns
+@options.groups
+@options.preset()
+@options.landmarks
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    help="How many to show and write, the first.",
+)
+@options.output_file("Table to write, with an empty column 'correct' to be filled in.", *TABLES)
+@options.text_encoder
+@options.as_json
+@options.examples(
+    "skcamel label-errors mine.csv --labels 'topic_*'",
+    "skcamel label-errors tickets.xlsx --labels tags --limit 100 -o to_check.csv",
+)
+def label_errors(
+    data: str,
+    output: str | None,
+    limit: int,
+    preset: str,
+    groups: str | None,
+    *,
+    as_json: bool,
+    **choices: Any,
+) -> None:
+    """List the labels of FILE that are most likely wrong.
+
+    Every label of every row is scored by a model of all other rows. A score that contradicts the
+    label makes it suspicious. The chance beside it is the probability that the label is right all
+    the same; the smallest come first.
+    """
+    options.keep_apart(output, data, choices["labels_file"])
+    from skcamel.camel.classifier_cv import CamelClassifierCV
+    from skcamel.camel.label_errors import find_label_errors
+
+    source = open_labelled(data, choices, groups)
+    X, prepared = source.prepared()
+    parameters = options.solver_parameters(choices)
+    model = CamelClassifierCV.from_preset(preset, prepared=prepared, **parameters)
+    found = find_label_errors(X, source.Y, model, limit=limit, groups=groups_of(source, groups))
+    ids = source.ids()
+    records = [_with_ids(record, ids) for record in found.records()]
+    if output is not None:
+        write_records([record | {EMPTY: None} for record in records], output)
+    n, q = source.Y.shape
+    if as_json:
+        say_json({"data": data, "rows": n, "labels": q, "label_errors": records})
+        return
+    sizes = f"{count(n, 'row')}, {count(q, 'label')}"
+    say(f"{one_line(data)}: {sizes}; labels that are most likely wrong:")
+    _print(records)
+    if output is not None:
+        say(f"\nWrote {one_line(output)}; write 1 or 0 into its column {EMPTY!r}.")
+
+
+def _with_ids(record: dict[str, Any], ids: dict[str, list[str]]) -> dict[str, Any]:
+    """Count rows from 1, and add the columns that name them."""
+    row = record.pop("row")
+    named = {}
+    for name, cells in ids.items():
+        clear = f"id:{name}" if name in (*record, "row", EMPTY) else name
+        named[clear] = cells[row]
+    return {"row": row + 1, **named, **record}
+
+
+def _print(records: Sequence[dict[str, Any]]) -> None:
+    from skcamel.camel.label_errors import as_table
+
+    shown = []
+    for record in records:
+        cells = dict(record)
+        for name, cell in record.items():
+            if isinstance(cell, str) and name != "why" and len(cell) > LONGEST:
+                cells[name] = f"{cell[: LONGEST - 1]}…"
+        shown.append(cells)
+    for line in as_table(shown):
+        say(f"  {line}")

@@ -1,0 +1,188 @@
+"""The command as a whole: its help, its size, how it ends, and that no name harms a terminal."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+import pytest
+
+import skcamel
+from skcamel.cli import main
+from skcamel.cli.app import root
+from skcamel.gone import INSTEAD
+from tables import HOSTILE, table
+
+SOURCE = Path(skcamel.__file__).parent
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(SOURCE.parent)}
+SKCAMEL = [sys.executable, "-m", "skcamel"]
+COMMANDS = [
+    "fit",
+    "predict",
+    "evaluate",
+    "explain",
+    "label-errors",
+    "inspect",
+    "export",
+    "report",
+    "serve",
+    "study",
+    "tables",
+    "datasets",
+]
+
+
+def commands():
+    """All commands, by their path."""
+    found = {}
+    for name, command in root.commands.items():
+        found[(name,)] = command
+        if isinstance(command, click.Group):
+            found |= {(name, inner): own for inner, own in command.commands.items()}
+    return found
+
+
+def test_there_are_twelve_commands_and_few_options(done):
+    assert list(root.commands) == COMMANDS
+    options = [
+        option
+        for command in commands().values()
+        for option in command.params
+        if isinstance(option, click.Option)
+    ]
+    assert len(options) <= 85
+    for arguments in ((), ("datasets",)):
+        assert done(*arguments) == done(*arguments, "--help")
+
+
+@pytest.mark.parametrize("path", commands(), ids="-".join)
+def test_each_help_begins_with_an_example_and_fits_on_two_screens(done, path):
+    lines = done(*path, "--help").splitlines()
+    assert len(lines) <= 80
+    assert max(map(len, lines)) <= 100
+    first = next(k for k, line in enumerate(lines) if "  skcamel " in line and "Usage" not in line)
+    assert first <= 6
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys; from skcamel.cli import main; main(['fit', '--help']); "
+    code += "sys.exit(bool({'numpy', 'sklearn', 'pyarrow'} & set(sys.modules)))"
+    subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL
+    )
+
+
+def test_the_exit_code_and_the_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"skcamel {skcamel.__version__}\n"
+    assert main(["fitt"]) == 2
+
+
+def test_without_the_extra_one_line_names_it():
+    code = "import sys; sys.modules['click'] = None; import importlib.util as u; f = u.find_spec; "
+    code += "u.find_spec = lambda name: None if name == 'click' else f(name); "
+    code += "from skcamel.cli import main; sys.exit(main([]))"
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert "skcamel[cli]" in result.stderr
+
+
+@pytest.mark.parametrize("use", [use for use in INSTEAD if use.startswith("skcamel ")])
+def test_what_went_says_what_to_do_instead(cli, use):
+    arguments = use.split()[1:]
+    result = cli(*arguments, *(["x"] if arguments[-1].startswith("-") else []))
+    assert result.exit_code == 2
+    assert " ".join(INSTEAD[use].split()) in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "cli").glob("*.py")), ids=lambda path: path.stem)
+def test_every_word_passes_the_one_place_that_makes_it_safe(path):
+    text = path.read_text()
+    assert "click.echo" not in text
+    assert "print(" not in text.replace("_print(", "")
+
+
+def test_names_are_shown_with_escapes(cli, tmp_path):
+    nasty = "red\x1b[31m"
+    table(tmp_path / f"{nasty}.csv", range(40), labels=(nasty, HOSTILE[2]))
+    result = cli("fit", f"{nasty}.csv", "--labels", "2", "-o", "m.skcamel")
+    if result.exit_code:  # a count of columns is no name
+        result = cli(
+            "fit", f"{nasty}.csv", "--labels", f'{nasty},"{HOSTILE[2]}"', "-o", "m.skcamel"
+        )
+    assert result.exit_code == 0, result.stderr
+    for command in ("evaluate", "explain"):
+        result = cli(command, "m.skcamel", f"{nasty}.csv")
+        assert result.exit_code == 0, result.stderr
+        assert "\x1b" not in result.stdout + result.stderr
+
+
+def test_an_unforeseen_error_is_a_sentence_too(cli, tmp_path, monkeypatch):
+    table(tmp_path / "mine.csv", range(40))
+
+    def broken(*_, **__):
+        raise RuntimeError("odd")
+
+    monkeypatch.setattr("skcamel.camel.classifier_cv.CamelClassifierCV.fit", broken)
+    result = cli("fit", "mine.csv", "--labels", "sea,sun")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "RuntimeError: odd; this is a bug in skcamel" in result.stderr
+    monkeypatch.setenv("SKCAMEL_DEBUG", "1")
+    assert "Traceback" in cli("fit", "mine.csv", "--labels", "sea,sun").stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and devices of Unix")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_fit_and_leaves_nothing(tmp_path, number):
+    table(tmp_path / "mine.csv", range(40))
+    code = "import sys, time, numpy\ndef half(file, *_, **__):\n    file.write(b'half')\n"
+    code += "    print('READY', flush=True)\n    time.sleep(60)\n"
+    code += "import skcamel.model_file as m\nm.write = half\nimport skcamel.cli\n"
+    code += "import skcamel.camel.classifier_cv as c\n"
+    code += "c.CamelClassifierCV.fit = lambda *_, **__: half(sys.stderr.buffer)\n"
+    code += "sys.exit(skcamel.cli.main())"
+    arguments = [sys.executable, "-c", code, "fit", "mine.csv", "--labels", "sea,sun"]
+    with subprocess.Popen(
+        arguments, cwd=tmp_path, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdout.readline() == b"READY\n"
+        running.send_signal(number)
+        assert running.wait(30) == 128 + number
+        assert b"Traceback" not in running.stderr.read()
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.csv"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and devices of Unix")
+def test_an_output_that_takes_no_more_is_one_sentence_or_none(tmp_path):
+    line = " ".join([*SKCAMEL, "datasets", "list"])
+
+    def ended(end):
+        result = subprocess.run(
+            ["/bin/sh", "-c", f"{line} {end}"],
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return result.returncode, result.stderr
+
+    code, said = ended("> /dev/full")
+    assert code == 1
+    assert said.splitlines() == ["Error: standard output: No space left on device."]
+    with subprocess.Popen(
+        [*SKCAMEL, "datasets", "list"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
+        running.stdout.close()
+        time.sleep(0.1)
+        assert running.wait(60) == 141
+        assert running.stderr.read() == b""

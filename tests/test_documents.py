@@ -36,7 +36,7 @@ FIRST_PAGES = (
     "get_started.md",
     "studies.md",
     "explain.md",
-    "deploying.md",
+    "deploy.md",
 )
 named = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 

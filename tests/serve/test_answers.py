@@ -365,7 +365,7 @@ def test_the_request_of_the_documentation_works_on_the_tickets():
     columns = {name: [row[name] for row in rows] for name in rows[0]}
     steps = [("prepare", TablePreparer()), ("classify", CamelClassifier(scores="log_odds"))]
     app = create_app(Served(LabelPipeline(steps).fit(columns, Y), "tickets"))
-    page = (root / "docs" / "serving.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "deploy.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"/predict -H 'Content-Type: application/json' -d '([^']+)'", page)
     response = ask(app, "POST", "/predict", json=json.loads(text))
     assert response.status_code == 200, response.text

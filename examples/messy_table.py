@@ -91,12 +91,9 @@ def main(tables_only: bool) -> None:
     print("tickets.csv:")
     print("\n".join(Path("tickets.csv").read_text(encoding="utf-8").splitlines()[:4]))
     run("skcamel fit tickets.csv --labels tags --test-size 0.25 -o tickets.skcamel --force")
-    run(
-        "skcamel predict tickets.skcamel new_tickets.csv --no-scores --no-decisions --probabilities"
-        " --sets 0.9"
-    )
+    run("skcamel predict tickets.skcamel new_tickets.csv --sets 0.9")
     run("skcamel explain tickets.skcamel new_tickets.csv --row 1 --top 3")
-    run("skcamel suspects tickets.csv --labels tags --limit 3")
+    run("skcamel label-errors tickets.csv --labels tags --limit 3")
 
 
 if __name__ == "__main__":

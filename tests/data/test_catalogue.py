@@ -124,7 +124,7 @@ def test_a_missing_set_names_every_place_and_the_command(empty):
     for part in (
         str(empty / "home" / "emotions"),
         str(empty / "cache" / "emotions"),
-        "skcamel datasets fetch emotions",
+        "skcamel.data.fetch_dataset('emotions')",
         "emotions.arff[.gz]",
     ):
         assert part in message

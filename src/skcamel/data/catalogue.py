@@ -288,8 +288,8 @@ def _not_found(facts: DatasetFacts, data_home: Path_ | None) -> str:
         looked.append("the river package (pip install 'skcamel[datasets]')")
     hint = f"skcamel has no download for it; put {facts.needed}."
     if facts.download is not None:
-        accepted = " --yes" if facts.terms else ""
-        hint = f"skcamel datasets fetch {facts.name}{accepted}; or put {facts.needed}."
+        accepted = ", yes=True" if facts.terms else ""
+        hint = f"skcamel.data.fetch_dataset({facts.name!r}{accepted}); or put {facts.needed}."
     return (
         f"The data set {facts.name} is not here. Looked in: {'; '.join(looked)}. To get it: {hint}"
     )

@@ -120,7 +120,7 @@ def _check(columns: list[LearnedColumn]) -> None:
     if names:
         raise ValueError(
             f"ONNX has no operators for free text: {shortened(names, 8)}. Fit without these columns"
-            f" (--drop, or TablePreparer(drop=[{names[0]!r:.60}, …])), or {CURE}."
+            f" (--column NAME=drop, or TablePreparer(drop=[{names[0]!r:.60}, …])), or {CURE}."
         )
 
 

@@ -347,7 +347,7 @@ def test_frames_out(table):
 
 def test_no_column_left_is_refused_with_reasons():
     with pytest.raises(
-        ValueError, match="'a' left out: counts or names the rows; --number a keeps it"
+        ValueError, match="'a' left out: counts or names the rows; --column a=number keeps it"
     ):
         TablePreparer().fit(pd.DataFrame({"a": range(20), "b": 1}))
 

@@ -280,7 +280,7 @@ def _reason_to_leave_out(evidence: Evidence) -> tuple[str, str] | None:
     patterns = {re.sub(r"\d+", "", text) for text in texts}  # Patient 1, Patient 2, …
     one_word = _n_words(evidence.texts) < 1.1 and not _has_no_blanks(texts)
     if _differ(len(texts), n) and (one_word or len(patterns) <= 0.05 * len(texts)):
-        return "id", f"nearly all different; --text {name} or --category {name} keeps it"
+        return "id", f"nearly all different; --column {name}=text or {name}=category keeps it"
     return None
 
 
@@ -289,7 +289,7 @@ def _reason_of_numbers(numbers: np.ndarray, n: int, name: str) -> tuple[str, str
     counting = np.arange(n) + (numbers[0] if numbers[0] in (0, 1) else np.nan)
     named = ID_NAME.search(name) and _differ(len(numbers), n)
     if np.array_equal(numbers, counting) or (named and (numbers == np.round(numbers)).all()):
-        return "id", f"counts or names the rows; --number {name} keeps it"
+        return "id", f"counts or names the rows; --column {name}=number keeps it"
     return None
 
 

@@ -70,7 +70,8 @@ def check(ctx: click.Context, data: str, *, as_json: bool, **choices: Any) -> No
     from skcamel.data.checks import check_dataset
 
     if is_table(data) and choices["labels"] is None and choices["labels_file"] is None:
-        columns, findings = open_columns(data, choices), []
+        columns = open_columns(data, choices)
+        findings: list[Any] = []
     else:
         source = open_labelled(data, choices)
         findings = check_dataset(source.dataset_of_numbers())

@@ -57,7 +57,8 @@ def evaluate(
     pipeline = open_model(model, text_encoder)
     rows = rows_for(pipeline, file, truth=True)
     outputs = final(pipeline).outputs(rows.X)
-    Y, P = rows.Y, outputs.decisions
+    Y: Any = rows.Y
+    P = outputs.decisions
     names = label_names_of(pipeline)
     cases = asdict(metrics.edge_cases(Y, P))
     report = metrics.report(Y, P, label_names=names)

@@ -185,19 +185,19 @@ def _fitted(model: Any, source: Labelled, preset: str, train: Any, groups: Any) 
         model.fit(X, source.Y[train], groups=groups)
     else:
         model.set_params(solver="landmark")
-        _fit_in_batches(model, source)
+        _fit_in_batches(model, source, source.files, source.preparer)
     setattr(model, LABEL_COLUMNS, source.label_columns)
     return LabelPipeline([("prepare", source.preparer), ("classify", model)])
 
 
-def _fit_in_batches(model: Any, source: Labelled) -> None:
+def _fit_in_batches(model: Any, source: Labelled, files: Any, preparer: Any) -> None:
     """Fit on all rows of files, and say how they differ from the sample."""
     from skcamel.data.batches import fit_batches
 
-    differences = fit_batches(model, source.files, source.all_labels, source.preparer)
-    n, n_rows = source.Y.shape[0], source.files.n_rows
+    differences = fit_batches(model, files, source.all_labels, preparer)
+    n, n_rows = source.Y.shape[0], files.n_rows
     if n < n_rows:
-        source.preparer.sampled_ = (n, n_rows)
+        preparer.sampled_ = (n, n_rows)
     for remark in differences.notes("sample"):
         note(f"{remark}.")
 

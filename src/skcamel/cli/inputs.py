@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from skcamel.data.batches import ParquetFiles
     from skcamel.data.dataset import Dataset
-    from skcamel.data.labels import Labels
     from skcamel.data.matching import Rows
     from skcamel.data.preparer import TablePreparer
 
@@ -34,7 +33,7 @@ class Labelled:
     preparer: TablePreparer | None  # None where the features are numbers
     label_columns: tuple[str, ...] = ()
     files: ParquetFiles | None = None  # of which the data set is a sample
-    all_labels: Labels | None = None  # of the files
+    all_labels: Any = None  # of the files
 
     @property
     def name(self) -> str:
@@ -175,7 +174,7 @@ def open_batches(data: Sequence[str], choices: Mapping[str, Any]) -> Labelled | 
 def _preparer(choices: Mapping[str, Any], groups: str | None = None) -> TablePreparer:
     from skcamel.data.preparer import TablePreparer
 
-    kinds = kinds_of(choices["columns"])
+    kinds: dict[str, Any] = kinds_of(choices["columns"])
     named = [name for names in kinds.values() for name in names]
     if groups not in (None, COPIES, *named):
         kinds.setdefault("id", []).append(str(groups))

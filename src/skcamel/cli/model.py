@@ -113,7 +113,8 @@ def _model_page(what: str, data: str | None, output: str, text_encoder: str | No
     dataset: Any = None
     if data is not None:
         rows = rows_for(model, data, truth=True)
-        labels = NamedLabels.of(rows.Y, label_names_of(model))
+        truth: Any = rows.Y
+        labels = NamedLabels.of(truth, label_names_of(model))
         dataset = (rows.table, labels)
         if rows.table is None:
             dataset = Dataset(rows.X, labels, name=Path(data).stem)

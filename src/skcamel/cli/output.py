@@ -41,7 +41,7 @@ def _plain(value: Any) -> Any:
     """Mappings, lists, text and finite numbers of Python alone."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
     if hasattr(value, "tolist"):  # of numpy
         return _plain(value.tolist())
@@ -139,13 +139,13 @@ def _write_parquet(records: Iterable[Record], file: Any) -> None:
 
     records = iter(records)
     first = next(records)
-    batch = [first]
+    batch: list[Record] = [first]
     schema = pyarrow.schema([(name, _arrow_type(value)) for name, value in first.items()])
     with parquet.ParquetWriter(file, schema) as writer:
         for record in chain(records, [None]):
             if record is None or len(batch) == BATCH:
                 writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
-                batch = []
+                batch.clear()
             if record is not None:
                 batch.append(record)
 

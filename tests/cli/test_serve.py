@@ -31,6 +31,8 @@ def test_a_server_answers_and_stops_with_what_it_did(tmp_path):
         assert address.startswith("http://127.0.0.1:")
         with httpx.Client(base_url=address, headers={"authorization": f"Bearer {TOKEN}"}) as client:
             assert client.get("/ready").json() == {"status": "ready", "model": "served"}
+            head = client.head("/health")
+            assert (head.status_code, head.content) == (200, b"")
             columns, _ = mixed_table()
             row = {name: cells[0] for name, cells in columns.items()}
             (told,) = client.post("/predict", json={"rows": [row]}).json()["predictions"]
@@ -42,7 +44,7 @@ def test_a_server_answers_and_stops_with_what_it_did(tmp_path):
         process.send_signal(signal.SIGTERM)
         _, log = process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGTERM
-    assert log.splitlines()[-1] == "Stopped; 4 requests answered."
+    assert log.splitlines()[-1] == "Stopped; 5 requests answered."
     assert '"POST /predict HTTP/1.1" 200' in log
     assert TOKEN not in log
     assert "Traceback" not in log

@@ -130,6 +130,8 @@ class Guard:
             await self.app(scope, receive, send)
             return
         began, status = time.perf_counter(), 0
+        if scope["method"] == "HEAD":  # the server leaves out the body
+            scope = scope | {"method": "GET"}
 
         async def sending(message: Any) -> None:
             nonlocal status

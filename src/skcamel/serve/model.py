@@ -64,9 +64,8 @@ class Served:
     def __init__(self, model: Any, name: str, *, limits: Limits | None = None) -> None:
         self.model, self.name, self.limits = model, name, limits or Limits()
         self.estimator: Any = final(model)
-        is_of_labels = getattr(self.estimator, "_target", "") == "matrix"
-        knows_columns = hasattr(model, "n_features_in_")
-        if not (isinstance(self.estimator, BaseCamel) and is_of_labels and knows_columns):
+        is_ours = isinstance(self.estimator, BaseCamel) and self.estimator._target == "matrix"
+        if not is_ours or not hasattr(model, "n_features_in_"):
             raise ValueError(
                 "a server needs a CamelClassifier or CamelClassifierCV that was fitted on labels,"
                 " alone or behind steps that take numbers or a table; use others from Python."

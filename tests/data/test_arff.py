@@ -244,7 +244,11 @@ def bad_arff():
     yield "@attribute\n", 1, "is not '@attribute name type'"
     yield header("x numeric", "l numeric") + "1,0.5\n", 5, "label 'l' is 0.5; labels are 0 or 1"
     yield header("x numeric", "l {a,b}") + "1,a\n", None, "label 'l' has the values 'a', 'b'"
-    yield header("x numeric", "l string") + "1,a\n", None, "label 'l' is a string attribute"
+    yield (
+        header("x numeric", "l string") + "1,a\n",
+        None,
+        "label 'l' has the values text; a label is {0,1}",
+    )
     yield (
         header("x numeric", "k {0,1}") + "1,1\n",
         None,

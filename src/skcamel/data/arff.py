@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
@@ -169,52 +168,39 @@ def _read(
 ) -> Dataset:
     """Read one file, or two with the same header; `find_labels` tells which attributes are labels."""
     check_nominal(nominal)
-    layout, rows = _read_rows(path, find_labels, hint)
-    parts = [rows]
-    if test is not None:
-        other, rows = _read_rows(test, find_labels, hint)
-        _check_same_attributes(layout.attributes, other.attributes, test)
-        parts.append(rows)
-    features = [X for X, _ in parts]
-    if any(sparse.issparse(X) for X in features):
-        X = sparse.vstack([sparse.csr_array(X) for X in features], format="csr")
-    else:
-        X = np.concatenate(features) if test is not None else features[0]
-    Y = np.concatenate([Y for _, Y in parts]) if test is not None else parts[0][1]
-    attributes = [layout.attributes[column] for column in layout.features]
-    X, names, kept = finished(
-        X, attributes, nominal, path, keep, "is the label file the right one?"
-    )
-    labels = tuple(layout.attributes[column].name for column in layout.labels)
+    rows = Rows()
+    layouts: list[Layout] = []
+    counts: list[int] = []
+    for part in [path] if test is None else [path, test]:
+        with open_lines(part) as file:
+            relation, attributes, blocks = read_header(file)
+            layout = Layout(part, attributes, find_labels(relation, attributes), hint)
+            check_different_labels((attributes[column].name for column in layout.labels), part)
+            layouts.append(layout)
+            _check_same_attributes(layouts[0].attributes, attributes, part)
+            for block in blocks:
+                rows.add(block, layout)
+            counts.append(rows.n_rows - sum(counts))
+            if not counts[-1]:
+                raise file.error("no row follows @data; the file is cut short.")
+    X, Y = rows.finish()
+    attributes = layouts[0].attributes
+    features = [attributes[column] for column in layouts[0].features]
+    labels = tuple(attributes[column].name for column in layouts[0].labels)
+    X, names, kept = finished(X, features, nominal, path, keep, "is the label file the right one?")
     used = {*(attribute.name for attribute in kept), *labels}
     coded = [a for a in kept if a.kind == "nominal" and not feature_codes(a.values).by_number]
     return Dataset(
         X,
         Y,
-        tuple(names),
+        names,
         labels,
         name=stem(path),
         source=str(path),
-        dropped=tuple(a.name for a in layout.attributes if a.name not in used),
+        dropped=tuple(a.name for a in attributes if a.name not in used),
         categories={attribute.name: attribute.values for attribute in coded},
-        **parts_of([len(Y) for _, Y in parts]),
+        **parts_of(counts),
     )
-
-
-def _read_rows(
-    path: Path_, find_labels: Callable[[str, Attributes], np.ndarray], hint: str
-) -> tuple[Layout, tuple[Any, np.ndarray]]:
-    """Layout, features and labels of a file."""
-    with open_lines(path) as file:
-        relation, attributes, blocks = read_header(file)
-        layout = Layout(path, attributes, find_labels(relation, attributes), hint)
-        check_different_labels((attributes[column].name for column in layout.labels), path)
-        rows = Rows(layout)
-        for block in blocks:
-            rows.add(block)
-        if not rows.n_rows:
-            raise file.error("no row follows @data; the file is cut short.")
-    return layout, rows.finish()
 
 
 def _found_beside(arff: Path) -> Path:

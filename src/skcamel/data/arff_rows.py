@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data import DataError, Path_
-from skcamel.data.attributes import Attribute, feature_codes, number
+from skcamel.data.attributes import Attribute, Codes
 from skcamel.data.sources import pyarrow_module
 from skcamel.data.text import (
     Block,
@@ -72,21 +72,13 @@ class Layout:
 
     def __post_init__(self) -> None:
         for column in self.labels.tolist():
-            attribute = self.attributes[column]
-            if attribute.kind == "text":
+            attribute, codes = self.attributes[column], self.codes[column]
+            meant = set(codes.numbers) <= {0, 1} or set(codes.numbers) == {-1, 1}
+            if codes.by_position or not meant:
+                values = shortened(attribute.values) or "text"
                 raise DataError(
-                    f"label {attribute.name[:60]!r} is a string attribute; labels are {{0,1}}. Is"
-                    " the label file of the same release?",
-                    path=self.path,
-                )
-            codes = feature_codes(attribute.values)
-            numbers = set(codes.values())
-            meant = not codes.by_position and (numbers <= {0, 1} or numbers == {-1, 1})
-            if attribute.kind == "nominal" and not meant:
-                raise DataError(
-                    f"label {attribute.name[:60]!r} has the values {shortened(attribute.values)}; a"
-                    " label is {0,1}, {-1,1}, {NO,YES} or {FALSE,TRUE}: recode it, or keep it as a"
-                    " feature.",
+                    f"label {attribute.name[:60]!r} has the values {values}; a label is {{0,1}},"
+                    " {-1,1}, {NO,YES} or {FALSE,TRUE}: recode it, or keep it as a feature.",
                     path=self.path,
                 )
 
@@ -107,14 +99,14 @@ class Layout:
         return np.flatnonzero(self.is_label)
 
     @cached_property
-    def kinds(self) -> tuple[list[CellCodes], np.ndarray]:
-        """What cells stand for, for each kind of column, and the kind of each column."""
+    def kinds(self) -> tuple[list[Codes], np.ndarray]:
+        """What cells stand for, for each kind of columns, and the kind of each column."""
         places: dict[tuple[str, tuple[str, ...]], int] = {}
         kind_of = [places.setdefault((a.kind, a.values), len(places)) for a in self.attributes]
-        return [CellCodes(*kind) for kind in places], np.array(kind_of)
+        return [Codes(*kind) for kind in places], np.array(kind_of)
 
     @cached_property
-    def codes(self) -> list[CellCodes]:
+    def codes(self) -> list[Codes]:
         """What the cells of each column stand for."""
         kinds, kind_of = self.kinds
         return [kinds[kind] for kind in kind_of.tolist()]
@@ -147,7 +139,7 @@ class Layout:
     def meant(self, columns: np.ndarray, cells_: Any) -> np.ndarray:
         """Numbers that a dictionary array of cells stands for; ValueError for a cell that the header does not allow."""
         kinds, kind_of = self.kinds
-        words = [*cells_.dictionary.to_pylist(), "?"]
+        words = [word.translate(STOOD_FOR) for word in [*cells_.dictionary.to_pylist(), "?"]]
         word_of_cell = cells_.indices.fill_null(len(words) - 1).to_numpy()
         kind_of_cell = kind_of[columns]
         values = np.empty(len(columns))
@@ -170,28 +162,9 @@ class Layout:
             declared = shortened(attribute.values)
             expected = f"one of {declared}" if attribute.kind == "nominal" else "a number or ?"
             raise ValueError(
-                f"{cell[:40].translate(STOOD_FOR)!r} for attribute {attribute.name[:60]!r};"
-                f" expected {expected}. Correct the value, or declare it in the header."
+                f"{cell[:40]!r} for attribute {attribute.name[:60]!r}; expected {expected}. Correct"
+                " the value, or declare it in the header."
             ) from None
-
-
-class CellCodes(dict[str, float]):
-    """Numbers that cells of a kind of columns stand for; ValueError for a cell that the header does not allow."""
-
-    def __init__(self, kind: str, values: tuple[str, ...]) -> None:
-        codes = feature_codes(values)
-        super().__init__({value.translate(STAND_INS): code for value, code in codes.items()})
-        self.setdefault("?", np.nan)
-        self.kind = kind
-        self.declared = codes
-        self.by_number = kind == "numeric" or codes.by_number
-        self.numbers = list(codes.values())
-        self.first = self.numbers[0] if codes else 0.0
-
-    def __missing__(self, cell: str) -> float:
-        if self.kind == "nominal":
-            return self.declared[cell]
-        return number(cell) if self.kind == "numeric" else 0.0
 
 
 class Cells(NamedTuple):
@@ -206,16 +179,14 @@ class Cells(NamedTuple):
 class Rows:
     """Features and labels of the rows that were read."""
 
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
+    def __init__(self) -> None:
         self.features: list[Any] = []
         self.labels: list[np.ndarray] = []
         self.n_rows = 0
         self.held = 0  # bytes
 
-    def add(self, block: Block) -> None:
+    def add(self, block: Block, layout: Layout) -> None:
         """Read a block of lines."""
-        layout = self.layout
         check_memory(self.held + CELL_BYTES * len(block.text), "Reading on", layout.path)
         cells_ = read_cells(block, layout)
         self.n_rows += len(cells_.counts)
@@ -227,7 +198,7 @@ class Rows:
             )
         if cells_.is_sparse:
             check_room_for_labels(self.n_rows, len(layout.labels), layout.path)
-            X, Y = self._sparse(cells_, block)
+            X, Y = self._sparse(cells_, block, layout)
             self.held += X.data.nbytes + X.indices.nbytes + Y.size
         else:
             values = cells_.values.reshape(-1, layout.width)
@@ -245,8 +216,10 @@ class Rows:
             return sparse.vstack(self.features, format="csr"), Y
         return np.concatenate(self.features), Y
 
-    def _sparse(self, cells_: Cells, block: Block) -> tuple[sparse.csr_array, np.ndarray]:
-        layout = self.layout
+    def _sparse(
+        self, cells_: Cells, block: Block, layout: Layout
+    ) -> tuple[sparse.csr_array, np.ndarray]:
+        """Features and labels of sparse rows."""
         shape = (len(cells_.counts), layout.width)
         starts = np.concatenate([[0], np.cumsum(cells_.counts)])
         stored = sparse.csr_array((cells_.values, cells_.columns, starts), shape=shape)
@@ -386,7 +359,7 @@ def _refuse(text: bytes, block: Block, layout: Layout) -> NoReturn:
     for row, line in enumerate(decoded(text).split("\n")[:-1]):
         try:
             for column, cell in split(line, layout):
-                layout.value(column, cell)
+                layout.value(column, cell.translate(STOOD_FOR))
         except ValueError as error:
             raise DataError(str(error), path=layout.path, line=block.line(row)) from None
     message = "a cell after this line holds a character that no value has; remove it."

@@ -31,15 +31,34 @@ class Attribute:
 
 
 class Codes(dict[str, float]):
-    """Number of each nominal value; numerals are also found in another spelling, such as 1.0 for 1."""
+    """Numbers that the cells of a kind of columns stand for; ValueError for a cell that the header does not allow.
 
-    by_number = False  # whether the values are numerals
-    by_position = False  # whether a number is only the place of a value in the header
+    Of a nominal: numerals as numbers, YES/NO and TRUE/FALSE as 1/0, else the position in the header.
+    """
 
-    def __missing__(self, value: str) -> float:
-        meant = number(value) if self.by_number else None
-        if meant is None or meant not in self.values():
-            raise ValueError(f"{value!r} is not declared")
+    def __init__(self, kind: str, values: tuple[str, ...] = ()) -> None:
+        words = [value.upper() for value in values]
+        numerals = [float(value) for value in values if NUMERAL.fullmatch(value)]
+        numbers = [float(position) for position in range(len(values))]
+        self.kind = kind
+        self.by_number = kind == "numeric" or 0 < len(values) == len(set(numerals))
+        self.by_position = not self.by_number
+        if self.by_number:
+            numbers = numerals
+        for meaning in WORDS:
+            if values and set(words) <= set(meaning) and len(set(words)) == len(words):
+                numbers = [meaning[word] for word in words]
+                self.by_position = False
+        super().__init__({"?": np.nan} | dict(zip(values, numbers)))
+        self.numbers = numbers
+        self.first = numbers[0] if numbers else 0.0
+
+    def __missing__(self, cell: str) -> float:
+        if self.kind == "text":
+            return 0.0
+        meant = number(cell) if self.by_number else None
+        if meant is None or (self.numbers and meant not in self.numbers):
+            raise ValueError(f"{cell!r} is not declared")
         return meant
 
 
@@ -52,20 +71,8 @@ def number(text: str) -> float:
 
 @lru_cache(maxsize=64)
 def feature_codes(values: tuple[str, ...]) -> Codes:
-    """Numerals as numbers, YES/NO and TRUE/FALSE as 1/0, else the position in the header."""
-    words = [value.upper() for value in values]
-    numerals = [float(value) for value in values if NUMERAL.fullmatch(value)]
-    codes = Codes(zip(values, map(float, range(len(values)))))
-    if values and len(set(numerals)) == len(values):
-        codes.update(zip(values, numerals))
-        codes.by_number = True
-        return codes
-    for meaning in WORDS:
-        if values and set(words) <= set(meaning) and len(set(words)) == len(words):
-            codes.update((value, meaning[word]) for value, word in zip(values, words))
-            return codes
-    codes.by_position = True
-    return codes
+    """Numbers that the values of a nominal stand for."""
+    return Codes("nominal", values)
 
 
 def check_nominal(nominal: str) -> None:

@@ -16,6 +16,7 @@ from sklearn.datasets import load_svmlight_file
 from skcamel.arrays import default_names
 from skcamel.data import DataError, Path_
 from skcamel.data.dataset import Dataset, parts_of
+from skcamel.data.sources import whole_content
 from skcamel.data.text import (
     BYTE_ORDER_MARK,
     NAME_BYTES,
@@ -24,7 +25,6 @@ from skcamel.data.text import (
     check_room_for_labels,
     decoded,
     first_repeated,
-    open_lines,
     stem,
     stored_cells,
     write_lines,
@@ -159,26 +159,26 @@ def _width(
 
 def _read_rows(path: Path_) -> Rows:
     """All rows of a file."""
-    with open_lines(path) as file:
-        content = file.stream.read().removeprefix(BYTE_ORDER_MARK)
-        check_memory(PEAK_OF_TEXT * len(content), "Reading it", path)
-        first = SIZES.match(content)
-        body = content if first is None else content[first.end() :]
-        try:
-            X, labels, counts = _parsed(body)
-        except (ValueError, OverflowError):
-            X, labels, counts = _parsed(_tidy(body, path, 1 if first is None else 2))
-        n = len(counts)
-        n_lines = len(content.splitlines())
-        if not n:
-            raise file.error("holds no row; the file is empty or cut short.", n_lines)
-        sizes = None if first is None else (int(first[1]), int(first[2]), int(first[3]))
-        if sizes is not None and sizes[0] != n:
-            raise file.error(
-                f"the first line says {sizes[0]} rows, the file has {n}; it is cut short, or the"
-                " first line is wrong.",
-                n_lines,
-            )
+    content = whole_content(path).removeprefix(BYTE_ORDER_MARK)
+    first = SIZES.match(content)
+    body = content if first is None else content[first.end() :]
+    check_memory(PEAK_OF_TEXT * len(content), "Reading it", path)
+    try:
+        X, labels, counts = _parsed(body)
+    except (ValueError, OverflowError):
+        X, labels, counts = _parsed(_tidy(body, path, 1 if first is None else 2))
+    sizes = None if first is None else (int(first[1]), int(first[2]), int(first[3]))
+    n, last_line = len(counts), max(1, len(content.splitlines()))
+    if not n:
+        message = "holds no row; the file is empty or cut short."
+        raise DataError(message, path=path, line=last_line)
+    if sizes is not None and sizes[0] != n:
+        raise DataError(
+            f"the first line says {sizes[0]} rows, the file has {n}; it is cut short, or the first"
+            " line is wrong.",
+            path=path,
+            line=last_line,
+        )
     return Rows(X, np.repeat(np.arange(n), counts), labels, sizes)
 
 
@@ -274,41 +274,31 @@ def write_svmlight(dataset: Dataset, path: Path_, *, header: bool = True) -> Non
             f"A svmlight file needs a row, a feature and a label; this data set has {dataset.n} x"
             f" {dataset.d} and {dataset.q} labels."
         )
-    lost = _lost(dataset, header)
-    if lost:
+    X = sparse.csr_array(dataset.X)
+    numbered = dataset.feature_names == default_names("f", dataset.d)
+    numbered = numbered and dataset.label_names == default_names("label", dataset.q)
+    ends_full = header or (X[:, [-1]].nnz and dataset.Y[:, [0, -1]].any(axis=0).all())
+    lost = {
+        "the names of features and labels": not numbered,
+        "that X is dense": not sparse.issparse(dataset.X),
+        "train and test parts": dataset.train is not None or dataset.test is not None,
+        "empty last features, and empty first and last labels": not ends_full,
+    }
+    if any(lost.values()):
+        listed = ", ".join(what for what, is_lost in lost.items() if is_lost)
         warnings.warn(
-            f"svmlight does not hold {', '.join(lost)}; write_mulan does hold names and storage.",
+            f"svmlight does not hold {listed}; write_mulan does hold names and storage.",
             UserWarning,
             stacklevel=2,
         )
-    write_lines(path, _lines(dataset, header))
+    write_lines(path, _lines(dataset, X, header=header))
 
 
-def _lost(dataset: Dataset, header: bool) -> list[str]:
-    """Name what the file will not hold of a data set."""
-    X, Y = sparse.csr_array(dataset.X), dataset.Y
-    bare = not header
-    lost = {
-        "the names of features and labels": (
-            dataset.feature_names != default_names("f", dataset.d)
-            or dataset.label_names != default_names("label", dataset.q)
-        ),
-        "that X is dense": not sparse.issparse(dataset.X),
-        "train and test parts": dataset.train is not None or dataset.test is not None,
-        "the last features, which are 0 everywhere": (
-            bare and (not X.nnz or X.indices.max() < dataset.d - 1)
-        ),
-        "the last label, which no row has": bare and not Y[:, -1].any(),
-        "the first label, which no row has": bare and not Y[:, 0].any(),
-    }
-    return [what for what, is_lost in lost.items() if is_lost]
-
-
-def _lines(dataset: Dataset, header: bool) -> Iterator[str]:
+def _lines(dataset: Dataset, X: sparse.csr_array, *, header: bool) -> Iterator[str]:
     base = 0 if header else 1
     if header:
         yield f"{dataset.n} {dataset.d} {dataset.q}\n"
-    for cells, y in zip(stored_cells(sparse.csr_array(dataset.X), ":", base, "nan"), dataset.Y):
+    for cells, y in zip(stored_cells(X, ":", base, "nan"), dataset.Y):
         labels = ",".join(map(str, np.flatnonzero(y).tolist()))
         if not labels and not cells:
             cells = [f"{base}:0"]  # an empty line would not count as a row

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -35,8 +35,6 @@ class Messy:
         Sorted, so that a list of labels in a cell has them in the same order.
     labels : str
         Value of ``--labels``.
-    kinds : dict
-        The kind that a preparation should find for each column of `cells`.
     form : callable
         Writes the file.
     hand : callable
@@ -44,6 +42,8 @@ class Messy:
     spoilt : callable, optional
         `cells` of new rows that the training rows do not prepare for: unseen categories, gaps in
         columns that had none.
+    others : dict
+        The kinds of columns that the preparation leaves out.
     """
 
     name: str
@@ -51,10 +51,19 @@ class Messy:
     Y: np.ndarray
     label_names: tuple[str, ...]
     labels: str
-    kinds: Mapping[str, str]
     form: Form
     hand: Callable[[], ColumnTransformer]
     spoilt: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    others: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind that a preparation should find for each column of `cells`."""
+        kinds = dict(self.others)
+        for name, _, columns in self.hand().transformers:
+            names = [columns] if isinstance(columns, str) else columns
+            kinds |= dict.fromkeys(names, name.split()[0])
+        return {name: kinds[name] for name in self.cells}
 
     def frame(self, *, fresh: bool = False) -> pd.DataFrame:
         """All rows as a frame of features; with `fresh`, spoilt as new rows may be."""

@@ -19,59 +19,54 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-
-def prepared(*parts: tuple[TransformerMixin, str | list[str]]) -> ColumnTransformer:
-    """The parts side by side, dense; columns that no part names are left out."""
-    return ColumnTransformer(
-        [(f"part{k}", *part) for k, part in enumerate(parts)], sparse_threshold=0
-    )
+Part = tuple[str, TransformerMixin]  # the kind of some columns, and their preparation
 
 
-def number(
-    parse: Callable[[object], float] | None = None, *, skewed: bool = False
-) -> TransformerMixin:
+def prepared(*parts: tuple[Part, str | list[str]]) -> ColumnTransformer:
+    """The parts side by side, dense, named by their kinds; columns that no part names are left out."""
+    steps = [(f"{kind} {k}", step, names) for k, ((kind, step), names) in enumerate(parts)]
+    return ColumnTransformer(steps, sparse_threshold=0)
+
+
+def number(parse: Callable[[object], float] | None = None, *, skewed: bool = False) -> Part:
     """Numbers: parsed, of variance 1, then gaps filled by the median and marked."""
-    scale = (
-        QuantileTransformer(n_quantiles=50, output_distribution="normal")
-        if skewed
-        else StandardScaler()
-    )
+    ranks = QuantileTransformer(n_quantiles=50, output_distribution="normal")
     steps = [] if parse is None else [FunctionTransformer(partial(_each, parse))]
-    return make_pipeline(*steps, scale, SimpleImputer(strategy="median", add_indicator=True))
+    steps += [ranks if skewed else StandardScaler()]
+    return "number", make_pipeline(*steps, SimpleImputer(strategy="median", add_indicator=True))
 
 
-def category(order: Sequence[str] = ()) -> TransformerMixin:
+def category(order: Sequence[str] = ()) -> Part:
     """A 0/1 column for each value that is not rare, a gap being a value; with `order`, the place of the value in it."""
     if not order:
-        return OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=4)
-    return number(lambda cell: order.index(cell) if cell in order else np.nan)
+        values = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=4)
+        return "category", values
+    return "category", number(lambda cell: order.index(cell) if cell in order else np.nan)[1]
 
 
-def flag(yes: Sequence[object] = ("yes", "True", True, "ja", "Y")) -> TransformerMixin:
+def flag(yes: Sequence[object] = ("yes", "True", True, "ja", "Y")) -> Part:
     """1 for yes, 0 for no; gaps marked."""
-    return number(lambda cell: np.nan if pd.isna(cell) else float(cell in yes))
+    return "flag", number(lambda cell: np.nan if pd.isna(cell) else float(cell in yes))[1]
 
 
-def text(word: str = r"(?u)\b\w\w+\b") -> TransformerMixin:
+def text(word: str = r"(?u)\b\w\w+\b") -> Part:
     """Words that come twice or more, weighted by their rarity; the usual pattern of a word leaves out emoji."""
     weights = TfidfVectorizer(token_pattern=word, sublinear_tf=True, min_df=2, stop_words="english")
-    return make_pipeline(FunctionTransformer(_filled), weights, FunctionTransformer(_times_two))
+    filled, larger = FunctionTransformer(_filled), FunctionTransformer(_times_two)
+    return "text", make_pipeline(filled, weights, larger)
 
 
-def tags(separator: str) -> TransformerMixin:
+def tags(separator: str) -> Part:
     """A 0/1 column for each value in a cell of several."""
     split = re.compile(rf"\s*{re.escape(separator)}\s*").split
-    return make_pipeline(
-        FunctionTransformer(_filled),
-        CountVectorizer(tokenizer=split, token_pattern=None, binary=True),
-    )
+    items = CountVectorizer(tokenizer=split, token_pattern=None, binary=True)
+    return "tags", make_pipeline(FunctionTransformer(_filled), items)
 
 
-def date(form: str | None = None) -> TransformerMixin:
+def date(form: str | None = None) -> Part:
     """Time since the first, and where a day stands in its year and week and an hour in its day."""
-    return make_pipeline(
-        FunctionTransformer(partial(_parts_of_dates, form=form)), StandardScaler(), SimpleImputer()
-    )
+    parts = FunctionTransformer(partial(_parts_of_dates, form=form))
+    return "date", make_pipeline(parts, StandardScaler(), SimpleImputer())
 
 
 def amount(cell: object, *, thousands: str = ",", decimal: str = ".") -> float:

@@ -35,7 +35,6 @@ def stations() -> Messy:
         Y,
         ("fog", "heat", "rain alert", "storm", "xfrost"),
         "5",
-        {"station": "category", "temperature": "number", "wind": "number", "rain": "number"},
         separated(marks()),
         lambda: hand.prepared(
             (hand.category(), ["station"]),
@@ -64,7 +63,6 @@ def sensors() -> Messy:
         Y,
         ("leak", "overload", "stuck", "warm"),
         "leak,overload,stuck,warm",
-        dict.fromkeys(cells, "number"),
         separated(marks()),
         lambda: hand.prepared((hand.number(hand.amount), list(cells))),
     )
@@ -98,12 +96,6 @@ def regions() -> Messy:
         Y,
         ("dense", "large", "modern", "remote"),
         "dense,large,modern,remote",
-        {
-            "population": "number",
-            "area km2": "number",
-            "urban share": "number",
-            "climate": "category",
-        },
         separated(marks("True", "False")),
         lambda: hand.prepared(
             (hand.number(hand.amount, skewed=True), ["population", "area km2"]),
@@ -136,7 +128,6 @@ def machines() -> Messy:
         Y,
         ("bearing", "oil", "replace", "sleep"),
         "4",
-        {"hours": "number", "load": "number", "age": "number", "maker": "category"},
         separated(marks("1", "-1")),
         lambda: hand.prepared(
             (hand.number(hand.amount), ["hours", "load", "age"]), (hand.category(), ["maker"])
@@ -158,7 +149,6 @@ def spectra() -> Messy:
         truth(rng, *(hidden[:, k] + 0.5 * hidden[:, k - 1] for k in range(6))),
         tuple(f"element_{name}" for name in ("al", "cu", "fe", "ni", "pb", "zn")),
         "element_*",
-        dict.fromkeys(cells, "number"),
         separated(marks()),
         lambda: hand.prepared((hand.number(), list(cells))),
     )
@@ -197,13 +187,6 @@ def flights() -> Messy:
         Y,
         ("busy", "long", "quiet", "turboprop"),
         "tags",
-        {
-            "leaves": "date",
-            "carrier": "category",
-            "miles": "number",
-            "meals": "flag",
-            "seats": "number",
-        },
         parquet(lists("tags")),
         lambda: hand.prepared(
             (hand.date(), ["leaves"]),
@@ -237,7 +220,6 @@ def devices() -> Messy:
         Y,
         ("compliant", "risky", "stable", "unlocked"),
         "compliant,risky,stable,unlocked",
-        dict.fromkeys(("encrypted", "managed", "rooted", "vpn"), "flag") | {"uptime": "number"},
         separated(marks("t", "f")),
         lambda: hand.prepared(
             (hand.flag((True, "Y", "true", "on")), ["encrypted", "managed", "rooted", "vpn"]),
@@ -267,7 +249,6 @@ def laboratory() -> Messy:
         Y,
         ("acid", "blue, dark", "clear", "dense"),
         "4",
-        dict.fromkeys(cells.columns[:3], "number") | {"=SUM(A1)": "category"},
         separated(marks()),
         lambda: hand.prepared(
             (hand.number(), list(cells.columns[:3])), (hand.category(), ["=SUM(A1)"])

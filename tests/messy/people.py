@@ -48,14 +48,6 @@ def patients() -> Messy:
         Y,
         ("dx_copd", "dx_diabetes", "dx_heart", "dx_influenza"),
         "dx_*",
-        {
-            "age": "number",
-            "blood pressure": "number",
-            "smoker": "flag",
-            "notes": "text",
-            "admitted": "date",
-            "ward": "category",
-        },
         separated(marks()),
         lambda: hand.prepared(
             (hand.number(), ["age", "blood pressure"]),
@@ -98,7 +90,6 @@ def survey() -> Messy:
         Y,
         ("wants_discretion", "wants_green", "wants_roads", "wants_transit"),
         "wants_*",
-        dict.fromkeys(questions, "category") | {"income": "number", "age group": "category"},
         separated(marks()),
         lambda: hand.prepared(
             (hand.category(LIKERT), questions),
@@ -141,15 +132,6 @@ def staff() -> Messy:
         Y,
         ("car", "pension", "shares", "training"),
         "car,pension,shares,training",
-        {
-            "no": "id",
-            "e-mail": "id",
-            "remote": "flag",
-            "manager": "flag",
-            "hired": "date",
-            "salary": "number",
-            "team": "category",
-        },
         separated(marks("yes", "no")),
         lambda: hand.prepared(
             (hand.flag(), ["remote", "manager"]),
@@ -157,6 +139,7 @@ def staff() -> Messy:
             (hand.number(), ["salary"]),
             (hand.category(), ["team"]),
         ),
+        others={"no": "id", "e-mail": "id"},
     )
 
 
@@ -187,13 +170,13 @@ def visits() -> Messy:
         Y,
         ("dermatology", "eyes", "orthopaedics", "prevention"),
         "dermatology,eyes,orthopaedics,prevention",
-        {"patient": "id", "complaint": "text", "weight": "number", "insured": "flag"},
         apart("patient", marks()),
         lambda: hand.prepared(
             (hand.text(), "complaint"),
             (hand.number(), ["weight"]),
             (hand.flag(("Yes",)), ["insured"]),
         ),
+        others={"patient": "id"},
     )
 
 
@@ -234,17 +217,11 @@ def students() -> Messy:
         Y,
         ("algebra", "history", "latin", "painting"),
         "course",
-        {
-            "student": "id",
-            "maths": "number",
-            "language": "number",
-            "arts": "number",
-            "school": "category",
-        },
         apart_long("student", "course"),
         lambda: hand.prepared(
             (hand.number(), ["maths", "language", "arts"]), (hand.category(), ["school"])
         ),
+        others={"student": "id"},
     )
 
 
@@ -279,7 +256,6 @@ def members() -> Messy:
         Y,
         ("hiking", "music", "social", "veteran"),
         "interests",
-        {"bio": "text", "age": "number", "joined": "date", "paid": "flag"},
         json_lines(lists("interests")),
         lambda: hand.prepared(
             (hand.text(), "bio"),

@@ -47,13 +47,6 @@ def packages() -> Messy:
         Y,
         ("coding", "gaming", "large", "network", "popular", "sound"),
         "tags",
-        {
-            "description": "text",
-            "section": "category",
-            "size": "number",
-            "installs": "number",
-            "updated": "date",
-        },
         separated(joined("tags", "|")),
         lambda: hand.prepared(
             (hand.text(), "description"),
@@ -116,14 +109,6 @@ def movies() -> Messy:
         Y,
         ("Action", "Comedy", "Drama", "Sci-Fi", "Western"),
         "genres",
-        {
-            "title": "text",
-            "plot": "text",
-            "year": "number",
-            "runtime": "number",
-            "budget": "number",
-            "language": "category",
-        },
         separated(joined("genres", ", ")),
         lambda: hand.prepared(
             (hand.text(), "title"),
@@ -174,13 +159,6 @@ def tickets() -> Messy:
         Y,
         ("topic_account", "topic_billing", "topic_defect", "topic_oncall", "topic_weekend"),
         "topic_*",
-        {
-            "ticket": "id",
-            "subject": "text",
-            "body": "text",
-            "priority": "category",
-            "opened": "date",
-        },
         separated(marks()),
         lambda: hand.prepared(
             (hand.text(), "subject"),
@@ -189,6 +167,7 @@ def tickets() -> Messy:
             (hand.date("%Y-%m-%d %H:%M:%S"), ["opened"]),
         ),
         spoiling({"priority": "blocker"}, ["subject", "opened"]),
+        others={"ticket": "id"},
     )
 
 
@@ -224,7 +203,6 @@ def reviews() -> Messy:
         Y,
         ("cleaning", "kitchen", "praise", "regular", "street"),
         "cleaning,kitchen,praise,regular,street",
-        {"review": "text", "stars": "number", "nights": "number"},
         separated(marks("TRUE", "FALSE"), ";", top="sep=;\r\n"),
         lambda: hand.prepared((hand.text(), "review"), (hand.number(), ["stars", "nights"])),
     )
@@ -257,7 +235,6 @@ def messages() -> Messy:
         Y,
         ("Cheerful 😀", "Food", "Long; rambling", "On the road"),
         "4",
-        {"the message": "text", 'sent "from"': "category", "length, in letters": "number"},
         separated(marks("x", "")),
         lambda: hand.prepared(
             (hand.text(r"\S+"), "the message"),
@@ -295,7 +272,6 @@ def replies() -> Messy:
         Y,
         ("apology", "offer", "premium", "return"),
         "apology,offer,premium,return",
-        {"reply": "text", "agent": "category", "spent": "number"},
         separated(marks("Y", "N")),
         lambda: hand.prepared(
             (hand.text(), "reply"),
@@ -338,7 +314,6 @@ def recipes() -> Messy:
         Y,
         ("carnivore", "family", "fast", "sweet", "tangy, hot", "veggie"),
         "labels",
-        {"ingredients": "text", "minutes": "number", "portions": "number"},
         separated(json_cells("labels")),
         lambda: hand.prepared(
             (hand.text(), "ingredients"),

@@ -41,13 +41,6 @@ def orders() -> Messy:
         Y,
         ("audit", "express", "loyal"),
         "3",
-        {
-            "order": "id",
-            "total": "number",
-            "margin": "number",
-            "items": "number",
-            "channel": "category",
-        },
         separated(marks()),
         lambda: hand.prepared(
             (hand.number(hand.amount, skewed=True), ["total"]),
@@ -55,6 +48,7 @@ def orders() -> Messy:
             (hand.number(), ["items"]),
             (hand.category(), ["channel"]),
         ),
+        others={"order": "id"},
     )
 
 
@@ -89,17 +83,11 @@ def ledger() -> Messy:
         Y,
         ("alarm", "healthy", "question", "volatile"),
         "4",
-        {
-            "company": "constant",
-            "account": "category",
-            "balance": "number",
-            "cash flow": "number",
-            "remarks": "empty",
-        },
         separated(marks("1", "0")),
         lambda: hand.prepared(
             (hand.category(), ["account"]), (hand.number(hand.amount), ["balance", "cash flow"])
         ),
+        others={"company": "constant", "remarks": "empty"},
     )
 
 
@@ -128,7 +116,6 @@ def swiss() -> Messy:
         Y,
         ("luxus", "marge", "romandie", "sparsam"),
         "luxus,marge,romandie,sparsam",
-        {"Preis": "number", "Kosten": "number", "Kanton": "category"},
         separated(marks(), ";"),
         lambda: hand.prepared(
             (hand.number(parse, skewed=True), ["Preis", "Kosten"]), (hand.category(), ["Kanton"])
@@ -170,13 +157,6 @@ def german() -> Messy:
         Y,
         ("familie", "günstig", "sommer", "urban"),
         "familie,günstig,sommer,urban",
-        {
-            "Größe": "number",
-            "Miete": "number",
-            "Bauart": "category",
-            "Balkon": "flag",
-            "frei ab": "date",
-        },
         separated(marks("ja", "nein"), ";", encoding="latin-1"),
         lambda: hand.prepared(
             (hand.number(parse), ["Größe", "Miete"]),
@@ -209,7 +189,6 @@ def unicode_export() -> Messy:
         Y,
         ("dílna", "kuchyň", "luxus", "škola"),
         "dílna,kuchyň,luxus,škola",
-        {"artikl": "text", "cena": "number", "sklad": "number"},
         separated(marks(), "\t", suffix=".tsv", encoding="utf-16"),
         lambda: hand.prepared(
             (hand.text(), "artikl"),
@@ -245,7 +224,6 @@ def budget_sheet() -> Messy:
         Y,
         ("exceeded", "late", "major", "minor"),
         "exceeded,late,major,minor",
-        {"unit": "category", "planned": "number", "spent": "number", "due": "date"},
         sheet(marks("x", "")),
         lambda: hand.prepared(
             (hand.category(), ["unit"]),
@@ -280,7 +258,6 @@ def homes() -> Messy:
         Y,
         ("flood", "garden", "upscale", "xs"),
         "4",
-        {"zip": "category", "area": "number", "rooms": "number"},
         separated(marks()),
         lambda: hand.prepared((hand.category(), ["zip"]), (hand.number(), ["area", "rooms"])),
     )
@@ -308,7 +285,6 @@ def customers() -> Messy:
         Y,
         ("import", "north", "rural", "vip"),
         "import,north,rural,vip",
-        {"city": "category", "spend": "number", "visits": "number"},
         separated(marks()),
         lambda: hand.prepared(
             (hand.category(), ["city"]),
@@ -370,7 +346,6 @@ def clothes() -> Messy:
         Y,
         ("bold", "designer", "sporty", "summer", "winter"),
         "season and style",
-        {"properties": "tags", "price": "number", "brand": "category"},
         separated(joined("season and style", "; ")),
         lambda: hand.prepared(
             (hand.tags(";"), "properties"),

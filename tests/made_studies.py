@@ -1,6 +1,5 @@
-"""Study folders that nobody computed: records drawn around the paper's figures, with cards, costs and failures."""
+"""Study folders that nobody computed: records drawn around the paper's figures, with sizes, costs and failures."""
 
-import json
 import shutil
 
 import numpy as np
@@ -27,37 +26,6 @@ FACTS = {
 UNIT = ("dataset", "method", "preset", "fold", "n_folds", "folds", "seed", "version", "settings")
 
 
-def run(datasets, methods, preset="paper", n_folds=10, seed=0):
-    """What study.json says of one command."""
-    return {
-        "datasets": [*datasets],
-        "methods": {name: name for name in methods},
-        "preset": preset,
-        "folds": "plain",
-        "n_folds": n_folds,
-        "seed": seed,
-    }
-
-
-def card(name, q=5, n=200):
-    """A card as the runner writes it."""
-    counts = [n // (j + 2) for j in range(q)]
-    figures = {
-        "n": n,
-        "d": 10,
-        "q": q,
-        "cardinality": sum(counts) / n,
-        "density": sum(counts) / n / q,
-        "label_sets": 9,
-        "mean_ir": 2.5,
-        "sparsity": 0.5,
-    }
-    labels = {"label_counts": counts, "label_names": [f"{name} {j}" for j in range(q)]}
-    odd = {"unlabelled_rows": [3], "duplicate_rows": 2, "missing_values": 0}
-    nothing = ("zero_rows", "constant_features", "empty_labels", "full_labels")
-    return figures | labels | odd | {key: [] for key in nothing}
-
-
 def failure(dataset="yeast", method="ecc", fold=0, error="ValueError: no luck", **fields):
     """A unit that failed."""
     unit = made_records.record(dataset, method, fold=fold, **fields)
@@ -66,21 +34,21 @@ def failure(dataset="yeast", method="ecc", fold=0, error="ValueError: no luck", 
 
 
 def costly(records):
-    """The records, with what they took and where."""
+    """The records, with sizes, and what they took and where."""
     rng = np.random.default_rng(1)
-    sizes = {"n_train": 90, "predict_seconds": 0.1, "peak_memory_bytes": 3e8}
+    sizes = {"n_train": 90, "n_test": 10, "n_features": 4, "n_labels": 5, "cardinality": 1.5}
+    costs = {"predict_seconds": 0.1, "peak_memory_bytes": 3e8}
     return [
-        record | FACTS | sizes | {"fit_seconds": float(rng.uniform(1, 2))} for record in records
+        record | FACTS | sizes | costs | {"fit_seconds": float(rng.uniform(1, 2))}
+        for record in records
     ]
 
 
-def write(folder, records, *, runs=(), cards=(), failures=(), metrics=None):
+def write(folder, records, *, failures=()):
     """A study folder, anew."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "records.jsonl").write_bytes(b"".join(map(encoded, [*failures, *records])))
-    study = {"runs": list(runs), "datasets": {name: card(name) for name in cards}}
-    (folder / "study.json").write_text(json.dumps(study | {"metrics": metrics or {}}))
     return folder
 
 
@@ -92,21 +60,15 @@ def sixteen(folder):
         record | {"device": "cuda"} if record["method"] == "camel" else record for record in records
     ]
     records[0]["warnings"] = ["ConvergenceWarning: not yet"]
-    runs = [
-        run(SIXTEEN, PAPER_METHODS[1:]),
-        run(SIXTEEN, ["camel"]),
-        run(SIXTEEN, ["camel"], "best"),
-    ]
     failures = [
         failure(seed=1),
         failure(method="br", fold=3, seed=1, error="MemoryError: too large"),
     ]
-    return write(folder, records, runs=runs, cards=SIXTEEN, failures=failures)
+    return write(folder, records, failures=failures)
 
 
 def nasty(folder):
     """Two data sets and two methods whose names would be dangerous as markup."""
     names = NASTY[:2], NASTY[2:]
-    records = costly(made_records.study(*names, n_folds=3))
     failures = [failure(NASTY[0], NASTY[3], error=f"ValueError: {NASTY[1]}", seed=1)]
-    return write(folder, records, runs=[run(*names, n_folds=3)], cards=names[0], failures=failures)
+    return write(folder, costly(made_records.study(*names, n_folds=3)), failures=failures)

@@ -171,9 +171,7 @@ def test_a_metric_gets_what_its_parameters_name():
     Y = np.array([[1, 0], [0, 1]])
     data = made(40)
     outcome = get_method("br").fit(data.X, data.Y, seed=0)[""].outcome(data.X)
-    mine = OwnMetric(
-        "mine", lambda decisions, y_true: float((decisions == y_true).mean()), "largest"
-    )
+    mine = OwnMetric("mine", lambda y_pred, y_true: float((y_pred == y_true).mean()), "largest")
     found = evaluated(data.Y, {"": outcome}, (mine,))
     assert found["mine"] == pytest.approx(1 - found["hamming_loss"])
     loss = own_metric("loss=sklearn.metrics:log_loss:smallest")

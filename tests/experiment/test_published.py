@@ -5,8 +5,14 @@ import math
 import pytest
 
 import made_records
-from skcamel.experiment import compare_with_paper, paper_cell, read_published, summarise
-from skcamel.experiment.published import PAPER_METHODS, Published, paper_table, printed
+from skcamel.experiment import compare_with_paper, paper_cell, summarise
+from skcamel.experiment.published import (
+    PAPER_METHODS,
+    PaperFigure,
+    Published,
+    paper_table,
+    printed,
+)
 from skcamel.experiment.summary import LARGE, REGULAR, SEVEN
 
 
@@ -60,32 +66,11 @@ def test_presets_and_variants_of_a_method_stand_against_its_printed_figure():
         assert first.printed == paper_cell("yeast", "one_error", "camel")
 
 
-def test_a_table_of_ones_own_is_read_by_names_or_titles(tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_text(
-        "method,dataset,metric,mean,std,note\nBR,yeast,Hamming loss,0.25,,x\n"
-        "mine,yeast,hamming_loss,0.125,0.5,y\n"
-    )
-    found = read_published(path)
-    assert found.figures["yeast", "hamming_loss", "mine"] == (0.125, 0.5, False)
-    assert math.isnan(found.figures["yeast", "hamming_loss", "br"].std)
+def test_figures_of_ones_own_without_std_are_compared_in_ours():
+    mine = Published({("yeast", "hamming_loss", "br"): PaperFigure(0.25, math.nan, bold=False)})
     rows = [made_records.record(method="br", fold=k, hamming_loss=0.25 + k / 8) for k in (0, 1)]
-    (cell,) = compare_with_paper(rows, method="br", published=found).cells
-    assert cell.difference == pytest.approx(-0.0625 / (0.125 / math.sqrt(2)), rel=0.01)  # our std
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("method,dataset,metric\nbr,yeast,coverage\n", "line 2: 'mean'"),
-        ("method,dataset,metric,mean\n", "holds no figure"),
-        ("method,dataset,metric,mean\nbr,yeast,coverage,high\n", "line 2: could not convert"),
-    ],
-)
-def test_a_mistake_in_a_table_is_named_with_its_line(text, message, tmp_path):
-    (tmp_path / "mine.csv").write_text(text)
-    with pytest.raises(ValueError, match=message):
-        read_published(tmp_path / "mine.csv")
+    (cell,) = compare_with_paper(rows, method="br", published=mine).cells
+    assert cell.difference == pytest.approx(-0.0625 / (0.125 / math.sqrt(2)), rel=0.01)
 
 
 def test_the_surest_of_equal_means_is_the_best():
@@ -93,8 +78,6 @@ def test_the_surest_of_equal_means_is_the_best():
         ("yeast", "coverage", name): (0.5, std, False)
         for name, std in (("a", 0.2), ("b", 0.1), ("c", math.nan))
     }
-    from skcamel.experiment.published import PaperFigure
-
     table = Published({key: PaperFigure(*cell) for key, cell in figures.items()})
     best, leaders = table.best("yeast", "coverage", SEVEN["coverage"])
     assert (best.std, leaders) == (0.1, ("a", "b", "c"))

@@ -77,31 +77,19 @@ def test_csv_holds_unrounded_figures_and_no_formula(summary):
     assert csv_files([nasty])["t.csv"].splitlines()[1] == "'=1+1,"
 
 
-def test_latex_is_escaped_and_fits_the_page(summary):
-    text = write_tables(result_tables(summary).values(), "latex")
-    assert text.startswith("% \\usepackage{booktabs,adjustbox}\n")
-    assert text.count("\\begin{tabular}") == text.count("\\end{table}") == 3
-    assert "\\label{tab:table-2-results-on-the-regular-size-data-sets}" in text
-    table = Table(
-        "a_b & 50 %", "x", ["#1"], [TableSection("", [("{~^}", [Cell("0.5±0.1", True)])])]
-    )
-    assert "a\\_b \\& 50 \\%" in (found := write_tables([table], "latex"))
-    assert "\\{\\textasciitilde{}\\textasciicircum{}\\}" in found
-    assert "\\textbf{0.5$\\pm$0.1}" in found
-
-
 def test_markdown_is_escaped_and_on_one_line():
     table = Table("t", "x", ["a|b"], [TableSection("", [("<i>\n", [Cell("*")])])])
     assert rows_of(write_tables([table], "markdown").replace(r"\|", "/")) == [
         ["x", "a/b"],
         [r"\<i\>\\n", r"\*"],
     ]
-    with pytest.raises(ValueError, match="form must be one of markdown, latex, csv"):
+    with pytest.raises(ValueError, match="form must be one of markdown, csv"):
         write_tables([table], "word")
 
 
 def test_sizes_stand_in_the_papers_order():
-    table = sizes_table({name: made_studies.card(name) for name in ("mine", "yeast", "emotions")})
+    rows = made_records.study(["mine", "yeast", "emotions"], ["br"], n_folds=1)
+    table = sizes_table(made_studies.costly(rows))
     assert [row["dataset"] for row in table.data] == ["emotions", "yeast", "mine"]
 
 

@@ -143,7 +143,7 @@ def study(
         shown = {"finished": len(finished), "failures": failures, "summary": _rows(finished)}
         output.say_json({"out": folder} | shown)
     elif finished:
-        _show(records, finished, folder)
+        _show(finished, folder)
     if failures:
         output.say(one_line(_failed(failures, folder)), err=True)
         ctx.exit(1)
@@ -185,7 +185,7 @@ def _rows(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def _show(records: Any, finished: Sequence[Mapping[str, Any]], folder: str) -> None:
+def _show(finished: Sequence[Mapping[str, Any]], folder: str) -> None:
     """Tables of this run, and what singles out its units."""
     from skcamel.experiment.summary import summarise
     from skcamel.experiment.tables import result_tables, write_tables
@@ -193,7 +193,7 @@ def _show(records: Any, finished: Sequence[Mapping[str, Any]], folder: str) -> N
     for text in dict.fromkeys(one for record in finished for one in record.get("warnings", ())):
         if "learns a single label" in text:
             output.note(text.partition(": ")[2])
-    summary = summarise(finished, measures=records.metrics)
+    summary = summarise(finished)
     output.say(write_tables([*result_tables(summary).values()], "markdown"))
     place = one_line(folder)
     output.say(f"\nMore: skcamel tables {place} --significance, or skcamel report {place}")

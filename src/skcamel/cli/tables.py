@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,8 +9,6 @@ import click
 from skcamel.cli import options, output
 
 if TYPE_CHECKING:
-    from skcamel.experiment.published import Published
-    from skcamel.experiment.summary import Summary
     from skcamel.experiment.tables import Table
 
 
@@ -27,10 +24,10 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--form",
-    type=click.Choice(["markdown", "latex", "csv"]),
+    type=click.Choice(["markdown", "csv"]),
     default="markdown",
     show_default=True,
-    help="csv holds unrounded figures.",
+    help="csv holds unrounded figures; pandoc makes LaTeX of markdown.",
 )
 @click.option("--methods", metavar="A,B,…", help="Records of these methods alone.")
 @click.option("--preset", help="Records of one preset alone.")
@@ -51,11 +48,8 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--against",
-    metavar="FILE",
-    help=(
-        "Published figures under ours: a CSV file with the columns method, dataset, metric, mean and"
-        " std (which may be missing), or the word paper."
-    ),
+    type=click.Choice(["paper"]),
+    help="The figures that the paper prints, under ours.",
 )
 @click.option(
     "--significance",
@@ -64,7 +58,7 @@ if TYPE_CHECKING:
 )
 @options.examples(
     "skcamel tables DIR --preset best --significance",
-    "skcamel tables DIR --methods camel,br --against paper --form latex",
+    "skcamel tables DIR --methods camel,br --against paper --ties index",
 )
 def tables(
     folder: str,
@@ -76,6 +70,7 @@ def tables(
     **chosen: Any,
 ) -> None:
     """Print the tables of a study folder, as `skcamel study` filled it, in the form of the paper's."""
+    from skcamel.experiment.published import paper_table
     from skcamel.experiment.records import Records
     from skcamel.experiment.summary import summarise
     from skcamel.experiment.tables import (
@@ -95,9 +90,9 @@ def tables(
         raise click.UsageError(str(error)) from error
     if not summary.figures:
         raise click.ClickException(f"{folder} holds no finished unit of these methods and preset.")
-    published = None if against is None else _published(against, summary)
-    cards = {name: records.cards[name] for name in summary.datasets if name in records.cards}
-    found: dict[str, Table] = {"1": sizes_table(cards)} if cards else {}
+    published = None if against is None else paper_table()
+    sized = [one for one in records if one["dataset"] in summary.datasets and "cardinality" in one]
+    found: dict[str, Table] = {"1": sizes_table(sized)} if sized else {}
     found |= result_tables(summary, against=published)
     if which != "all" and which not in found:
         raise click.ClickException(f"{folder} holds nothing for Table {which}.")
@@ -108,17 +103,3 @@ def tables(
         except ValueError as error:
             raise click.ClickException(str(error)) from error
     output.hand_over(write_tables(shown, form) + "\n")
-
-
-def _published(against: str, summary: Summary) -> Published:
-    """The table to compare with."""
-    from skcamel.experiment.published import paper_table, read_published
-
-    if against != "paper" and not Path(against).is_file():
-        raise click.UsageError(
-            f"--against: there is no file {against}; give a CSV file, or the word paper."
-        )
-    try:
-        return paper_table() if against == "paper" else read_published(against, summary.measures)
-    except (OSError, ValueError) as error:
-        raise click.UsageError(f"--against: {error}") from error

@@ -6,7 +6,7 @@ from skcamel.lazy import lazily
 
 if TYPE_CHECKING:
     from skcamel.experiment.methods import METHODS, Method, get_method
-    from skcamel.experiment.published import compare_with_paper, paper_cell, read_published
+    from skcamel.experiment.published import Published, compare_with_paper, paper_cell
     from skcamel.experiment.records import Records, RecordsError
     from skcamel.experiment.significance import compare_methods
     from skcamel.experiment.study import run_study
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "methods": ("METHODS", "Method", "get_method"),
-    "published": ("compare_with_paper", "paper_cell", "read_published"),
+    "published": ("Published", "compare_with_paper", "paper_cell"),
     "records": ("Records", "RecordsError"),
     "significance": ("compare_methods",),
     "study": ("run_study",),
@@ -40,6 +40,7 @@ __all__ = [
     "METHOD_TITLES",
     "REGULAR",
     "Method",
+    "Published",
     "Records",
     "RecordsError",
     "compare_methods",
@@ -49,7 +50,6 @@ __all__ = [
     "mean_and_std",
     "metric_title",
     "paper_cell",
-    "read_published",
     "result_tables",
     "run_study",
     "summarise",

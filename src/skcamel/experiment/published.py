@@ -1,21 +1,16 @@
-"""Published tables to compare a study with: the paper's, which ships, or one's own from a CSV file."""
+"""Published tables to compare a study with: the paper's, or figures of one's own."""
 
 from __future__ import annotations
 
-import csv
 import json
 import math
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from skcamel.experiment.summary import (
-    METHOD_TITLES,
-    SEVEN,
     Figure,
     Key,
     Metric,
@@ -68,6 +63,7 @@ class Published:
     ) -> tuple[PaperFigure, tuple[str, ...]] | None:
         """The best figure of any method, the smallest std among equal means, and the methods that have it.
 
+        >>> from skcamel.experiment.summary import SEVEN
         >>> paper_table().best("yeast", "one_error", SEVEN["one_error"])
         (PaperFigure(mean=0.218, std=0.027, bold=True), ('camel',))
         """
@@ -134,49 +130,6 @@ def paper_cell(dataset: str, metric: str, method: str) -> PaperFigure:
     return paper_figures()[dataset, metric, method]
 
 
-def read_published(
-    path: str | os.PathLike[str], measures: Mapping[str, Metric] = SEVEN
-) -> Published:
-    r"""Read a table of published figures.
-
-    Parameters
-    ----------
-    path : str or path
-        A CSV file with the columns method, dataset, metric, mean and, where it is known, std, as
-        ``skcamel tables --form csv`` writes it.
-    measures : mapping
-        Metrics of the study, by name; their titles are understood too ("Hamming loss").
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "mine.csv")
-    ...     text = "method,dataset,metric,mean,std\nBR,yeast,Hamming loss,0.2,0.01\n"
-    ...     _ = path.write_text(text)
-    ...     read_published(path).figures
-    {('yeast', 'hamming_loss', 'br'): PaperFigure(mean=0.2, std=0.01, bold=False)}
-    """
-    metrics = {measure.title.lower(): name for name, measure in measures.items()}
-    methods = {title.lower(): name for name, title in METHOD_TITLES.items()}
-    figures: dict[Key, PaperFigure] = {}
-    with Path(path).open(encoding="utf-8-sig", newline="") as file:
-        for number, row in enumerate(csv.DictReader(file), 2):
-            try:
-                metric, method = row["metric"].strip(), row["method"].strip()
-                mean, std = float(row["mean"]), float(row.get("std") or "nan")
-            except (KeyError, ValueError, TypeError, AttributeError) as error:
-                raise ValueError(
-                    f"{path}, line {number}: {error}; each line needs method, dataset, metric and"
-                    " mean, a number with a point, under these names."
-                ) from error
-            place = metrics.get(metric.lower(), metric), methods.get(method.lower(), method)
-            figures[row["dataset"].strip(), *place] = PaperFigure(mean, std, bold=False)
-    if not figures:
-        raise ValueError(f"{path} holds no figure; it needs a line for each figure.")
-    return Published(figures, Path(path).name)
-
-
 @dataclass(frozen=True)
 class CellComparison:
     """One cell of ours beside the published ones, all at three decimals."""
@@ -225,7 +178,7 @@ def compare_with_paper(
     method : str, default="camel"
         As the summary calls it: "camel[best]" where the records hold several presets.
     published : Published, default=None
-        Figures to compare with, see :func:`skcamel.experiment.read_published`. None: the paper's.
+        Figures to compare with. None: the paper's.
 
     Returns
     -------

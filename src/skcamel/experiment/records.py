@@ -1,4 +1,4 @@
-"""A study folder: one line of JSON for each unit that finished or failed, and what the study was asked for."""
+"""A study folder: one line of JSON for each unit that finished or failed."""
 
 from __future__ import annotations
 
@@ -7,14 +7,13 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO, Self, overload
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 
-from skcamel import files
 from skcamel.metrics.conventions import NAMES
 
 if sys.platform == "win32":
@@ -23,7 +22,7 @@ else:
     import fcntl
 
 Record = dict[str, Any]
-RECORDS, STUDY, LOCK = "records.jsonl", "study.json", "lock"
+RECORDS, LOCK = "records.jsonl", "lock"
 # The version of what a method computes from the same parameters. Raise it when results change:
 # records of earlier versions are then computed anew, and tables say that they are out of date.
 VERSIONS = {
@@ -61,7 +60,7 @@ def version_of(method: str, preset: str) -> int:
     return VERSIONS.get(f"{method}[{preset}]", VERSIONS.get(method, 1))
 
 
-class Records(Sequence[Record]):
+class Records(list[Record]):
     """The finished units of a study folder, as they were when this object was made.
 
     Parameters
@@ -76,12 +75,6 @@ class Records(Sequence[Record]):
     superseded : list of dict
         Finished units of earlier settings: of each data set, method and preset only the settings
         of the line that was written last count.
-    runs : list of dict
-        What was asked for.
-    cards : dict
-        Sizes and other facts of each data set.
-    metrics : dict
-        Metrics beside the seven: name, and a mapping with `title` and `best`.
     folder : Path
 
     Notes
@@ -106,28 +99,16 @@ class Records(Sequence[Record]):
             raise FileNotFoundError(
                 f"{self.folder} is not a folder; give the one that skcamel study -o wrote."
             )
-        study = read_study(self.folder)
-        self.runs, self.cards, self.metrics = study["runs"], study["datasets"], study["metrics"]
         lines = _read_lines(self.folder / RECORDS)
         last = {PLAN(record): record for record in lines}
         self.failures = sorted((one for one in last.values() if "error" in one), key=PLACE)
         finished = {(PLAN(one), _work(one)): one for one in lines if "error" not in one}
         newest = {PLACE(one)[:3]: _work(one) for one in lines if "error" not in one}
-        self._records: list[Record] = []
+        super().__init__()
         self.superseded: list[Record] = []
         for record in sorted(finished.values(), key=PLACE):
             is_newest = _work(record) == newest[PLACE(record)[:3]]
-            (self._records if is_newest else self.superseded).append(record)
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-    @overload
-    def __getitem__(self, index: int) -> Record: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Record]: ...
-    def __getitem__(self, index: int | slice) -> Record | list[Record]:
-        return self._records[index]
+            (self if is_newest else self.superseded).append(record)
 
     def __repr__(self) -> str:
         return f"Records({str(self.folder)!r}: {len(self)} finished, {len(self.failures)} failed)"
@@ -141,7 +122,7 @@ class Records(Sequence[Record]):
         """A pandas DataFrame with one row for each finished unit."""
         import pandas as pd
 
-        return pd.DataFrame(self._records)
+        return pd.DataFrame(list(self))
 
 
 def _work(record: Record) -> str:
@@ -192,9 +173,9 @@ def _decoded(line: bytes) -> Record:
 
 
 def _read_lines(path: Path) -> list[Record]:
-    """Records of a file in the order of its lines; a kill may have torn the last one."""
+    """Records of a file in the order of its lines."""
     try:
-        *lines, rest = path.read_bytes().split(b"\n")
+        *lines, _ = path.read_bytes().split(b"\n")  # a kill may have torn the last one
     except FileNotFoundError:
         return []
     found = []
@@ -206,31 +187,7 @@ def _read_lines(path: Path) -> list[Record]:
                 f"{path}, line {number}: damaged ({error}); delete this line, and the next run"
                 " computes its unit again."
             ) from error
-    return found + ([_decoded(rest)] if _is_whole(rest) else [])
-
-
-def _is_whole(line: bytes) -> bool:
-    """Whether a line without an end is a record."""
-    try:
-        _decoded(line)
-    except ValueError:
-        return False
-    return True
-
-
-def read_study(folder: Path) -> dict[str, Any]:
-    """What ``study.json`` holds: runs, data sets and metrics."""
-    path = folder / STUDY
-    try:
-        found = json.loads(path.read_bytes()) if path.exists() else {}
-        names = ("datasets", "metrics")
-        return {"runs": list(found.get("runs", ()))} | {
-            name: dict(found.get(name, {})) for name in names
-        }
-    except (ValueError, TypeError, AttributeError) as error:
-        raise RecordsError(
-            f"{path} is damaged ({error}); delete it, and the next run writes it again."
-        ) from error
+    return found
 
 
 class StudyFolder:
@@ -269,28 +226,10 @@ class StudyFolder:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path / RECORDS))
         os.fsync(self._file.fileno())
 
-    def add_run(
-        self, run: Mapping[str, Any], cards: Mapping[str, Any], metrics: Mapping[str, Any]
-    ) -> None:
-        """Note in ``study.json`` what was asked for, where it is new."""
-        study = read_study(self.path)
-        new = {
-            "runs": study["runs"] + [run] * (run not in study["runs"]),
-            "datasets": {**study["datasets"], **cards},
-            "metrics": {**study["metrics"], **metrics},
-        }
-        if new != study:
-            with files.whole_file(self.path / STUDY) as file:
-                file.write((json.dumps(new, indent=1) + "\n").encode())
-
     def _mend(self) -> None:
-        """End the last line if it is whole, and remove it if a kill has torn it."""
-        content = (self.path / RECORDS).read_bytes()
-        rest = content.rpartition(b"\n")[2]
-        if _is_whole(rest):
-            self._file.write(b"\n")
-        elif rest:
-            self._file.truncate(len(content) - len(rest))
+        """Remove a last line that a kill has torn."""
+        whole = (self.path / RECORDS).read_bytes().rpartition(b"\n")
+        self._file.truncate(len(whole[0]) + len(whole[1]))
 
 
 def _locked(folder: Path) -> BinaryIO:

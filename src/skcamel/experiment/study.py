@@ -6,47 +6,23 @@ import os
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import skcamel
 from skcamel.arrays import check_device
 from skcamel.checks import check_number, choice
 from skcamel.data.dataset import Dataset
 from skcamel.experiment.execute import Job, execute
 from skcamel.experiment.folds import GROUPED, source_of
 from skcamel.experiment.methods import FOLDS, Method, get_method
-from skcamel.experiment.records import PLAN, Record, Records, StudyFolder, jsonable
+from skcamel.experiment.records import PLAN, Record, Records, StudyFolder
 from skcamel.experiment.summary import title_of
-from skcamel.experiment.unit import Source, Task, Unit, described, own_metric
+from skcamel.experiment.unit import Source, Task, described, is_recorded, own_metric
 from skcamel.presets import PRESETS
 from skcamel.text import count
-
-# Figures of a card that a study folder keeps
-CARD = (
-    "n",
-    "d",
-    "q",
-    "cardinality",
-    "density",
-    "label_sets",
-    "mean_ir",
-    "sparsity",
-    "label_counts",
-    "label_names",
-    "label_known",
-    "known",
-    "missing_values",
-    "unlabelled_rows",
-    "zero_rows",
-    "duplicate_rows",
-    "constant_features",
-    "empty_labels",
-    "full_labels",
-)
 
 
 class Event(NamedTuple):
@@ -152,25 +128,16 @@ set, default="plain"
     _refuse_twice("methods", [method.name for method in chosen])
     _refuse_twice("datasets", [source.dataset.name for source in sources])
     kind = folds if isinstance(folds, str) else "given"
-    run = {
-        "datasets": [source.dataset.name for source in sources],
-        "methods": {method.name: method.spec or None for method in chosen},
-        "preset": preset,
-        "folds": kind if groups is None or kind == "given" else GROUPED[kind],
-        "n_folds": len(sources[0].splits),
-        "seed": int(seed),
-        "metrics": [metric.name for metric in own],
-        "version_skcamel": skcamel.__version__,
-    }
+    kind = kind if groups is None or kind == "given" else GROUPED[kind]
+    plan = {"preset": preset, "folds": kind, "seed": int(seed)}
     jobs: list[Job] = []
     for source in sources:
         for one in chosen:
-            method, units = _units(source, one, run)
+            method, units = _units(source, one, plan)
             jobs += [(Task(unit, method, own), source) for unit in units]
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary if out is None else out).absolute()  # methods may change directory
         with StudyFolder(path) as folder:
-            folder.add_run(run, _cards(sources), {one.name: one.entry() for one in own})
             missing = _missing(jobs, Records(path), folder)
             failed: list[Record] = []
             with closing(execute(missing, n_jobs, time_limit)) as records:
@@ -187,18 +154,8 @@ set, default="plain"
                 stacklevel=2,
             )
         found = Records(path)
-        found.asked = frozenset(PLAN(asdict(task.unit)) for task, _ in jobs)
+        found.asked = frozenset(PLAN(task.unit) for task, _ in jobs)
         return found
-
-
-def _cards(sources: Sequence[Source]) -> dict[str, Any]:
-    """Sizes and other facts of each data set."""
-    cards = {}
-    for source in sources:
-        card = source.dataset.card().as_dict()
-        known = {name: card[name] for name in CARD if name in card}
-        cards[source.dataset.name] = jsonable(known, infinite=lambda _: None)
-    return cards
 
 
 def _listed(given: Any, what: str) -> list[Any]:
@@ -209,16 +166,16 @@ def _listed(given: Any, what: str) -> list[Any]:
     return listed
 
 
-def _refuse_twice(what: str, names: Sequence[str]) -> None:
-    for name, number in Counter(names).items():
-        if number > 1:
-            raise ValueError(
-                f"{what} has {name!r} {number} times; records are told apart by name, give each"
-                " another one."
-            )
+def _refuse_twice(what: str, names: list[str]) -> None:
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise ValueError(
+            f"{what} has {twice[0]!r} {len(twice)} times; records are told apart by name, give each"
+            " another one."
+        )
 
 
-def _units(source: Source, method: Method, run: Mapping[str, Any]) -> tuple[Method, list[Unit]]:
+def _units(source: Source, method: Method, plan: Record) -> tuple[Method, list[Record]]:
     """A unit for each fold of a data set, and the method as it takes such rows."""
     if source.preparer is not None and source.preparer.scaling == "rank" and method.on_words:
         method = replace(method, estimator=method.on_words)
@@ -226,11 +183,10 @@ def _units(source: Source, method: Method, run: Mapping[str, Any]) -> tuple[Meth
     if source.preparer is not None:
         settings = {"method": settings, "prepared": described(source.preparer)}
     n_folds = len(source.splits)
-    place = source.dataset.name, method.name, run["preset"]
-    work = method.version(run["preset"]), settings, source.dataset.sha256, source.division
-    return method, [
-        Unit(*place, fold, n_folds, run["folds"], run["seed"], *work) for fold in range(n_folds)
-    ]
+    unit = {"dataset": source.dataset.name, "method": method.name, "fold": 0, "n_folds": n_folds}
+    unit |= plan | {"version": method.version(plan["preset"]), "settings": settings}
+    unit |= {"data_sha256": source.dataset.sha256, "division": source.division}
+    return method, [unit | {"fold": fold} for fold in range(n_folds)]
 
 
 def _missing(jobs: Sequence[Job], before: Records, folder: StudyFolder) -> list[Job]:
@@ -241,12 +197,12 @@ def _missing(jobs: Sequence[Job], before: Records, folder: StudyFolder) -> list[
     missing = []
     old: Counter[str] = Counter()
     for task, source in jobs:
-        there = known.get(PLAN(asdict(task.unit)), [])
+        there = known.get(PLAN(task.unit), [])
         names = {metric.name for metric in task.metrics}
-        found = [one for one in there if task.unit.is_recorded_as(one) and names <= one.keys()]
+        found = [one for one in there if is_recorded(task.unit, one) and names <= one.keys()]
         if not found:
             missing.append((task, source))
-            old[task.unit.method] += len(there)
+            old[task.unit["method"]] += len(there)
         elif found[0] in before.superseded:
             folder.append(found[0])  # these settings are the newest again
     for method, number in old.items():

@@ -228,7 +228,6 @@ def summarise(
     methods: Sequence[str] | None = None,
     metrics: Sequence[str] | None = None,
     ties: str = "worst",
-    measures: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Summary:
     """Mean and standard deviation of every metric, data set and method.
 
@@ -245,9 +244,6 @@ def summarise(
     ties : {"worst", "index"}, default="worst"
         Rule for tied labels in the ranking metrics: a tie is an error, or the higher label index
         comes first, where records hold such figures.
-    measures : mapping, default=None
-        Metrics beside the seven: name, and a mapping with `title` and `best`. None: those of the
-        `Records`.
 
     Returns
     -------
@@ -265,9 +261,11 @@ def summarise(
     """
     if ties not in TIES:
         raise ValueError(f"ties must be one of {', '.join(TIES)}, got {ties!r}.")
-    described = getattr(records, "metrics", {}) if measures is None else measures
-    known = SEVEN | {name: Metric(one["title"], one["best"]) for name, one in described.items()}
     chosen = _chosen(records, preset, methods)
+    known = dict(SEVEN)
+    for record in chosen:
+        for name, best in record.get("metrics", {}).items():
+            known[name] = Metric(name.replace("_", " "), best)
     superseded = _chosen(getattr(records, "superseded", ()), preset, methods)
     groups = grouped(chosen)
     figures: dict[Key, Figure] = {}
@@ -325,11 +323,10 @@ def grouped(records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
 
 def figure_of(values: Sequence[float]) -> Figure:
     """Mean and standard deviation of the values that are defined."""
-    defined = np.array([value for value in values if not math.isnan(value)])
-    if not len(defined):
-        return Figure(math.nan, math.nan, 0)
+    defined = np.array([value for value in values if value == value])
+    mean = defined.mean() if len(defined) else math.nan
     std = defined.std(ddof=1) if len(defined) > 1 else math.nan
-    return Figure(float(defined.mean()), float(std), len(defined))
+    return Figure(float(mean), float(std), len(defined))
 
 
 def _protocol(records: Sequence[Record]) -> str:

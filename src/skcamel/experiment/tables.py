@@ -1,4 +1,4 @@
-"""Figures, sizes and tests ► tables ► Markdown, LaTeX or CSV."""
+"""Figures, sizes and tests ► tables ► Markdown or CSV."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from skcamel.experiment.summary import (
     REGULAR,
     Figure,
     Key,
+    Record,
     Summary,
     mean_and_std,
     ordered,
@@ -28,27 +29,9 @@ if TYPE_CHECKING:
     from skcamel.experiment.published import CellComparison, PaperFigure, Published
     from skcamel.experiment.significance import Pair, Significance
 
-FORMS = ("markdown", "latex", "csv")
+FORMS = ("markdown", "csv")
 MISSING = "–"
-LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": "$<$",
-    ">": "$>$",
-    "±": r"$\pm$",
-    "↓": r"$\downarrow$",
-    "↑": r"$\uparrow$",
-    "χ": r"$\chi$",
-    "²": "$^2$",
-    "Δ": r"$\Delta$",
-    "·": r"$\cdot$",
-    "–": "--",
-    "−": "$-$",
-    "[": "{[}",
-    "*": "{*}",
-    "|": r"$|$",
-}
+SIZES = ("rows", "features", "labels", "cardinality", "density")
 
 
 class Cell(NamedTuple):
@@ -103,22 +86,26 @@ class Table:
         return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") or "table"
 
 
-def sizes_table(cards: Mapping[str, Mapping[str, Any]]) -> Table:
+def sizes_table(records: Sequence[Record]) -> Table:
     """Table 1: sizes of the data sets.
 
-    >>> card = {"n": 2407, "d": 294, "q": 6, "cardinality": 1.074, "density": 0.179}
-    >>> [cell.text for cell in sizes_table({"scene": card}).sections[0].rows[0][1]]
+    >>> record = {"dataset": "scene", "n_train": 2166, "n_test": 241, "n_features": 294}
+    >>> table = sizes_table([record | {"n_labels": 6, "cardinality": 1.074}])
+    >>> [cell.text for cell in table.sections[0].rows[0][1]]
     ['2407', '294', '6', '1.07', '0.179']
     """
-    keys = {"n": 0, "d": 0, "q": 0, "cardinality": 2, "density": 3}
-    names = ordered(cards, [*REGULAR, *LARGE])
+    found = {record["dataset"]: record for record in records}
+    data = []
     rows: list[Row] = []
-    for name in names:
-        texts = [rounded(cards[name][key], digits) for key, digits in keys.items()]
+    for name in ordered(found, [*REGULAR, *LARGE]):
+        one = found[name]
+        sizes = [one["n_train"] + one["n_test"], one["n_features"], one["n_labels"]]
+        shares = [one["cardinality"], one["cardinality"] / one["n_labels"]]
+        texts = [*map(str, sizes), rounded(shares[0], 2), rounded(shares[1])]
         rows.append((name, [Cell(text) for text in texts]))
-    head = ["rows", "features", "labels", "cardinality", "density"]
-    data = [{"dataset": name} | {key: cards[name][key] for key in keys} for name in names]
-    return Table("Table 1: data sets", "data set", head, [TableSection("", rows)], [], data)
+        data.append({"dataset": name} | dict(zip(SIZES, [*sizes, *shares], strict=True)))
+    section = TableSection("", rows)
+    return Table("Table 1: data sets", "data set", list(SIZES), [section], [], data)
 
 
 def result_tables(summary: Summary, *, against: Published | None = None) -> dict[str, Table]:
@@ -312,9 +299,9 @@ def write_tables(tables: Sequence[Table], form: str) -> str:
     Parameters
     ----------
     tables : sequence of Table
-    form : "markdown", "latex" (packages booktabs and adjustbox) or "csv"
-        CSV holds the unrounded figures, with a header for each table and an empty line between
-        tables; see also :func:`csv_files`.
+    form : "markdown" or "csv"
+        Markdown becomes LaTeX by ``pandoc -t latex``. CSV holds the unrounded figures, with a
+        header for each table and an empty line between tables; see also :func:`csv_files`.
 
     Examples
     --------
@@ -330,9 +317,7 @@ def write_tables(tables: Sequence[Table], form: str) -> str:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}.")
     if form == "csv":
         return "\n".join(csv_files(tables).values()).rstrip("\n")
-    if form == "markdown":
-        return "\n\n".join(map(to_markdown, tables))
-    return "% \\usepackage{booktabs,adjustbox}\n" + "\n\n".join(map(to_latex, tables))
+    return "\n\n".join(map(to_markdown, tables))
 
 
 def csv_files(tables: Iterable[Table]) -> dict[str, str]:
@@ -354,25 +339,17 @@ def csv_files(tables: Iterable[Table]) -> dict[str, str]:
     return found
 
 
-def _rows(table: Table, escape: Callable[[str], str], bold: str, italic: str) -> list[list[str]]:
-    """Texts of all rows, the head first; titles of sections are rows of their own."""
-    rows = [[escape(text) for text in (table.corner, *table.head)]]
+def to_markdown(table: Table) -> str:
+    """Pipes, aligned also as plain text; titles of sections are rows of their own."""
+    rows = [[_escaped(text) for text in (table.corner, *table.head)]]
     for section in table.sections:
         if section.title:
-            rows.append([italic % escape(section.title), *[""] * len(table.head)])
+            rows.append([f"*{_escaped(section.title)}*", *[""] * len(table.head)])
         for name, cells in section.rows:
-            texts = [(escape(cell.text), cell.bold) for cell in cells]
-            rows.append([escape(name), *(bold % text if best else text for text, best in texts)])
-    return rows
-
-
-def to_markdown(table: Table) -> str:
-    """Pipes, aligned also as plain text."""
-
-    def escape(text: str) -> str:
-        return re.sub(r"([\\|*`<>\[\]])", r"\\\1", one_line(text))
-
-    rows = _rows(table, escape, "**%s**", "*%s*")
+            marks = ["**" if cell.bold else "" for cell in cells]
+            texts = [_escaped(cell.text) for cell in cells]
+            shown = [f"{mark}{text}{mark}" for mark, text in zip(marks, texts, strict=True)]
+            rows.append([_escaped(name), *shown])
     first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
     lines = []
     for name, *texts in rows:
@@ -380,33 +357,10 @@ def to_markdown(table: Table) -> str:
         lines.append(f"| {' | '.join([name.ljust(first), *padded])} |")
     rules = [":" + "-" * (first + 1), *("-" * (width + 1) + ":" for width in widths)]
     lines.insert(1, f"|{'|'.join(rules)}|")
-    notes = [f"\n{escape(note)}" for note in table.notes]
-    return "\n".join([f"**{escape(table.title)}**", "", *lines, *notes])
+    notes = [f"\n{_escaped(note)}" for note in table.notes]
+    return "\n".join([f"**{_escaped(table.title)}**", "", *lines, *notes])
 
 
-def to_latex(table: Table) -> str:
-    r"""A table environment for booktabs, shrunk to ``\textwidth`` where it is wider."""
-
-    def escape(text: str) -> str:
-        return "".join(LATEX.get(character, character) for character in one_line(text))
-
-    title = re.sub(r"^Table \d+: ", "", table.title)  # LaTeX numbers its tables itself
-    head, *rows = _rows(table, escape, r"\textbf{%s}", r"\emph{%s}")
-    return "\n".join(
-        [
-            r"\begin{table}[tbp]",
-            r"\centering\footnotesize",
-            f"\\caption{{{escape(title)}}}",
-            f"\\label{{tab:{table.slug}}}",
-            r"\begin{adjustbox}{max width=\textwidth,max totalheight=0.8\textheight}",
-            f"\\begin{{tabular}}{{@{{}}l{'r' * len(table.head)}@{{}}}}",
-            r"\toprule",
-            " & ".join(head) + r" \\ \midrule",
-            *(" & ".join(row) + r" \\" for row in rows),
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{adjustbox}",
-            f"\\par\\parbox{{\\textwidth}}{{{escape(' '.join(table.notes))}}}",
-            r"\end{table}",
-        ]
-    )
+def _escaped(text: str) -> str:
+    """Text on one line, with a backslash before what Markdown would read as markup."""
+    return re.sub(r"([\\|*`<>\[\]])", r"\\\1", one_line(text))

@@ -13,7 +13,7 @@ import traceback
 import warnings
 from collections.abc import Mapping
 from contextlib import redirect_stdout, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
@@ -69,46 +69,17 @@ class Source:
         return preparer.transform(table), preparer.transform(self.dataset.table.take(test))
 
 
-@dataclass(frozen=True)
-class Unit:
-    """The smallest piece of a study; two units with equal fields are the same work.
+def is_recorded(unit: Record, record: Record) -> bool:
+    """Whether a record is of the work of a unit.
 
-    Examples
-    --------
-    >>> print(Unit("yeast", "br", "quick", fold=0, n_folds=3, folds="plain", seed=0))
-    yeast, br, quick, fold 1 of 3
+    A parameter that only one of the two knows, because the library gained or lost it in between,
+    must have had its default.
     """
-
-    dataset: str
-    method: str
-    preset: str
-    fold: int
-    n_folds: int
-    folds: str
-    seed: int
-    version: int = 1
-    settings: Mapping[str, Any] | None = None
-    data_sha256: str = ""
-    division: str = ""
-
-    def __str__(self) -> str:
-        return (
-            f"{self.dataset}, {self.method}, {self.preset}, fold {self.fold + 1} of {self.n_folds}"
-        )
-
-    def is_recorded_as(self, record: Mapping[str, Any]) -> bool:
-        """Whether a record is of this work.
-
-        A parameter that only one of the two knows, because the library gained or lost it in
-        between, must have had its default.
-        """
-        own = asdict(self)
-        return (
-            PLAN(own) == PLAN(record)
-            and all(own[name] == record.get(name) for name in ("version", "data_sha256"))
-            and self.division == record.get("division", "")
-            and _agree(own["settings"], record.get("settings"))
-        )
+    return (
+        PLAN(unit) == PLAN(record)
+        and all(unit[name] == record.get(name) for name in ("version", "data_sha256", "division"))
+        and _agree(unit["settings"], record.get("settings"))
+    )
 
 
 def _agree(ours: Any, theirs: Any) -> bool:
@@ -163,7 +134,7 @@ def _name(thing: Any) -> str:
 class Task(NamedTuple):
     """A unit with what is needed to do it anywhere, beside its data."""
 
-    unit: Unit
+    unit: Record  # what identifies it: the fields of every record before its figures
     method: Method
     metrics: tuple[OwnMetric, ...] = ()
 
@@ -185,14 +156,14 @@ def compute(task: Task, source: Source) -> Record:
         return failure(task.unit, error)
 
 
-def failure(unit: Unit, error: BaseException) -> Record:
+def failure(unit: Record, error: BaseException) -> Record:
     """The failure of a unit, with the traceback as text."""
     try:
         text = f"{type(error).__name__}: {error}"
         lines = "".join(traceback.format_exception(error))
     except BaseException:  # an error of a method may not even have a text
         text = lines = f"{type(error).__name__}: (its text cannot be shown)"
-    return asdict(unit) | {"error": text, "traceback": lines}
+    return unit | {"error": text, "traceback": lines}
 
 
 def _is_main_thread() -> bool:
@@ -201,27 +172,28 @@ def _is_main_thread() -> bool:
 
 def _computed(task: Task, source: Source) -> Record:
     unit, data = task.unit, source.dataset
-    train, test = source.splits[unit.fold]
+    train, test = source.splits[unit["fold"]]
     groups = None if source.groups is None else source.groups[train]
     measures_memory = _is_main_thread() and memory.forget_peak()
     before, start = memory.resident(), time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        rows, new = source.parts(unit.fold)
+        rows, new = source.parts(unit["fold"])
         times = [time.perf_counter()]
-        fitted = task.method.fit(rows, data.Y[train], seed=unit.seed, groups=groups)
+        fitted = task.method.fit(rows, data.Y[train], seed=unit["seed"], groups=groups)
         times.append(time.perf_counter())
         outcomes = {name: model.outcome(new) for name, model in fitted.items()}
         times.append(time.perf_counter())
         found = evaluated(data.Y[test], outcomes, task.metrics)
     return (
-        asdict(unit)
+        unit
         | found
         | {
             "n_train": len(train),
             "n_test": len(test),
             "n_features": int(rows.shape[1]),
             "n_labels": data.q,
+            "cardinality": float((data.Y == 1).sum() / data.n),
             "device": task.method.device or "cpu",
             "warnings": sorted({f"{one.category.__name__}: {one.message}" for one in caught}),
         }
@@ -264,15 +236,16 @@ def evaluated(
                 further[f"{name}_by_{criterion}"] = float(value)
         if criterion:
             further[f"params_by_{criterion}"] = one.params
+    if own:
+        record["metrics"] = {metric.name: metric.best for metric in own}
     return record | {metric.name: metric.value(Y, first) for metric in own} | further
 
 
-@dataclass(frozen=True)
-class OwnMetric:
+class OwnMetric(NamedTuple):
     """A metric beside the seven: one number of truth, scores, decisions or probabilities.
 
-    They are handed over by the names of its parameters: ``Y`` or ``y_true``, ``scores`` or
-    ``y_score``, ``decisions`` or ``y_pred``, ``probabilities`` or ``y_prob``, each of shape (m, q).
+    They are handed over by the names of its parameters, as scikit-learn's metrics have them:
+    ``y_true``, ``y_score``, ``y_pred``, ``y_prob`` or ``y_proba``, each of shape (m, q).
 
     Examples
     --------
@@ -286,41 +259,28 @@ class OwnMetric:
     function: Any
     best: str  # "largest" or "smallest"
 
-    def entry(self) -> dict[str, str]:
-        """What ``study.json`` says of it."""
-        return {"title": self.name.replace("_", " "), "best": self.best}
-
     def value(self, Y: np.ndarray, outcome: Outcome) -> float:
         """The metric of an outcome; NaN where it needs probabilities that a method does not have."""
-        given = {"Y": Y, "y_true": Y, "scores": outcome.scores, "y_score": outcome.scores}
-        given |= {"decisions": outcome.decisions, "y_pred": outcome.decisions}
+        given = {"y_true": Y, "y_score": outcome.scores, "y_pred": outcome.decisions}
+        given |= dict.fromkeys(("y_prob", "y_proba"), outcome.probabilities)
         names = inspect.signature(self.function).parameters
-        if {"probabilities", "y_prob", "y_proba"} & names.keys():
-            if outcome.probabilities is None:
-                return float("nan")
-            given |= dict.fromkeys(("probabilities", "y_prob", "y_proba"), outcome.probabilities)
-        return float(self.function(**{name: given[name] for name in given if name in names}))
+        used = {name: values for name, values in given.items() if name in names}
+        if any(values is None for values in used.values()):
+            return float("nan")
+        return float(self.function(**used))
 
 
 def own_metric(spec: Any) -> OwnMetric:
     """The metric that a text or a tuple (name, function, best) names."""
-    if isinstance(spec, OwnMetric):
-        return spec
-    if isinstance(spec, str):
-        parsed = METRIC.fullmatch(spec)
-        if parsed is None:
-            raise ValueError(
-                f"metrics has {spec!r}; write name=package.module:function:largest or"
-                " name=package.module:function:smallest."
-            )
-        spec = (parsed["name"] or parsed["function"], imported(parsed["place"]), parsed["best"])
-    name, function, best = spec
-    if not callable(function) or best not in BEST or not str(name).isidentifier() or name in NAMES:
+    parsed = METRIC.fullmatch(spec) if isinstance(spec, str) else None
+    if parsed is not None:
+        spec = parsed["name"] or parsed["function"], imported(parsed["place"]), parsed["best"]
+    if not isinstance(spec, tuple) or len(spec) != 3 or spec[2] not in BEST or spec[0] in NAMES:
         raise ValueError(
-            f"metrics has {spec!r}; give (name, function, 'largest' or 'smallest') with a new name"
-            " of letters, digits and _."
+            f"metrics has {spec!r}; write name=package.module:function:largest (or :smallest), or"
+            " give (name, function, 'largest'), with a new name."
         )
-    return OwnMetric(name, function, best)
+    return OwnMetric(*spec)
 
 
 @cache

@@ -195,11 +195,7 @@ def as_features(X: Array) -> Any:
     missing ones: statistics compare them, and no model learns from them.
     """
     if is_table(X):
-        codes = np.empty(X.shape)
-        for k, column in enumerate(X.columns):
-            known: dict[str, float] = {"": np.nan, "None": np.nan}
-            codes[:, k] = [known.setdefault(str(cell), len(known)) for cell in column.to_pylist()]
-        return codes
+        return np.column_stack([_codes(column) for column in X.columns])
     if sparse.issparse(X):
         return canonical(X.astype(np.float64, copy=False))
     matrix = np.asarray(_as_array(X), dtype=np.float64)
@@ -207,6 +203,18 @@ def as_features(X: Array) -> Any:
         problem = f"X has {matrix.ndim} dimension(s)"
         raise ValueError(f"{problem}; features are a matrix with one row per instance.")
     return matrix
+
+
+def _codes(column: Any) -> np.ndarray:
+    """Numbers from 1 on for the different cells of a column, NaN for missing ones."""
+    if hasattr(column.type, "value_field"):  # lists
+        known: dict[str, float] = {"": np.nan, "None": np.nan}
+        return np.array([known.setdefault(str(cell), len(known)) for cell in column.to_pylist()])
+    coded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    codes = np.array(coded.indices.fill_null(-1), dtype=np.float64) + 1
+    empty = [k for k, cell in enumerate(coded.dictionary.to_pylist(), 1) if cell == ""]
+    codes[np.isin(codes, [0, *empty])] = np.nan
+    return codes
 
 
 def as_labels(Y: Array, name: str = "Y") -> np.ndarray:

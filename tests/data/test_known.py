@@ -25,7 +25,6 @@ from skcamel.data import (
     write_svmlight,
 )
 from skcamel.data.dataset import as_labels, digest, known_share
-from skcamel.data.matching import read_labels
 
 NAN = math.nan
 Y = np.array([[1, NAN, 0], [0, 1, NAN], [NAN, NAN, NAN], [1, 1, 0], [0, 0, 0]])
@@ -231,9 +230,6 @@ def test_arff_keeps_unknown_labels(tmp_path, write, storage):
     )
     back = (read_mulan if write is write_mulan else read_meka)(tmp_path / "partial.arff")
     assert back.equals(data)
-    assert np.array_equal(
-        read_labels(tmp_path / "partial.arff", data.label_names), Y, equal_nan=True
-    )
 
 
 def test_labels_of_words_may_be_unknown_in_arff(tmp_path):

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from skcamel import CamelClassifier
 from skcamel.data import DataError, Dataset, TablePreparer
-from skcamel.data.matching import match, read_labels, read_rows
+from skcamel.data.matching import match, read_rows
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 Y = pd.DataFrame((X[:, :2] > 0).astype(int), columns=["l", "m"])
@@ -55,7 +55,6 @@ def test_the_order_of_columns_does_not_matter(tmp_path_factory, order):
     assert rows.X.tolist() == [[1, 2, 6], [4, 5, 7]]
     assert rows.Y.tolist() == [[0, 1], [1, 1]]
     assert (set(rows.labels), rows.extra, rows.by_position) == ({"l", "m"}, ("other",), False)
-    assert read_labels(path, ("m", "l")).tolist() == [[1, 0], [1, 1]]
     assert read_rows(BARE, path).Y is None
 
 
@@ -166,19 +165,21 @@ def test_lists_of_labels_are_the_truth_too(prepared):
 
 
 @pytest.mark.parametrize("name", ["t.svm", "t.mat"])
-def test_labels_of_files_without_names(tmp_path, name):
+def test_files_without_names_are_taken_by_position(tmp_path, name):
     if name == "t.mat":
         savemat(tmp_path / name, {"data": np.eye(3), "target": np.eye(3, 2)})
     else:
         (tmp_path / name).write_text("1 1:1\n2 2:1\n1,2 3:1\n")
-    assert read_labels(tmp_path / name, ("a", "b")).shape == (3, 2)
-    with pytest.raises(DataError, match="has 2 labels, 3 are needed"):
-        read_labels(tmp_path / name, ("a", "b", "c"))
     rows = read_rows(BARE, tmp_path / name, truth=True)
     assert (rows.X.shape, rows.Y.shape, rows.by_position) == ((3, 3), (3, 2), True)
+    other = CamelClassifier().fit(X, np.eye(20, 3, dtype=int))
+    if name == "t.mat":
+        with pytest.raises(DataError, match="has 2 labels, 3 are needed"):
+            read_rows(other, tmp_path / name, truth=True)
 
 
-def test_labels_of_an_arff_file(tmp_path):
-    head = "@relation r\n@attribute b {0,1}\n@attribute x numeric\n@attribute a {0,1}\n@data\n"
-    (tmp_path / "t.arff").write_text(f"{head}1,5,0\n0,6,1\n")
-    assert read_labels(tmp_path / "t.arff", ("a", "b")).tolist() == [[0, 1], [1, 0]]
+def test_attributes_of_an_arff_file_are_labels_by_their_names(tmp_path):
+    head = "".join(f"@attribute {name} numeric\n" for name in ("y", "c", "m", "x", "l"))
+    (tmp_path / "t.arff").write_text(f"@relation r\n{head}@data\n2,3,0,1,1\n5,6,1,4,0\n")
+    rows = read_rows(BARE, tmp_path / "t.arff", truth=True)
+    assert (rows.X.tolist(), rows.Y.tolist()) == ([[1, 2, 3], [4, 5, 6]], [[1, 0], [0, 1]])

@@ -151,59 +151,39 @@ def expected_by(model: Any) -> Expected:
 def read_rows(model: Any, path: Path_, *, truth: bool = False, allow_missing: bool = False) -> Rows:
     """Read the rows of a file for a model; see :func:`match`."""
     expected = expected_by(model)
-    found = _read(path, expected.labels, expected.features or ())
-    if found is not None:
-        return match(model, found, str(path), truth=truth, allow_missing=allow_missing)
-    dataset = _read_nameless(path, expected.n_features, len(expected.labels), expected.zero_based)
-    _check_count(dataset.d, expected, path)
-    if dataset.q == len(expected.labels) or truth:
-        dataset = replace(dataset, label_names=_names_for(dataset, expected.labels, path))
-    dataset = replace(dataset, feature_names=expected.features or dataset.feature_names)
-    return match(model, dataset, str(path), truth=truth)._replace(by_position=True)
-
-
-def read_labels(path: Path_, labels: tuple[str, ...]) -> np.ndarray:
-    """Labels of these names from a file, (n, q); nothing else in it is looked at where the format allows."""
-    found = _read(path, labels, ())
-    if isinstance(found, Dataset):
-        return labels_of(found, labels)
-    if found is not None:
-        columns = [name for name in found.column_names if name in labels]
-        return _truth(found, columns, labels, str(path))[0]
-    dataset = _read_nameless(path, None, None, None)
-    _names_for(dataset, labels, path)
-    return dataset.Y
-
-
-def _read(path: Path_, labels: Sequence[str], features: Sequence[str]) -> Any:
-    """The table or the Dataset of a file that knows names; None where its format has none."""
     kind = "table" if str(path) == "-" else format_of(path)
     if kind == "table":
-        return read_columns(path)
-    if kind == "arff":
+        found: Any = read_columns(path)
+    elif kind == "arff":
         from skcamel.data.arff import read_with_labels
 
-        return read_with_labels(path, labels, features)
-    return None
+        found = read_with_labels(path, expected.labels, expected.features or ())
+    else:
+        found = _read_nameless(path, kind, expected, truth=truth)
+    rows = match(model, found, str(path), truth=truth, allow_missing=allow_missing)
+    return rows if kind in ("table", "arff") else rows._replace(by_position=True)
 
 
-def _read_nameless(path: Path_, d: int | None, q: int | None, base: Any) -> Dataset:
-    """Rows of a Matlab file, or of a svmlight file, which need not reach its first and last columns."""
-    if format_of(path) == "mat":
+def _read_nameless(path: Path_, kind: str, expected: Expected, *, truth: bool) -> Dataset:
+    """Rows of a file that holds no names, under the names of the model."""
+    q = len(expected.labels)
+    if kind == "mat":
         from skcamel.data.mat import read_mat
 
-        return read_mat(path)
-    from skcamel.data.svmlight import read_svmlight
+        dataset = read_mat(path)
+    else:
+        from skcamel.data.svmlight import read_svmlight
 
-    return read_svmlight(path, n_features=d, n_labels=q, zero_based=base or "auto")
-
-
-def _names_for(dataset: Dataset, labels: tuple[str, ...], path: Path_) -> tuple[str, ...]:
-    """The names of the labels of a file without names, if it has as many."""
-    if dataset.q != len(labels):
-        has = f"has {counted(dataset.q, 'label')}, {len(labels)} are needed"
+        # sparse rows need not reach the first and last columns
+        base = expected.zero_based or "auto"
+        dataset = read_svmlight(path, n_features=expected.n_features, n_labels=q, zero_based=base)
+    _check_count(dataset.d, expected, path)
+    names = expected.labels if dataset.q == q else dataset.label_names
+    if truth and dataset.q != q:
+        has = f"has {counted(dataset.q, 'label')}, {q} are needed"
         raise DataError(f"{has}; is it of the same kind?", path=path)
-    return labels
+    features = expected.features or dataset.feature_names
+    return replace(dataset, feature_names=features, label_names=names)
 
 
 def match(

@@ -28,6 +28,8 @@ Array = Any
 MaybeArray = Array | None
 EPS = float(np.finfo(np.float64).eps)
 Params = dict[str, Any]  # values by name
+# decorator of functions whose results are refused later where they are not finite
+overflow_allowed = np.errstate(over="ignore", invalid="ignore")
 
 
 def is_tensor(x: object) -> bool:

@@ -252,17 +252,14 @@ def _matrix_labels(Y: Array, names: list[str] | None) -> Labels | None:
 def _class_labels(y: Array, known: MaybeArray = None) -> Labels:
     """One column per class of a 1-d y, a single column for two classes; of the `known` classes if they are given."""
     if y.dtype.kind == "O":
-        kinds = {type(value) for value in y}
-        if any(
-            issubclass(kind, Collection) and not issubclass(kind, str | bytes) for kind in kinds
-        ):
+        kinds = {type(value) for value in y} - {bytes}
+        others = kinds - {str, float}  # NaN, a float, is a missing value
+        if any(issubclass(kind, Collection) for kind in others if not issubclass(kind, str)):
             raise ValueError(
                 f"y holds a collection in each row, such as {y[0]!r:.60}; for label sets use"
                 f" {BY_BINARIZER}.fit_transform(y)."
             )
-        if str in kinds and any(
-            issubclass(kind, Real) for kind in kinds - {float}
-        ):  # NaN, a float, is told as a missing value
+        if str in kinds and any(issubclass(kind, Real) for kind in others):
             raise ValueError(
                 "y mixes text and numbers; write all classes as text, as by y.astype(str)."
             )
@@ -285,14 +282,11 @@ def _class_labels(y: Array, known: MaybeArray = None) -> Labels:
                 f"y holds the class {str(new[0])!r}, which was not named before; there are {there}."
                 " Name all in the first call."
             )
+    target = "multiclass"
+    labelled = classes
     if len(classes) <= 2:
         target = "binary"
-    else:
-        target = "multiclass"
-    if target == "binary":
         labelled = classes[-1:]
-    else:
-        labelled = classes
     signs = np.where((y[:, None] == labelled) & (len(classes) > 1), 1.0, -1.0)
     return Labels(signs, np.array([str(name) for name in labelled], dtype=object), classes, target)
 

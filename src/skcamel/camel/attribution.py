@@ -62,9 +62,9 @@ def column_groups(
     (array(['colour', 'size'], dtype=object), [array([0, 2]), array([1])])
     """
     if sources is None:
-        return np.array(default_names("f", d) if names is None else names, dtype=object), list(
-            np.arange(d)[:, None]
-        )
+        if names is None:
+            names = default_names("f", d)
+        return np.array(names, dtype=object), list(np.arange(d)[:, None])
     if len(sources) != d:
         raise ValueError(
             f"sources has {len(sources)} names, and the rows have {d} columns; give one name for"
@@ -73,9 +73,8 @@ def column_groups(
     groups: dict[Hashable, list[int]] = {}
     for column, source in enumerate(sources):
         groups.setdefault(source, []).append(column)
-    return np.array([str(source) for source in groups], dtype=object), [
-        np.array(group) for group in groups.values()
-    ]
+    shown = np.array([str(source) for source in groups], dtype=object)
+    return shown, [np.array(group) for group in groups.values()]
 
 
 def check_kernels(kernels: Sequence[Kernel]) -> None:

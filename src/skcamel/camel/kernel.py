@@ -35,6 +35,7 @@ from skcamel.arrays import (
     dense,
     is_tensor,
     namespace,
+    overflow_allowed,
     to_match,
 )
 from skcamel.checks import SMALLEST_DIVISOR, check_at_least
@@ -84,7 +85,7 @@ class Kernel(NamedTuple):
             raise ValueError(f"name must be one of {', '.join(NAMES)}, got {self.name!r}")
         check_at_least(self, bandwidth=SMALLEST_DIVISOR)
 
-    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
+    @overflow_allowed
     def __call__(self, X1: Array, X2: Array) -> Array:
         """Kernel matrix of shape (n1, n2)."""
         if self.name == "precomputed":
@@ -102,14 +103,14 @@ class Kernel(NamedTuple):
             return dense(X1 @ X2.T)
         return self.of_distances(distances(self.name, X1, X2))
 
-    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused
+    @overflow_allowed
     def of_distances(self, D: Array) -> Array:
         """Radial kernel from the distances that :func:`distances` gives; D is overwritten."""
         D *= -0.5 / self.bandwidth**2 if self.name == "rbf" else -1 / self.bandwidth
         return namespace(D).exp(D, out=D)
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@overflow_allowed
 def distances(name: str, X1: Array, X2: Array) -> Array:
     """The distance that the radial kernel `name` is a function of, (n1, n2): squared for "rbf", L1 for "laplacian"."""
     if name == "laplacian":
@@ -132,11 +133,9 @@ def fitted_many(
     """Kernel and kernel matrix (n, n) for each multiple of σ, the mean distance unless given; distances are computed once."""
     if name not in RADIAL:
         K = Kernel(name)(X, X)
-        # overwritten later; that belongs to others
-        yield (
-            Kernel(name),
-            (as_floats(K) + 0.0 if name == "precomputed" else K),
-        )
+        if name == "precomputed":  # it will be overwritten, and belongs to others
+            K = as_floats(K) + 0.0
+        yield Kernel(name), K
         return
     D = distances(str(name), X, X)
     if sigma is None:
@@ -146,7 +145,7 @@ def fitted_many(
         yield kernel, kernel.of_distances(D if k == len(multiples) - 1 else D + 0.0)
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@overflow_allowed
 def mean_distance(
     name: str,
     X: Array,
@@ -238,17 +237,13 @@ def _l1(X1: Array, X2: Array) -> Array:
         X1 = X1.toarray()
         X2 = X2.toarray()
     if sparse.issparse(X1):
-        short = [
-            sparse.csr_array(
-                (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), shape=X.shape
-            )
-            for X in (X1, X2)
-        ]
-        return pairwise_distances(*short, metric="manhattan")
-    if X1.size * len(X2) > SOON_DONE:
-        threads = allowed_threads()
-    else:
-        threads = 1
-    if threads == 1:
-        return cdist(X1, X2, "cityblock")
-    return pairwise_distances(X1, X2, metric="manhattan", n_jobs=threads)
+        return pairwise_distances(_short(X1), _short(X2), metric="manhattan")
+    if X1.size * len(X2) > SOON_DONE and allowed_threads() > 1:
+        return pairwise_distances(X1, X2, metric="manhattan", n_jobs=allowed_threads())
+    return cdist(X1, X2, "cityblock")
+
+
+def _short(X: Array) -> Array:
+    """Sparse rows with indices of four bytes, as scikit-learn wants them."""
+    parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
+    return sparse.csr_array(parts, shape=X.shape)

@@ -44,6 +44,7 @@ from skcamel.arrays import (
     eigh_in_place,
     namespace,
     one_thread,
+    overflow_allowed,
 )
 from skcamel.camel import spectral
 from skcamel.camel.kernel import Kernel
@@ -124,7 +125,7 @@ class Summary(NamedTuple):
     weights: Array  # (m,) ones, for those of rows are in the sums
 
 
-@np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused
+@overflow_allowed
 def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Features:
     """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on (of the linear kernel in its unit too)."""
     K = kernel(Z, Z)
@@ -173,7 +174,7 @@ def moments(
         return reduce(Moments.plus, parts)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # sums that are not finite are refused in the end
+@overflow_allowed
 def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moments:
     """Sums that grow in place, by one thread."""
     xp = namespace(of.origin)

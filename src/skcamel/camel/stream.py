@@ -23,7 +23,15 @@ from scipy.cluster.vq import kmeans2, vq
 from scipy.spatial import KDTree
 
 from skcamel import memory
-from skcamel.arrays import Array, MaybeArray, alike, allowed_threads, dense, to_device
+from skcamel.arrays import (
+    Array,
+    MaybeArray,
+    alike,
+    allowed_threads,
+    dense,
+    overflow_allowed,
+    to_device,
+)
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral
 from skcamel.camel.kernel import Kernel
 from skcamel.camel.landmark import Block, Moments, Sample
@@ -147,30 +155,21 @@ class Stream:
         budget = self.by.budget
         m = len(self.features.origin)
         p = self.features.width
-        on_gpu = device is not None and str(device) != "cpu"
-        if on_gpu:
-            size = DEVICE_BLOCK_BYTES // (24 * (m + d))
-        else:
-            size = landmark.BLOCK_ROWS
-        judged = min(n, landmark.JUDGED_ROWS)
-        always = (
-            8 * (m * p + 4 * (d + 2) * min(n, self.by.sampled)) + LABEL_BYTES * n * q + OTHER_BYTES
-        )
-        of_thread = 8 * (2 * p * p + p * q + 2 * min(n, size) * (m + d + q))
-        at_the_end = 8 * (
-            4 * m * m
-            + 4 * p * q
-            + judged * (2 * m + 9 * q + landmark.BLOCK_ROWS // 8)
-            + landmark.BLOCK_ROWS * m
-        )
+        size = landmark.BLOCK_ROWS
+        threads = self.by.threads or allowed_threads()
         if device is not None:
             threads = 1
-        else:
-            threads = self.by.threads or allowed_threads()
+        if str(device) not in ("None", "cpu"):
+            size = DEVICE_BLOCK_BYTES // (24 * (m + d))
+        judged = min(n, landmark.JUDGED_ROWS)
+        sample = 32 * (d + 2) * min(n, self.by.sampled)
+        always = 8 * m * p + sample + LABEL_BYTES * n * q + OTHER_BYTES
+        of_thread = 8 * (2 * p * p + p * q + 2 * min(n, size) * (m + d + q))
+        of_judged = judged * (16 * m + 72 * q + landmark.BLOCK_ROWS)
+        at_the_end = 32 * (m * m + p * q) + of_judged + 8 * landmark.BLOCK_ROWS * m
+        free = budget
         if budget is None:
             free = memory.available(device)
-        else:
-            free = budget
         if free is not None:
             threads = max(1, min(threads, (free - always) // of_thread))
         needed = always + max(threads * of_thread, at_the_end)
@@ -221,7 +220,7 @@ class Batches(NamedTuple):
     n_features: int
 
 
-@np.errstate(over="ignore", invalid="ignore")  # kernels that are not finite are refused
+@overflow_allowed
 def begin(
     place: Place,
     sample: Sample,

@@ -1,9 +1,8 @@
-"""CAMEL on yeast: choose, fit, evaluate, explain, look; and many rows. Run by ``make demo``; needs ``skcamel[datasets,report]``."""
+"""CAMEL on yeast: choose, fit, evaluate, explain; and many rows. Run by ``make demo``; needs ``skcamel[datasets]``."""
 
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -11,9 +10,6 @@ from sklearn.model_selection import train_test_split
 from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors
 from skcamel.data import Dataset, load_dataset
 from skcamel.metrics import LOSSES, average_precision, evaluate, report
-from skcamel.report import build_model_report
-
-PAGE = Path("yeast.html")
 
 
 def main() -> None:
@@ -89,13 +85,6 @@ def main() -> None:
     print("\ntwo labels were turned by hand, rows 3 and 77; the five that look most wrong:")
     print(find_label_errors(turned.X, turned.labels, limit=5))
 
-    build_model_report(
-        tuned, Dataset(X_test, Y_test, label_names=yeast.label_names, name="yeast"), PAGE
-    )
-    print(
-        "\nthe same to look at, who pushes whom and why, on the genes kept aside: open"
-        f" {PAGE.resolve().as_uri()}"
-    )
     many_rows()
 
 

@@ -1,6 +1,6 @@
 """A table as people keep it: text, dates, money, gaps and a column of tags go in; predictions and reasons by column come out.
 
-Run by ``make demo``; needs the extras ``cli`` and ``tables``. With ``--tables`` it writes the two
+Run by ``make demo``; needs the extras ``cli``, ``tables`` and ``report``. With ``--tables`` it writes the two
 tables and leaves the rest to you.
 """
 
@@ -94,6 +94,9 @@ def main(tables_only: bool) -> None:
     run("skcamel predict tickets.skcamel new_tickets.csv --sets 0.9")
     run("skcamel explain tickets.skcamel new_tickets.csv --row 1 --top 3")
     run("skcamel label-errors tickets.csv --labels tags --limit 3")
+    write("later_tickets.csv", tickets(100, seed=3))
+    run("skcamel report tickets.skcamel --data later_tickets.csv -o tickets.html")
+    print(f"open {Path('tickets.html').resolve().as_uri()}")
 
 
 if __name__ == "__main__":

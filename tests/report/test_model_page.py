@@ -153,7 +153,7 @@ def test_a_model_without_estimates_or_probabilities_says_so(page_of):
     assert "rows with labels give one" in text
     with_data = page_of(model, pages.new_rows(6, 60))
     assert sections(with_data) == ALL
-    assert "probabilities, which this model does not have" in with_data
+    assert "if it has any, no label of these rows is unlikely" in with_data
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])

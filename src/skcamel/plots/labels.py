@@ -10,8 +10,6 @@ from skcamel.data.pipeline import final
 from skcamel.plots.canvas import axes_or_new, heat_map, map_size
 from skcamel.text import count
 
-MOST_FOR_OPTIMAL = 400  # labels; the best order of more would take longer than their fit
-
 
 def plot_collaboration(model: Any, *, k: int = 30, ax: Any = None) -> Any:
     """Draw which labels push which: a row pushes, a column is pushed, blue up and orange down.
@@ -92,6 +90,4 @@ def similar_order(S: np.ndarray) -> np.ndarray:
     np.fill_diagonal(distance, 0)
     condensed = squareform(distance, checks=False)
     tree = linkage(condensed, "average")
-    if len(S) <= MOST_FOR_OPTIMAL:
-        tree = optimal_leaf_ordering(tree, condensed)
-    return leaves_list(tree)
+    return leaves_list(optimal_leaf_ordering(tree, condensed))

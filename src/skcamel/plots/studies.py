@@ -19,11 +19,10 @@ from skcamel.plots.canvas import (
     heat_map,
     literal,
     map_size,
-    rows_size,
 )
 
 BAR = 0.22  # distance of bars, in units of the vertical axis
-LETTERS = 24  # shown of a name
+LETTERS = 30  # shown of a name
 LIMIT = 3.0  # standard deviations that have the full colour
 
 
@@ -55,7 +54,7 @@ def plot_critical_difference(
 
     Notes
     -----
-    After Demšar, JMLR 7 (2006) 1-30. Names longer than 24 letters are shortened.
+    After Demšar, JMLR 7 (2006) 1-30. Of long names the first 30 letters are shown.
 
     Examples
     --------
@@ -73,7 +72,7 @@ def plot_critical_difference(
 
 def ranks_size(ranks: Mapping[str, float]) -> tuple[float, float]:
     """Inches that the diagram of some ranks needs."""
-    return 7.0, 2.0 + 0.17 * len(ranks)
+    return 7.5, 2.0 + 0.17 * len(ranks)
 
 
 def draw_ranks(ranks: Mapping[str, float], difference: float, *, ax: Any = None) -> Any:
@@ -83,27 +82,23 @@ def draw_ranks(ranks: Mapping[str, float], difference: float, *, ax: Any = None)
     half = math.ceil(k / 2)
     ax = axes_or_new(ax, ranks_size(ranks))
     ax.set_axis_off()
-    ax.set_ylim(-0.75 - BAR * len(bars) - 0.5 * half + 0.5, 1.4)
-    ax.set_xlim(1.45 * k - 0.45, 1.45 - 0.45 * k)  # rank 1, the best, on the right
-    ax.plot([1, k], [0, 0], color=INK, linewidth=1)
+    ax.set_ylim(-0.3 - BAR * len(bars) - 0.5 * half, 1.4)
+    ax.set_xlim(k, 1)  # rank 1, the best, on the right
+    ax.hlines(0, 1, k, color=INK, linewidth=1)
+    ax.vlines(range(1, k + 1), 0, 0.12, color=INK, linewidth=1)
     for rank in range(1, k + 1):
-        ax.plot([rank, rank], [0, 0.12], color=INK, linewidth=1)
         ax.text(rank, 0.16, str(rank), ha="center", va="bottom", color=INK)
-    ax.plot([k, k - difference], [0.85, 0.85], "-|", color=UP, linewidth=2, markersize=8)
+    ax.plot([k, k - difference], [0.85, 0.85], "-|", color=UP, linewidth=2, clip_on=False)
     ax.text(k, 0.95, f"critical difference {difference:.2f}", va="bottom", color=UP)
     for level, group in enumerate(bars, 1):
         ends = [ranks[group[-1]] + 0.02 * k, ranks[group[0]] - 0.02 * k]
-        ax.plot(ends, [-BAR * level] * 2, color=UP, linewidth=4, solid_capstyle="butt")
-    ordered = sorted(ranks, key=lambda name: ranks[name])
-    for place, name in enumerate(ordered):
-        is_better = place < half
-        row = place if is_better else k - 1 - place
+        ax.plot(ends, [-BAR * level] * 2, color=UP, linewidth=4, clip_on=False)
+    for place, name in enumerate(sorted(ranks, key=lambda name: ranks[name])):
+        side, edge, row = ("left", 1, place) if place < half else ("right", k, k - 1 - place)
         y = -0.45 - BAR * len(bars) - 0.5 * row
-        edge, side = (1.0, "left") if is_better else (float(k), "right")
         ax.plot([ranks[name], ranks[name], edge], [0, y, y], color=MUTED, linewidth=1)
-        short = name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…"
-        text = literal(f"{short} {ranks[name]:.2f}")
-        beyond = {"xytext": (4 if is_better else -4, 0), "textcoords": "offset points"}
+        text = literal(f"{name[:LETTERS]} {ranks[name]:.2f}")
+        beyond = {"xytext": (4 if side == "left" else -4, 0), "textcoords": "offset points"}
         ax.annotate(text, (edge, y), ha=side, va="center", color=INK, **beyond)
     return ax
 
@@ -127,30 +122,4 @@ def plot_differences(
     """
     ax = axes_or_new(ax, map_size(datasets, metrics))
     heat_map(values, rows=datasets, columns=metrics, limit=LIMIT, ax=ax)
-    return ax
-
-
-def plot_costs(seconds: Mapping[str, Sequence[float]], *, ax: Any = None) -> Any:
-    """Draw how long a fold takes: a dot for each data set, a bar for the median of each method.
-
-    Parameters
-    ----------
-    seconds : mapping
-        Title of a method ► seconds on each of its data sets.
-    ax : matplotlib axes, default=None
-        Drawn into; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib axes
-    """
-    ax = axes_or_new(ax, rows_size(list(seconds)))
-    for y, values in enumerate(seconds.values()):
-        ax.plot(values, [y] * len(values), "o", color=UP, alpha=0.5, markersize=5)
-        ax.plot([np.median(values)], [y], "|", color=INK, markersize=14, markeredgewidth=2)
-    ax.set_yticks(range(len(seconds)), [literal(name) for name in seconds])
-    ax.set_xscale("log")
-    ax.set_xlabel("seconds for one fold")
-    ax.tick_params(axis="y", length=0)
-    ax.invert_yaxis()
     return ax

@@ -86,9 +86,7 @@ class Evaluated(NamedTuple):
 
     def mean_of(self, values: np.ndarray) -> np.ndarray:
         """Mean of values (m, q) over the rows that know the label, (q,); NaN where none does."""
-        known = self.known.sum(axis=0)
-        total = np.where(self.known, values, 0.0).sum(axis=0)
-        return total / np.where(known > 0, known, np.nan)
+        return np.ma.array(values, mask=~self.known).mean(axis=0).filled(np.nan)
 
     def cells(self, rows: Sequence[int]) -> list[dict[str, Any]]:
         """Cells of some rows of a frame or matrix, by the names of their columns."""
@@ -179,8 +177,9 @@ def rivals_of(estimator: Any, found: Evaluated) -> dict[str, Quality]:
     rivals = {}
     if scores is not None:
         rivals[LOGISTIC] = judged(found.truth, scores, _decided(scores, target))
-    together = getattr(estimator, "known_together_", estimator.total_weight_)
-    known = np.diag(np.broadcast_to(together, estimator.cooccurrence_.shape))
+    known = estimator.total_weight_
+    if hasattr(estimator, "known_together_"):
+        known = np.diag(estimator.known_together_)
     share = np.diag(estimator.cooccurrence_) / known
     scores = np.broadcast_to(share - 0.5, found.truth.shape)
     rivals[COMMONEST] = judged(found.truth, scores, _decided(scores, target))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.calibration import CalibrationDisplay
@@ -80,14 +80,6 @@ ERRORS = (
     Column("In the data"),
     Column("Chance that the data are right", 3),
 )
-
-
-class LabelError(NamedTuple):
-    """A label of the data that the model finds unlikely."""
-
-    row: int
-    label: int
-    chance: float  # that the data are right
 
 
 def build_model_report(
@@ -292,8 +284,8 @@ def _push_table(estimator: Any, names: list[str]) -> Table:
     return Table("Strongest pushes", PUSHES, rows, LEGEND)
 
 
-def _label_errors(found: Evaluated) -> list[LabelError]:
-    """Labels of the data that are more likely wrong than right, the least likely first."""
+def _label_errors(found: Evaluated) -> list[tuple[int, int, float]]:
+    """Rows and labels of the data that are more likely wrong than right, with their chance."""
     if found.outputs.link is None:
         return []
     p = found.outputs.probabilities
@@ -302,35 +294,35 @@ def _label_errors(found: Evaluated) -> list[LabelError]:
     first = np.argsort(chance, axis=None, kind="stable")[:MOST_ERRORS]
     rows, labels = np.unravel_index(first, chance.shape)
     entries = zip(rows.tolist(), labels.tolist(), chance[rows, labels].tolist(), strict=True)
-    return [LabelError(*entry) for entry in entries if entry[-1] < 0.5]
+    return [entry for entry in entries if entry[-1] < 0.5]
 
 
-def _wrong(names: list[str], found: Evaluated, errors: list[LabelError]) -> Section:
+def _wrong(names: list[str], found: Evaluated, errors: list[tuple[int, int, float]]) -> Section:
     """Labels of the data that the model finds least likely."""
-    rows = []
-    for row, label, chance in errors:
-        given = "yes" if found.truth[row, label] else "no"
-        rows.append([found.title(row), names[label], given, chance])
-    text = "The model finds no label of these rows unlikely."
-    if found.outputs.link is None:
-        text = "Label errors are found by probabilities, which this model does not have."
+    text = "By the probabilities of the model, if it has any, no label of these rows is unlikely."
+    blocks: list[Any] = []
     if errors:
         text = (
             "The model finds these labels of the data least likely. Some are wrong, others are"
             " right and hard to predict: look at them. 'skcamel label-errors' judges a whole file."
         )
-    links = [f"row-{error.row + 1}" for error in errors]
-    table = Table("Least likely first", ERRORS, rows, links=links)
-    blocks = [Text(text), table] if errors else [Text(text)]
-    return Section("errors", "Which labels look wrong?", "Label errors", blocks)
+        rows = [
+            [found.title(row), names[label], "yes" if found.truth[row, label] else "no", chance]
+            for row, label, chance in errors
+        ]
+        links = [f"row-{row + 1}" for row, _, _ in errors]
+        blocks = [Table("Least likely first", ERRORS, rows, links=links)]
+    return Section("errors", "Which labels look wrong?", "Label errors", [Text(text), *blocks])
 
 
-def _why(model: Any, names: list[str], found: Evaluated, errors: list[LabelError]) -> Section:
+def _why(
+    model: Any, names: list[str], found: Evaluated, errors: list[tuple[int, int, float]]
+) -> Section:
     """Rows of which the reader chooses one: its cells, its labels, and how their scores add up."""
     estimator: Any = final(model)
     m = len(found.truth)
     spread = np.linspace(0, m - 1, min(m, ROWS)).astype(int).tolist()
-    rows = sorted({*spread, *(error.row for error in errors)})
+    rows = sorted({*spread, *(row for row, _, _ in errors)})
     problem = _problem_with_columns(model, found, len(rows))
     first = [*found.ids, *(source_names(model) or ())]
     options = []

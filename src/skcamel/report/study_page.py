@@ -21,8 +21,8 @@ from skcamel.experiment.significance import (
 from skcamel.experiment.summary import Summary, base_of, title_of
 from skcamel.experiment.tables import best_methods, significance_tables
 from skcamel.metrics.conventions import NAMES, TITLES
-from skcamel.plots.canvas import map_size, rows_size
-from skcamel.plots.studies import draw_ranks, plot_costs, plot_differences, ranks_size
+from skcamel.plots.canvas import map_size
+from skcamel.plots.studies import draw_ranks, plot_differences, ranks_size
 from skcamel.report import page
 from skcamel.report.drawing import svg_of
 from skcamel.report.page import Choice, Column, Details, Drawing, Facts, Option, Section, Text
@@ -254,26 +254,16 @@ def _costs(records: Sequence[Record]) -> list[Section]:
     known = [cost for cost in costs(records) if cost.fit_seconds > 0]
     if not known:
         return []
-    seconds: dict[str, list[float]] = {}
     rows = []
     for one in known:
-        name = title_of(one.method)
-        seconds.setdefault(name, []).append(one.fit_seconds)
         memory = one.peak_memory_bytes / 1e6 or math.nan
-        rows.append([one.dataset, name, *one[2:6], memory])
-    svg = svg_of(
-        lambda ax: plot_costs(seconds, ax=ax),
-        rows_size(list(seconds)),
-        name="costs",
-        alt="Seconds that each method takes for one fold; the table has the figures.",
-    )
+        rows.append([one.dataset, title_of(one.method), *one[2:6], memory])
     devices = sorted({one.device for one in known})
     text = "Medians over the folds, on the machine of the study."
     if len(devices) > 1:
         text = f"{text} Methods computed on {listed(devices)}: their times compare only roughly."
-    drawing = Drawing("Time of one fold", svg, "A dot is a data set, the bar their median.")
     table = page.Table("Costs", COSTS, rows)
-    return [Section("costs", "What does it cost?", "Costs", [Text(text), drawing, table])]
+    return [Section("costs", "What does it cost?", "Costs", [Text(text), table])]
 
 
 def _failures(records: Sequence[Record], failures: Sequence[Record]) -> Section:
@@ -286,17 +276,14 @@ def _failures(records: Sequence[Record], failures: Sequence[Record]) -> Section:
     if kinds:
         named = listed([f"{name} ({number:,})" for name, number in kinds.most_common()])
         text = f"{text} Warnings: {named}."
-    by_error: dict[str, list[Record]] = {}
-    for failure in failures:
-        by_error.setdefault(failure["error"], []).append(failure)
     blocks: list[Any] = [Text(text)]
-    for error, group in sorted(by_error.items(), key=lambda item: -len(item[1])):
-        lines = [
-            f"{one['dataset']}, {one['method']}, {one['preset']}, fold {one['fold'] + 1}"
-            for one in group
-        ]
-        title = f"{error} ({count(len(group), 'unit')})"
-        blocks.append(Details(title, "\n".join([*lines, "", group[0]["traceback"]])))
+    by_error: dict[str, list[str]] = {}
+    for one in failures:
+        unit = f"{one['dataset']}, {one['method']}, {one['preset']}, fold {one['fold'] + 1}"
+        by_error.setdefault(one["error"], [one["traceback"]]).append(unit)
+    for error, lines in sorted(by_error.items(), key=lambda item: -len(item[1])):
+        title = f"{error} ({count(len(lines) - 1, 'unit')})"
+        blocks.append(Details(title, "\n".join(lines)))
     return Section("failures", "What failed?", "Failures", blocks)
 
 

@@ -13,8 +13,6 @@ from skcamel.cli.inputs import is_table, open_columns, open_labelled
 from skcamel.cli.output import say, say_json
 from skcamel.text import one_line
 
-FACTS = ("name", "n", "d", "q", "cardinality", "sparse", "reference", "licence", "defects")
-
 
 @click.group(cls=options.Group, invoke_without_command=True)
 @options.examples("skcamel datasets list", "skcamel datasets check mine.csv --labels 'topic_*'")
@@ -26,35 +24,26 @@ def datasets(ctx: click.Context) -> None:
 
 
 @datasets.command("list")
-@options.as_json
 @options.examples("skcamel datasets list")
-def list_command(*, as_json: bool) -> None:
+def list_command() -> None:
     """List the benchmark sets, their sizes, and where each is found.
 
     Sets are looked for in the folder that SKCAMEL_DATA names; skcamel.data.fetch_dataset downloads.
     """
     from skcamel.data.catalogue import dataset_facts, list_datasets, whereabouts
 
-    records = []
+    say(f"{'name':<18}{'rows':>6}{'features':>10}{'labels':>8}{'cardinality':>13}  found in")
     for name in list_datasets():
         facts, place = dataset_facts(name), whereabouts(name)
-        found = None if place is None else str(place.folder)
-        records.append({key: getattr(facts, key) for key in FACTS} | {"found_in": found})
-    if as_json:
-        say_json(records)
-        return
-    say(f"{'name':<18}{'rows':>6}{'features':>10}{'labels':>8}{'cardinality':>13}  found in")
-    for record in records:
-        sizes = f"{record['n']:>6}{record['d']:>10}{record['q']:>8}{record['cardinality']:>13.3f}"
-        say(f"{record['name']:<18}{sizes}  {one_line(record['found_in'] or '-')}")
+        sizes = f"{facts.n:>6}{facts.d:>10}{facts.q:>8}{facts.cardinality:>13.3f}"
+        found = "-" if place is None else one_line(str(place.folder))
+        say(f"{name:<18}{sizes}  {found}")
 
 
 @datasets.command()
 @click.argument("data", metavar="FILE")
 @options.labels
-@options.labels_file
 @options.columns
-@options.text_encoder
 @options.as_json
 @options.examples(
     "skcamel datasets check mine.csv --labels 'topic_*'", "skcamel datasets check yeast"
@@ -69,7 +58,7 @@ def check(ctx: click.Context, data: str, *, as_json: bool, **choices: Any) -> No
     """
     from skcamel.data.checks import check_dataset
 
-    if is_table(data) and choices["labels"] is None and choices["labels_file"] is None:
+    if is_table(data) and choices["labels"] is None:
         columns = open_columns(data, choices)
         findings: list[Any] = []
     else:

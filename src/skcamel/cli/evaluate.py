@@ -60,13 +60,10 @@ def evaluate(
     Y: Any = rows.Y
     P = outputs.decisions
     names = label_names_of(pipeline)
-    cases = asdict(metrics.edge_cases(Y, P))
     report = metrics.report(Y, P, label_names=names)
-    found: dict[str, Any] = {"rows": len(Y), "labels": len(names)}
+    found: dict[str, Any] = {"rows": len(Y), "labels": len(names), "missing": missing_share(Y)}
     found["metrics"] = metrics.evaluate(Y, outputs.scores, P)
-    found["edge_cases"] = cases
-    if missing := missing_share(Y):
-        found["missing"] = missing
+    found["edge_cases"] = asdict(metrics.edge_cases(Y, P))
     if sets is not None:
         found["sets"] = _rates(Y, sets_of(outputs, sets), sets)
     if per_label:
@@ -74,12 +71,13 @@ def evaluate(
     if as_json:
         say_json(found)
         return
-    unknown = f"; {missing:.2%} of the label entries are missing" if missing else ""
-    say(f"{len(Y):,} rows, {len(names):,} labels{unknown}\n")
+    say(f"{len(Y):,} rows, {len(names):,} labels, {found['missing']:.2%} of the labels missing\n")
     print_metrics({"value": found["metrics"]})
-    if lines := [f"  {number:6,}  {EDGE_CASES[name]}" for name, number in cases.items() if number]:
-        say("\n".join(["", *lines]))
-    if "sets" in found:
+    say()
+    for name, number in found["edge_cases"].items():
+        if number:
+            say(f"  {number:6,}  {EDGE_CASES[name]}")
+    if sets is not None:
         _print_rates(found["sets"], names if per_label else [])
     if per_label:
         say(f"\n{report}")
@@ -91,25 +89,19 @@ def _rates(Y: Any, answers: Any, confidence: float) -> dict[str, Any]:
 
     whole = set_rates(Y.reshape(-1, 1), answers.reshape(-1, 1))
     rates: dict[str, Any] = {name: float(rate[0]) for name, rate in whole.items()}
-    each = {name: rate.tolist() for name, rate in set_rates(Y, answers).items()}
-    return {"confidence": confidence, **rates, "per_label": each}
+    return {"confidence": confidence, **rates, "per_label": set_rates(Y, answers)}
 
 
 def _print_rates(rates: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Write how good prediction sets are."""
+    """Write how good prediction sets are; a rate of nothing is "nan"."""
     say(f"\nPrediction sets at a confidence of {rates['confidence']:g}:")
     for key, what in RATES.items():
-        say(f"  {_percent(rates[key])}  {what}")
+        say(f"  {rates[key]:8.1%}  {what}")
     if names:
         say(f"\n  {'yes right':>9}  {'missed':>9}  {'open':>9}  label")
     for j, name in enumerate(names):
-        cells = [f"{_percent(rates['per_label'][key][j]):>9}" for key in RATES]
+        cells = [f"{rates['per_label'][key][j]:9.1%}" for key in RATES]
         say(f"  {'  '.join(cells)}  {one_line(name)}")
-
-
-def _percent(share: float) -> str:
-    """A share of what there is, if there is any."""
-    return f"{share:8.1%}" if share == share else f"{'-':>8}"
 
 
 def print_metrics(columns: Mapping[str, Mapping[str, float]]) -> None:

@@ -10,7 +10,7 @@ import click
 from skcamel.cli import options
 from skcamel.cli.inputs import label_names_of, open_model, rows_for
 from skcamel.cli.output import note, say, say_json
-from skcamel.text import count, one_line
+from skcamel.text import one_line
 
 CELL = 40  # characters of a cell on the screen
 BAR = 20  # characters of the longest bar
@@ -101,50 +101,30 @@ def explain(
 
 def _print_label(figure: Mapping[str, Any], cells: Mapping[str, object]) -> None:
     """Write why a row got the score of one label."""
-    from skcamel.camel.explanation import seen_and_expected
-
     verdict = "predicted" if figure["predicted"] else "not predicted"
-    sign = ">" if figure["predicted"] else "<="
-    score = f"score {figure['score']:+.3f} {sign} threshold {figure['threshold']:+.3f}"
-    say(f"\n{one_line(figure['label'])}: {verdict}, as {score}")
-    parts: list[tuple[str, float, str]] = [
-        ("average row", figure["base"], ""),
-        ("own part", figure["own"], ""),
-    ]
+    scores = f"score {figure['score']:+.3f}, threshold {figure['threshold']:+.3f}"
+    say(f"\n{one_line(figure['label'])}: {verdict} ({scores})")
+    parts = [("average row", figure["base"], ""), ("own part", figure["own"], "")]
     for push in figure["pushes"]:
-        against = push["against_the_data"]
-        seen = seen_and_expected(push["seen"], push["expected"], contradicts=against)
+        seen = f"seen {push['seen']:g}, expected {push['expected']:.1f}"
         parts.append((f"push of {push['label']}", push["push"], seen))
-    if figure["number_of_other_pushes"]:
-        rest = f"push of {figure['number_of_other_pushes']} more"
-        parts.append((rest, figure["other_pushes"], ""))
+    parts.append(("other labels", figure["other_pushes"], ""))
     _print_parts(parts)
-    say(f"  {'= score':<16}  {figure['score']:+8.3f}")
     if "columns" not in figure:
         return
+    say("  The same score by column:")
     parts = [("no column known", figure["no_column"], "")]
     for part in figure["columns"]:
-        shown = _cell(cells, part["column"])
-        parts.append((f"column {part['column']}", part["value"], shown))
-    if figure["number_of_other_columns"]:
-        rest = count(figure["number_of_other_columns"], "more column")
-        parts.append((rest, figure["other_columns"], ""))
-    say("  The same score by column:")
+        cell = one_line(str(cells.get(part["column"], "")))
+        parts.append((f"column {part['column']}", part["value"], cell[:CELL]))
+    parts.append(("other columns", figure["other_columns"], ""))
     _print_parts(parts)
-
-
-def _cell(cells: Mapping[str, object], name: str) -> str:
-    """What a cell of a table holds, in one short line; nothing for rows of other files."""
-    if name not in cells:
-        return ""
-    text = "missing" if cells[name] in (None, "") else one_line(str(cells[name]))
-    return text if len(text) <= CELL else f"{text[: CELL - 1]}…"
 
 
 def _print_parts(parts: Sequence[tuple[str, float, str]]) -> None:
     """Write names, values with a bar, and remarks."""
-    width = max([16, *(len(one_line(name)) for name, _, _ in parts)])
-    largest = max([1e-300, *(abs(value) for _, value, _ in parts)])
+    width = max(len(one_line(name)) for name, _, _ in parts)
+    largest = max(abs(value) for _, value, _ in parts) or 1.0
     for name, value, remark in parts:
         bar = ("+" if value > 0 else "-") * round(BAR * abs(value) / largest)
-        say(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar:<{BAR}} {remark}".rstrip())
+        say(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar:<{BAR}}  {remark}".rstrip())

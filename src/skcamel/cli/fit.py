@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from skcamel.cli.evaluate import print_metrics
 from skcamel.cli.inputs import Labelled, groups_of, missing_share, open_batches, open_labelled
 from skcamel.cli.output import bars, note, say, say_json
 from skcamel.files import check_writable, is_stream
-from skcamel.text import count, file_size, one_line, sampled_words
+from skcamel.text import count, one_line, sampled_words
 
 SHOWN_COLUMNS = 20
 
@@ -87,42 +88,40 @@ def fit(
     Several Parquet files with the same columns are one table. They are read in batches, as is a
     single one with --max-memory; their labels must be complete.
     """
-    path = Path(output) if output else None
-    if path is not None:
-        _check_free(path, force=force)
+    from skcamel.model_file import save
+
+    if output is not None:
+        _check_free(output, force=force)
     model = _estimator(preset, choices)
-    if len(data) > 1 and groups is not None:
-        raise click.UsageError("--groups needs all rows in memory; give one file.")
     with bars() as bar:
         source = open_batches(data, choices) or open_labelled(data[0], choices, groups)
-        path = path or Path(f"{source.name or 'model'}.skcamel")
+        path = output or f"{source.name or 'model'}.skcamel"
         _check_free(path, force=force)
         train, test = _parts(source, test_size, groups, choices["seed"])
         if not as_json:
-            model.callback = _progress(bar)
+            model.callback = lambda step: bar("candidates", step.done, step.total)
         started = time.perf_counter()
         whole = _fitted(model, source, preset, train, groups_of(source, groups, train))
         seconds = time.perf_counter() - started
     model.callback = None
-    from skcamel.model_file import save
-
     save(whole, path)
-    facts: dict[str, Any] = {"model": str(path), "class": type(model).__name__}
+    facts: dict[str, Any] = {"model": path, "class": type(model).__name__, "fit_seconds": seconds}
     facts |= _data_facts(model, source, len(train))
     facts |= _choice(model)
     if test is not None:
         facts |= _tested(whole, source, test)
-    facts |= {"fit_seconds": seconds, "model_bytes": path.stat().st_size}
+    if groups is None:
+        _note_copies(source)
     if as_json:
         say_json(facts)
     else:
         _print(facts, source)
 
 
-def _check_free(path: Path, *, force: bool) -> None:
+def _check_free(path: str, *, force: bool) -> None:
     """Before anything is learned: a fit can take long."""
     check_writable(path)
-    if path.exists() and not force and not is_stream(path):
+    if Path(path).exists() and not force and not is_stream(path):
         raise click.UsageError(f"{path} exists already; choose another name by -o, or add --force.")
 
 
@@ -131,19 +130,13 @@ def _estimator(preset: str, choices: Mapping[str, Any]) -> Any:
     from skcamel.camel.classifier_cv import CamelClassifierCV
 
     parameters = options.solver_parameters(choices)
-    if choices["threshold"] is not None:
-        parameters["threshold"] = _number_or_word(choices["threshold"])
-    if choices["miss_cost"] is not None:
-        parameters["miss_cost"] = choices["miss_cost"]
+    threshold = choices["threshold"]
+    if threshold is not None:
+        with suppress(ValueError):
+            threshold = float(threshold)
+        parameters["threshold"] = threshold
     parameters |= {"scoring": choices["metric"], "random_state": choices["seed"]}
-    return CamelClassifierCV.from_preset(preset, **parameters)
-
-
-def _number_or_word(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
+    return CamelClassifierCV.from_preset(preset, miss_cost=choices["miss_cost"], **parameters)
 
 
 def _parts(source: Labelled, test_size: float | None, groups: str | None, seed: int) -> Any:
@@ -153,19 +146,15 @@ def _parts(source: Labelled, test_size: float | None, groups: str | None, seed: 
 
     from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
 
-    n = source.Y.shape[0]
     if test_size is None:
-        return np.arange(n), None
+        return np.arange(source.Y.shape[0]), None
     if source.files is not None:
         raise click.UsageError(
             "--test-size needs all rows in memory; leave a file out, and use 'skcamel evaluate'."
         )
-    if groups is not None:
-        of_rows = groups_of(source, groups)
-        splitter = GroupShuffleSplit(1, test_size=test_size, random_state=seed)
-        return next(splitter.split(source.Y, groups=of_rows))
-    stratified = MultilabelStratifiedShuffleSplit(1, test_size=test_size, random_state=seed)
-    return next(stratified.split(source.Y, np.asarray(source.Y)))
+    kind = MultilabelStratifiedShuffleSplit if groups is None else GroupShuffleSplit
+    splitter = kind(1, test_size=test_size, random_state=seed)
+    return next(splitter.split(source.Y, np.asarray(source.Y), groups_of(source, groups)))
 
 
 def _fitted(model: Any, source: Labelled, preset: str, train: Any, groups: Any) -> Any:
@@ -202,13 +191,6 @@ def _fit_in_batches(model: Any, source: Labelled, files: Any, preparer: Any) -> 
         note(f"{remark}.")
 
 
-def _progress(bar: Callable[[str, int, int], None]) -> Callable[[Any], None]:
-    def show(step: Any) -> None:
-        bar("candidates", step.done, step.total)
-
-    return show
-
-
 def _tested(whole: Any, source: Labelled, test: Any) -> dict[str, Any]:
     """The seven metrics of rows that the fit has not seen."""
     from skcamel.data.pipeline import outputs
@@ -221,68 +203,51 @@ def _tested(whole: Any, source: Labelled, test: Any) -> dict[str, Any]:
 
 def _data_facts(model: Any, source: Labelled, n_fitted: int) -> dict[str, Any]:
     """What was fitted on."""
-    rows = n_fitted if source.files is None else source.files.n_rows
-    facts: dict[str, Any] = {"rows": rows, "features": int(model.n_features_in_)}
-    facts["labels"] = source.Y.shape[1]
-    facts["missing"] = missing_share(source.Y)
-    facts["in_batches"] = source.files is not None
-    if source.preparer is not None:
-        facts["columns"] = source.columns()
-    return facts
+    return {
+        "rows": n_fitted if source.files is None else source.files.n_rows,
+        "features": int(model.n_features_in_),
+        "labels": source.Y.shape[1],
+        "missing": missing_share(source.Y),
+        "in_batches": source.files is not None,
+        "columns": source.columns(),
+    }
 
 
 def _choice(model: Any) -> dict[str, Any]:
     """What a search chose, and how good it says that is."""
-    solver = model.weighted_members()[0][1].solver_
-    facts = {
+    return {
         "scoring": model.scoring_,
         "candidates": len(model.cv_results_["params"]),
         "params": model.best_params_,
         "threshold": model.threshold,
-        "estimated_by": "leave-one-out",
         "estimate": model.estimate_,
-        "solver": solver,
+        "solver": model.weighted_members()[0][1].solver_,
     }
-    if solver != "spectral":
-        facts["judged_rows"] = model.n_judged_
-    return facts
 
 
 def _print(facts: Mapping[str, Any], source: Labelled) -> None:
     rows = facts["rows"] + facts.get("test_rows", 0)
-    width = (
-        f"{len(facts['columns'])} columns"
-        if "columns" in facts
-        else f"{facts['features']} features"
-    )
-    say(f"{one_line(source.source)}: {rows:,} rows, {width}, {facts['labels']} labels")
-    _note_copies(source)
-    if missing := facts["missing"]:
-        say(
-            f"{missing:.2%} of the label entries are missing; the fit and the figures use the others."
-        )
+    width = len(facts["columns"]) or facts["features"]
+    name = one_line(source.source)
+    say(f"{name}: {rows:,} rows, {count(width, 'column')}, {count(facts['labels'], 'label')}")
+    if facts["missing"]:
+        share = f"{facts['missing']:.2%}"
+        say(f"{share} of the label entries are missing; the fit and the figures use the others.")
     if hasattr(source.preparer, "sampled_"):
         say(sampled_words(*source.preparer.sampled_))
-    if "columns" in facts:
-        print_columns(facts["columns"], most=SHOWN_COLUMNS)
+    print_columns(facts["columns"], most=SHOWN_COLUMNS)
     _print_choice(facts)
-    if "judged_rows" in facts:
-        judged = count(facts["judged_rows"], "row")
-        say(f"Solver {facts['solver']}; thresholds and estimates come from {judged}.")
-    figures = {facts["estimated_by"]: facts["estimate"]}
+    figures = {"leave-one-out": facts["estimate"]}
     if "test" in facts:
         figures[f"{facts['test_rows']:,} test rows"] = facts["test"]
     say()
     print_metrics(figures)
     if "test" not in facts:
-        say(
-            "  The same rows chose the model, so this estimate is slightly optimistic; "
-            "--test-size gives one that is not."
-        )
-    model = one_line(facts["model"])
-    size = file_size(facts["model_bytes"])
-    seconds = f"{facts['fit_seconds']:.1f} s"
-    say(f"\nFitted on {facts['rows']:,} rows in {seconds}; wrote {model} ({size})")
+        say("  The same rows chose the model, so this is slightly optimistic; see --test-size.")
+    model, seconds = one_line(facts["model"]), f"{facts['fit_seconds']:.1f} s"
+    say(
+        f"\nFitted on {facts['rows']:,} rows in {seconds} (solver {facts['solver']}); wrote {model}"
+    )
     say(f"Next:  skcamel predict {model} NEW.csv -o predictions.csv")
     say(f"       skcamel explain {model} NEW.csv --row 1")
     say(f"       skcamel evaluate {model} LABELLED.csv")
@@ -301,17 +266,10 @@ def _note_copies(source: Labelled) -> None:
 
 def _print_choice(facts: Mapping[str, Any]) -> None:
     params = facts["params"]
-    threshold = f"threshold={facts['threshold']}"
-    if "members" in params:
-        say(f"Combined by leave-one-out, of {facts['candidates']} candidates:")
-        for weight, member in zip(params["weights"], params["members"], strict=True):
-            setting = f"alpha={member['alpha']:g}  lambda2={member['lambda2']:g}"
-            say(f"  {weight:.2f} x {member['scaling']} {member['kernel']}  {setting}")
-        say(f"  {threshold}")
-        return
-    chosen = []
-    for name, value in params.items():
-        chosen.append(f"{name}={value:g}" if isinstance(value, float | int) else f"{name}={value}")
-    by = f"{facts['scoring']} ({facts['estimated_by']})"
-    say(f"Chosen of {facts['candidates']} candidates by {by}:")
-    say(f"  {'  '.join(chosen)}  {threshold}")
+    say(f"Of {facts['candidates']} candidates, by {facts['scoring']} (leave-one-out):")
+    members = params.get("members", [params])
+    for weight, member in zip(params.get("weights", [1.0]), members, strict=True):
+        setting = f"alpha={member['alpha']:g}  lambda2={member['lambda2']:g}"
+        bandwidth = f"bandwidth={member['bandwidth']:g}"
+        say(f"  {weight:.2f} x {member['scaling']} {member['kernel']}  {bandwidth}  {setting}")
+    say(f"  threshold={facts['threshold']}")

@@ -103,29 +103,25 @@ def open_labelled(data: str, choices: Mapping[str, Any], groups: str | None = No
 
     `choices` are the options ``--labels``, ``--labels-file``, ``--column`` and ``--text-encoder``.
     """
+    labels, labels_file = choices["labels"], choices.get("labels_file")
     if not is_table(data):
-        for option in ("labels", "labels_file", "columns"):
-            if choices[option]:
-                name = "--column" if option == "columns" else f"--{option.replace('_', '-')}"
-                raise click.UsageError(f"{name} is about the columns of a table; {data} is none.")
-        dataset = _named(data) if is_catalogue_name(data) else _read(data)
-        return Labelled(data, dataset, None)
+        if labels or labels_file or choices["columns"]:
+            raise click.UsageError(f"--labels and --column are for tables; {data} is none.")
+        return Labelled(data, _matrix(data), None)
     from skcamel.data.dataset import Dataset
     from skcamel.data.labels import join_labels, take_labels
     from skcamel.data.tables import read_columns
 
     preparer = _preparer(choices, groups)
     table = read_columns(data)
-    labels = choices["labels"]
-    if choices["labels_file"] is not None:
+    if labels_file is not None:
         if len(preparer.id) != 1:
             raise click.UsageError(
                 "--labels-file is joined by the column that names the rows in both files; name it"
                 " by --column NAME=id."
             )
-        other = read_columns(choices["labels_file"])
-        joined = (other, data, choices["labels_file"], labels)
-        rest, found = join_labels(table, preparer.id[0], *joined)
+        other = read_columns(labels_file)
+        rest, found = join_labels(table, preparer.id[0], other, data, labels_file, labels)
     elif labels is None:
         raise click.UsageError(
             f"{data}: a table does not say which columns are labels; name them by --labels."
@@ -178,7 +174,7 @@ def _preparer(choices: Mapping[str, Any], groups: str | None = None) -> TablePre
     named = [name for names in kinds.values() for name in names]
     if groups not in (None, COPIES, *named):
         kinds.setdefault("id", []).append(str(groups))
-    encoder = encoder_of(choices["text_encoder"])
+    encoder = encoder_of(choices.get("text_encoder"))
     return TablePreparer(**kinds, scaling="auto", text_encoder=encoder)
 
 
@@ -228,18 +224,16 @@ def is_table(data: str) -> bool:
     return data == "-" or (not is_catalogue_name(data) and format_of(data) == "table")
 
 
-def _named(name: str) -> Dataset:
+def _matrix(data: str) -> Dataset:
+    """A benchmark set, or a file whose features are numbers."""
     from skcamel.data.catalogue import load_dataset
-
-    return load_dataset(name)
-
-
-def _read(path: str) -> Dataset:
     from skcamel.data.matching import check_complete
     from skcamel.data.sources import read_dataset
 
-    dataset = read_dataset(path)
-    check_complete(dataset.X, dataset.feature_names, path)
+    if is_catalogue_name(data):
+        return load_dataset(data)
+    dataset = read_dataset(data)
+    check_complete(dataset.X, dataset.feature_names, data)
     return dataset
 
 
@@ -274,7 +268,7 @@ def rows_for(model: Any, data: str, *, truth: bool = False, allow_missing: bool 
     from skcamel.data.matching import match, read_rows
 
     if data != "-" and is_catalogue_name(data):
-        rows = match(model, _named(data), data, truth=truth)
+        rows = match(model, _matrix(data), data, truth=truth)
     else:
         rows = read_rows(model, data, truth=truth, allow_missing=allow_missing)
     for remark in rows.notes(data):

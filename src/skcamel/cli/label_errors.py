@@ -19,11 +19,9 @@ EMPTY = "correct"  # the column that is left to be filled in
 @click.command("label-errors")
 @click.argument("data", metavar="FILE")
 @options.labels
-@options.labels_file
 @options.columns
 @options.groups
 @options.preset()
-@options.landmarks
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
@@ -54,14 +52,13 @@ def label_errors(
     label makes it suspicious. The chance beside it is the probability that the label is right all
     the same; the smallest come first.
     """
-    options.keep_apart(output, data, choices["labels_file"])
+    options.keep_apart(output, data)
     from skcamel.camel.classifier_cv import CamelClassifierCV
     from skcamel.camel.label_errors import find_label_errors
 
     source = open_labelled(data, choices, groups)
     X, prepared = source.prepared()
-    parameters = options.solver_parameters(choices)
-    model = CamelClassifierCV.from_preset(preset, prepared=prepared, **parameters)
+    model = CamelClassifierCV.from_preset(preset, prepared=prepared)
     found = find_label_errors(X, source.Y, model, limit=limit, groups=groups_of(source, groups))
     ids = source.ids()
     records = [_with_ids(record, ids) for record in found.records()]

@@ -9,14 +9,14 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import chain
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from skcamel.files import whole_file
 from skcamel.text import one_line, plain_cell, printable
 
-TABLES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")  # what write_records writes
+TABLES = (".csv", ".jsonl", ".parquet")  # what write_records writes
 BATCH = 10_000  # records of a group of rows of Parquet
 
 Record = Mapping[str, Any]  # of a row: text, numbers, lists of text, or None
@@ -81,11 +81,11 @@ def bars() -> Iterator[Callable[[str, int, int | None], None]]:
 def write_records(records: Iterable[Record], path: str | None) -> None:
     """Write records as the suffix of a file says, or as CSV to standard output.
 
-    A file appears whole or not at all. No cell of CSV or TSV is a formula. Lists of text are joined
-    by semicolons there.
+    A file appears whole or not at all. No cell of CSV is a formula; lists of text are joined by
+    semicolons there.
     """
     if path is None:
-        _write_separated(records, sys.stdout, ",")
+        _write_csv(records, sys.stdout)
         return
     suffix = Path(path).suffix.lower()
     with whole_file(path) as file:
@@ -95,10 +95,8 @@ def write_records(records: Iterable[Record], path: str | None) -> None:
         text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")
         if suffix == ".jsonl":
             text.writelines(f"{_line(record)}\n" for record in records)
-        elif suffix == ".json":
-            _write_array(records, text)
         else:
-            _write_separated(records, text, "\t" if suffix == ".tsv" else ",")
+            _write_csv(records, text)
         text.flush()
         text.detach()
 
@@ -107,16 +105,8 @@ def _line(record: Record) -> str:
     return json.dumps(_plain(record), ensure_ascii=False)
 
 
-def _write_array(records: Iterable[Record], file: Any) -> None:
-    separator = "[\n"
-    for record in records:
-        file.write(separator + _line(record))
-        separator = ",\n"
-    file.write("\n]\n")
-
-
-def _write_separated(records: Iterable[Record], file: Any, separator: str) -> None:
-    writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+def _write_csv(records: Iterable[Record], file: Any) -> None:
+    writer = csv.writer(file, lineterminator="\n")
     for number, record in enumerate(records):
         if not number:
             writer.writerow([plain_cell(name) for name in record])
@@ -137,24 +127,13 @@ def _write_parquet(records: Iterable[Record], file: Any) -> None:
     import pyarrow
     from pyarrow import parquet
 
-    records = iter(records)
-    first = next(records)
-    batch: list[Record] = [first]
-    schema = pyarrow.schema([(name, _arrow_type(value)) for name, value in first.items()])
+    rows = iter(records)
+    batch = list(islice(rows, BATCH))
+    schema = pyarrow.Table.from_pylist(batch).schema
+    if "labels" in schema.names:  # which may be empty in all rows
+        kind = pyarrow.field("labels", pyarrow.list_(pyarrow.string()))
+        schema = schema.set(schema.get_field_index("labels"), kind)
     with parquet.ParquetWriter(file, schema) as writer:
-        for record in chain(records, [None]):
-            if record is None or len(batch) == BATCH:
-                writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
-                batch.clear()
-            if record is not None:
-                batch.append(record)
-
-
-def _arrow_type(value: Any) -> Any:
-    import pyarrow
-
-    if isinstance(value, list):
-        return pyarrow.list_(pyarrow.string())
-    if value is None or isinstance(value, int):
-        return pyarrow.int64()
-    return pyarrow.float64() if isinstance(value, float) else pyarrow.string()
+        while batch:
+            writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
+            batch = list(islice(rows, BATCH))

@@ -18,7 +18,7 @@ ANSWERS = ("no", "yes", "open")  # 0, 1 and -1
 @click.command()
 @options.model_file
 @options.rows_file
-@options.output_file("Table to write: .csv, .tsv, .json, .jsonl or .parquet.", *TABLES)
+@options.output_file("Table to write: .csv, .jsonl or .parquet.", *TABLES)
 @click.option("--scores", is_flag=True, help="Also the score of every label.")
 @options.confidence
 @click.option(

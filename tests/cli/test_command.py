@@ -53,7 +53,7 @@ def test_there_are_twelve_commands_and_few_options(done):
         for option in command.params
         if isinstance(option, click.Option)
     ]
-    assert len(options) <= 85
+    assert len(options) <= 77
     for arguments in ((), ("datasets",)):
         assert done(*arguments) == done(*arguments, "--help")
 

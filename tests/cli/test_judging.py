@@ -88,7 +88,7 @@ def test_explain_on_the_screen(done, refused, model, labelled):
     rows, _ = labelled
     shown = done("explain", "m.skcamel", "new.csv", "--row", "2", "--top", "1")
     assert shown.startswith("Row 2 of new.csv:")
-    assert "more columns" in shown
+    assert "other columns" in shown
     assert f"{rows['x'][1]}" in done("explain", "m.skcamel", "new.csv", "--row", "2")
     refused(2, "has 20 rows", "explain", "m.skcamel", "new.csv", "--row", "21")
     refused(2, "no such label", "explain", "m.skcamel", "new.csv", "--label", "sky")

@@ -11,7 +11,7 @@ from tables import HOSTILE, table
 from tables import read_records as read
 
 pytest.importorskip("pyarrow.parquet")
-SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+SUFFIXES = (".csv", ".jsonl", ".parquet")
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from tables import table
 @pytest.mark.parametrize(
     "command",
     [
-        "datasets list",
         "datasets check mine.csv --labels sea,sun",
         "fit mine.csv --labels sea,sun -o n.skcamel",
         "evaluate m.skcamel mine.csv --per-label",

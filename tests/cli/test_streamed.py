@@ -215,7 +215,7 @@ def test_a_budget_that_is_too_small_is_refused(refused):
     )
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".json", ".jsonl", ".parquet"])
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_predictions_in_batches_are_those_in_one_piece(cli, model, monkeypatch, suffix):
     table = made(60, seed=1)
     table = table.set_column(

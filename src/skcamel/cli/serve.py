@@ -44,6 +44,7 @@ TOKEN = "SKCAMEL_TOKEN"  # noqa: S105 the name of a variable, not its value
     show_default=True,
     help="Predictions computed at the same time.",
 )
+@click.option("--access-log", is_flag=True, help="Write a line for each request to standard error.")
 @options.text_encoder
 @options.examples(
     "skcamel serve mine.skcamel        # then open http://127.0.0.1:8000",
@@ -57,6 +58,7 @@ def serve(
     *,
     timeout: float,
     threads: int,
+    access_log: bool,
 ) -> None:
     """Serve MODEL over HTTP, with a page to try it.
 
@@ -101,6 +103,6 @@ def serve(
 
     with listening:
         try:
-            run(app, listening, patience=timeout, started=started)
+            run(app, listening, access_log=access_log, patience=timeout, started=started)
         finally:
             say(f"Stopped; {count(app.state.answered, 'request')} answered.", err=True)

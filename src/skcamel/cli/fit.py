@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def fit(
         _check_free(path, force=force)
         train, test = _parts(source, test_size, groups, choices["seed"])
         if not as_json:
-            model.callback = lambda step: bar("candidates", step.done, step.total)
+            model.callback = partial(_show, bar)
         started = time.perf_counter()
         whole = _fitted(model, source, preset, train, groups_of(source, groups, train))
         seconds = time.perf_counter() - started
@@ -189,6 +190,10 @@ def _fit_in_batches(model: Any, source: Labelled, files: Any, preparer: Any) -> 
         preparer.sampled_ = (n, n_rows)
     for remark in differences.notes("sample"):
         note(f"{remark}.")
+
+
+def _show(bar: Callable[[str, int, int], None], step: Any) -> None:
+    bar("candidates", step.done, step.total)
 
 
 def _tested(whole: Any, source: Labelled, test: Any) -> dict[str, Any]:

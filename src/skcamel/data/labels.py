@@ -92,22 +92,15 @@ def take_labels(table: Any, labels: LabelColumns, source: Path_) -> tuple[Any, L
 
 def label_columns(names: Sequence[str], labels: LabelColumns, source: Path_) -> tuple[str, ...]:
     """Names of the label columns, in the order of the table."""
-    if isinstance(labels, str) and labels not in names and re.fullmatch(r"-?\d+", labels):
-        labels = int(labels)
-    if isinstance(labels, str):
-        chosen = _named(labels, names, source)
-    elif isinstance(labels, int | np.integer):
-        chosen = names[-labels:] if labels > 0 else names[:-labels]
+    wanted: Any = [labels] if isinstance(labels, str) and labels in names else labels
+    if isinstance(wanted, str):
+        is_count = re.fullmatch(r"-?\d+", wanted)
+        wanted = int(wanted) if is_count else _parts(wanted, source)
+    if isinstance(wanted, int | np.integer):
+        number = int(wanted)
+        chosen = list(names[-number:] if number > 0 else names[:-number])
     else:
-        chosen: Sequence[str] = []
-        for label in labels:
-            if isinstance(label, str):
-                chosen = [*chosen, *_matching(label, names, source)]
-            elif 0 <= label < len(names):
-                chosen = [*chosen, names[label]]
-            else:
-                problem = f"no column stands at position {label}"
-                raise DataError(f"{problem}; the table has {len(names)}, from 0.", path=source)
+        chosen = [name for label in wanted for name in _matching(label, names, source)]
     if not 0 < len(set(chosen)) < len(names):
         raise DataError(
             f"{str(labels)[:60]!r} as labels names {len(set(chosen))} of {len(names)} columns; name"
@@ -117,35 +110,35 @@ def label_columns(names: Sequence[str], labels: LabelColumns, source: Path_) -> 
     return tuple(name for name in names if name in chosen)
 
 
-def _named(text: str, names: Sequence[str], source: Path_) -> list[str]:
-    """Columns of a name, of a pattern, or of several with commas between them."""
-    if text in names:
-        return [text]
+def _parts(text: str, source: Path_) -> list[str]:
+    """Names with commas between them; those that hold one stand in double quotes."""
     try:
-        parts: list[str] = next(csv.reader([text], skipinitialspace=True), [text])
+        parts = list(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error as error:
         raise DataError(
             f"{text[:60]!r} as labels cannot be read ({error}); put names with commas or ends of"
             " line in double quotes.",
             path=source,
         ) from None
-    parts = [part.strip() for part in parts if part.strip()]
-    return [name for part in parts for name in _matching(part, names, source)]
+    return [part.strip() for record in parts for part in record if part.strip()]
 
 
-def _matching(wanted: str, names: Sequence[str], source: Path_) -> list[str]:
-    """The column of a name, or those that a pattern such as ``topic_*`` means."""
-    if wanted in names:
+def _matching(wanted: str | int, names: Sequence[str], source: Path_) -> Sequence[str]:
+    """The column of a name or at a position, or those that a pattern such as ``topic_*`` means."""
+    if not isinstance(wanted, str):
+        found = names[wanted : wanted + 1] if wanted >= 0 else ()
+        problem = f"no column stands at position {wanted}; the table has {len(names)}, from 0."
+    elif wanted in names:
         return [wanted]
-    pattern = re.compile(".*".join(map(re.escape, wanted.split("*"))), re.DOTALL)
-    found = [name for name in names if pattern.fullmatch(name)]
-    if not found:
-        known = f"the columns are {shortened(names)}"
-        raise DataError(
-            f"no column is called {wanted[:60]!r}; {known}. 'topic_*' stands for all that begin"
-            " with topic_.",
-            path=source,
+    else:
+        pattern = re.compile(".*".join(map(re.escape, wanted.split("*"))), re.DOTALL)
+        found = list(filter(pattern.fullmatch, names))
+        problem = (
+            f"no column is called {wanted[:60]!r}; the columns are {shortened(names)}. 'topic_*'"
+            " stands for all that begin with topic_."
         )
+    if not found:
+        raise DataError(problem, path=source)
     return found
 
 

@@ -9,6 +9,7 @@ import datetime
 import importlib.util
 import io
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -34,7 +35,11 @@ def sheet_rows(content: bytes, path: Path_, sheet: str | int) -> list[list[Any]]
         raise ImportError("Spreadsheets need python-calamine: pip install skcamel[tables]")
     limit = LEAST_BYTES + CELL_RATIO * _unpacked_bytes(content, path)
     done = subprocess.run(  # noqa: S603 - this module, without a shell
-        [*PYTHON, json.dumps([sheet, limit])], input=content, capture_output=True, check=False
+        [*PYTHON, json.dumps([sheet, limit])],
+        input=content,
+        capture_output=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
     if done.returncode == REFUSED:
         why = done.stderr.decode(errors="replace")[:120]
@@ -58,7 +63,7 @@ def _unpacked_bytes(content: bytes, path: Path_) -> int:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(part.file_size for part in archive.infolist())
-    except (zipfile.BadZipFile, NotImplementedError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
         raise DataError(
             f"is no workbook ({error}); save the file again as .xlsx.", path=path
         ) from error

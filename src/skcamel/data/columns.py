@@ -100,6 +100,8 @@ class Evidence:
 
     name: str
     cells: Cells
+    forced: str | None = None  # the parameter of TablePreparer that names the column
+    encoder: Any = None  # of a text, in place of TF-IDF
     comma: bool = False  # whether other columns have decimal commas
     ranks: bool = True  # whether numbers become ranks
 
@@ -246,13 +248,14 @@ class LearnedColumn:
 class LeftOut(LearnedColumn):
     """A column that is no feature: "dropped", "empty", "constant" or "id"."""
 
-    why: str = "dropped"
-    reason: str = "as asked for"
+    why: str
+    reason: str
 
     @classmethod
     def learn(cls, evidence: Evidence) -> LeftOut:
         """Why it is left out."""
-        return cls(evidence.name, *(_reason_to_leave_out(evidence) or ()))
+        why, reason = _reason_to_leave_out(evidence) or ("constant", "one date in every row")
+        return cls(evidence.name, why, reason)
 
     def feature_names(self) -> list[str]:
         """None."""
@@ -264,6 +267,10 @@ class LeftOut(LearnedColumn):
 
 def _reason_to_leave_out(evidence: Evidence) -> tuple[str, str] | None:
     """The kind and the reason; None for a column that may be a feature."""
+    if evidence.forced == "id":
+        return "id", "names the rows, as asked for"
+    if evidence.forced is not None:
+        return ("dropped", "as asked for") if evidence.forced == "drop" else None
     values, is_full = evidence.cells.values, not evidence.cells.missing.any()
     if not len(values):
         return "empty", "every cell is empty"
@@ -583,11 +590,10 @@ class EncodedText(LearnedColumn):
     encoder: Any = None
 
     @classmethod
-    def learn_with(cls, evidence: Evidence, encoder: Any) -> EncodedText:
+    def learn(cls, evidence: Evidence) -> EncodedText:
         """The encoder, fitted if it needs it, and what it says to the fixed texts."""
-        fitted = fitted_encoder(encoder, evidence.rows.tolist())
-        probes = encoded(fitted, PROBES)
-        return cls(evidence.name, import_name(encoder), probes, fitted)
+        encoder = fitted_encoder(evidence.encoder, evidence.rows.tolist())
+        return cls(evidence.name, import_name(encoder), encoded(encoder, PROBES), encoder)
 
     def with_encoder(self, encoder: Any) -> EncodedText:
         """The column with the encoder of the fit, which must say the same to the fixed texts."""
@@ -648,31 +654,9 @@ FORCED: dict[str, type[LearnedColumn]] = {
 }
 
 
-def learned(
-    evidence: Evidence, forced: str | None, labels: np.ndarray | None, encoder: Any = None
-) -> LearnedColumn:
-    """What becomes of a column.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    forced : str or None
-        The parameter of ``TablePreparer`` that names the column, if one does.
-    labels : array of shape (n, q) or None
-        Labels in 0 and 1, which say whether missing values carry information.
-    encoder : object, optional
-        For a text, in place of TF-IDF.
-    """
-    kind = kind_of(evidence, forced)
-    column: LearnedColumn
-    if forced == "drop":
-        column = LeftOut(evidence.name)
-    elif forced == "id":
-        column = LeftOut(evidence.name, "id", "names the rows, as asked for")
-    elif kind is Text and encoder is not None:
-        column = EncodedText.learn_with(evidence, encoder)
-    else:
-        column = kind.learn(evidence)
+def learned(evidence: Evidence, labels: np.ndarray | None) -> LearnedColumn:
+    """What becomes of a column; `labels` (n, q) say whether its missing values carry information."""
+    column = kind_of(evidence).learn(evidence)
     if isinstance(column, LeftOut):
         return column
     missing, odd = evidence.cells.missing, column.encode(evidence.cells).odd
@@ -682,10 +666,14 @@ def learned(
     return replace(column, indicator=indicator, **counts)
 
 
-def kind_of(evidence: Evidence, forced: str | None) -> type[LearnedColumn]:
+def kind_of(evidence: Evidence) -> type[LearnedColumn]:
     """The kind that the user names, or what all cells say together."""
-    if forced is not None:
-        return FORCED[forced]
+    kind = FORCED[evidence.forced] if evidence.forced is not None else _recognised(evidence)
+    return EncodedText if kind is Text and evidence.encoder is not None else kind
+
+
+def _recognised(evidence: Evidence) -> type[LearnedColumn]:
+    """The kind of a column that the user does not name."""
     declared = evidence.cells.declared
     if _reason_to_leave_out(evidence) is not None:
         return LeftOut

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -36,7 +37,7 @@ from skcamel.data.columns import (
 from skcamel.data.text import counted, first_repeated, shortened
 from skcamel.memory import require
 
-WORDS = (Category, Date, Tags, Text)  # kinds whose columns a scaling would spoil
+WORDS = (Category, Date, EncodedText, Tags, Text)  # kinds whose columns a scaling would spoil
 # output columns of categories and tags from which the output is sparse, as it always is with text
 MANY = 200
 FEW_UNSEEN = 2  # unseen values that are worth a warning, if they are most
@@ -223,24 +224,22 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """
         self._check_parameters()
         cells = cells_of(X)
-        evidence = {name: Evidence(name, own) for name, own in cells.items()}
-        if any(_has_decimal_commas(own) for own in evidence.values()):
-            evidence = {name: Evidence(name, own, comma=True) for name, own in cells.items()}
         forced = self._forced(cells)
+        evidence = [
+            Evidence(name, own, forced.get(name), _encoder_for(self.text_encoder, name))
+            for name, own in cells.items()
+        ]
+        if any(map(_has_decimal_commas, evidence)):
+            evidence = [replace(own, comma=True) for own in evidence]
         self.scaling_ = self.scaling
         if self.scaling == "auto":
-            kinds = [kind_of(own, forced.get(name)) for name, own in evidence.items()]
-            has_words = any(kind in WORDS for kind in kinds)
+            has_words = any(kind_of(own) in WORDS for own in evidence)
             self.scaling_ = "rank" if has_words else "none"
-        n = len(next(iter(cells.values())))
+        n = len(evidence[0].cells)
         labels = _labels(y, n)
-        columns = []
-        for name, own in evidence.items():
+        for own in evidence:
             own.ranks = self.scaling_ == "rank"
-            columns.append(
-                learned(own, forced.get(name), labels, _encoder_for(self.text_encoder, name))
-            )
-        self.columns_ = tuple(columns)
+        self.columns_ = tuple(learned(own, labels) for own in evidence)
         self.n_features_in_ = len(cells)
         self.__dict__.pop("sampled_", None)  # of an earlier fit
         self.__dict__.pop("feature_names_in_", None)

@@ -1,5 +1,7 @@
 """TablePreparer: kinds by evidence, numbers that come out, and tables that differ from that of the fit."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -475,3 +477,23 @@ def test_scaling_auto_leaves_numbers_alone_as_they_are(table):
     assert (preparer.scaling, preparer.scaling_) == ("auto", "none")
     assert preparer.transform(numbers)[:, 0].max() > 1
     assert TablePreparer(scaling="auto").fit(table).scaling_ == "rank"
+
+
+ODD = [
+    Decimal("sNaN"),
+    np.array(5),
+    {1, "b"},
+    {"a": 1},
+    1 + 2j,
+    pd.Interval(0, 1),
+    b"\xff",
+    10**5000,
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*not readable")
+@pytest.mark.parametrize("cells", [ODD, [np.inf, -np.inf] * 4, [[["x"]], [["y"]]] * 4])
+def test_odd_objects_are_cells_too(cells):
+    table = {"odd": cells, "x": [k / 7 for k in range(8)]}
+    X = TablePreparer(sparse_output=False).fit_transform(table)
+    assert np.isfinite(X).all()

@@ -234,27 +234,33 @@ def _cell(cell: Any) -> Cell | None:
         return lower if lower in ("true", "false") else text
     if isinstance(cell, bytes):
         return _cell(cell.decode(errors="replace"))
+    if isinstance(cell, np.ndarray):
+        return _cell(cell.tolist())
     if isinstance(cell, bool | np.bool_):
         return str(cell).lower()
     if hasattr(cell, "__len__"):
         return items_of(cell, None)
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell != cell:
+    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
         return None
     if isinstance(cell, datetime):
         offset = cell.utcoffset() or timedelta()
         return np.datetime64(cell.replace(tzinfo=None), "s") - np.timedelta64(offset, "s")
     if isinstance(cell, (date, np.datetime64)):
-        return np.datetime64(str(cell), "s")
+        return None if cell != cell else np.datetime64(str(cell), "s")
     if isinstance(cell, timedelta | np.timedelta64):
-        return float(np.timedelta64(cell, "us").astype(np.int64) / 1e6)
+        return None if cell != cell else np.timedelta64(cell, "us").astype(np.int64) / 1e6
     return _float(cell) if isinstance(cell, int | float | np.number | Decimal) else str(cell)
 
 
-def _float(number: Any) -> float:
+def _float(number: Any) -> float | None:
+    """A number as float, infinite if it is too large; None for NaN of any kind."""
     try:
-        return float(str(number) if isinstance(number, np.floating) else number)
+        found = float(str(number) if isinstance(number, np.floating) else number)
     except OverflowError:
         return np.inf
+    except ValueError:  # a signalling NaN
+        return None
+    return found if found == found else None
 
 
 def as_text(value: Cell) -> str:

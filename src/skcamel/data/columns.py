@@ -119,7 +119,7 @@ class Evidence:
     def is_number(self) -> bool:
         """Whether the cells are numbers, not names made of digits."""
         is_word = self.cells.declared or are_codes(self.cells.values)
-        return not is_word and self.number[1] >= MOSTLY
+        return not is_word and self.number[1] >= MOSTLY and len(self.numbers) > 0
 
     @cached_property
     def numbers(self) -> np.ndarray:

@@ -115,6 +115,11 @@ REFUSALS = [  # what is tried, and what its error says to do
         lambda _: CamelClassifier(kernel="exponential").fit(X, Y).explain(X, features=True),
         "Explain without features=True",
     ),
+    (
+        lambda _: CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, np.arange(12.0)),
+        "Row 0 has the weight 0; leave it out of the kernel matrix",
+    ),
+    (lambda _: CamelClassifier().fit(*lazily(), groups=np.arange(12)), "give arrays"),
     (save_with_a_function, "use skops.io.dump"),
     (export_with_a_function, "use one with a name"),
 ]

@@ -1,7 +1,6 @@
 """One model for each label, and nothing of one label in another."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
@@ -30,15 +29,6 @@ def test_probabilities_are_those_of_separate_models():
     )
 
 
-def test_permuting_labels_permutes_columns():
-    X, Y = overlapping.make()
-    order = [2, 0, 3, 1]
-    of_all = BinaryRelevance(tol=1e-9).fit(X, Y).predict_proba(X)
-    np.testing.assert_allclose(
-        BinaryRelevance(tol=1e-9).fit(X, Y[:, order]).predict_proba(X), of_all[:, order], atol=1e-7
-    )
-
-
 def test_a_tie_is_predicted():
     X, Y = np.zeros((4, 1)), np.array([[1, 0], [0, 1], [1, 0], [0, 1]])
     model = BinaryRelevance().fit(X, Y)
@@ -61,19 +51,6 @@ def test_constant_and_empty_labels_are_legal():
     P = BinaryRelevance().fit(X, Y).predict_proba(X)
     assert (P[:, 0] == 0).all()
     assert (P[:, 3] == 1).all()
-
-
-def test_frames_keep_their_names():
-    X, Y = overlapping.make()
-    model = BinaryRelevance().fit(
-        pd.DataFrame(X, columns=list("abcdef")), pd.DataFrame(Y.astype(int), columns=list("PQRS"))
-    )
-    assert list(model.label_names_) == list("PQRS")
-    assert list(model.feature_names_in_) == list("abcdef")
-    np.testing.assert_allclose(
-        model.predict_proba(pd.DataFrame(X, columns=list("abcdef"))),
-        BinaryRelevance().fit(X, Y).predict_proba(X),
-    )
 
 
 def test_sparse_rows_and_sparse_labels():

@@ -1,16 +1,14 @@
 """Chains see true labels in training and their own hard predictions afterwards."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.multioutput import ClassifierChain
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baselines import overlapping
 from reference import baselines as literal
-from skcamel.baselines import BinaryRelevance, EnsembleOfClassifierChains, transformation
+from skcamel.baselines import EnsembleOfClassifierChains, transformation
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 
@@ -57,14 +55,6 @@ def test_a_member_learns_from_its_bag():
     bag = np.random.RandomState(3).randint(len(X), size=len(X))
     np.testing.assert_allclose(
         model.predict_proba(X), literal.chain(X[bag], Y[bag], [1, 0, 3, 2], X), atol=1e-4
-    )
-
-
-def test_one_label_without_bootstrap_is_binary_relevance():
-    X, Y = overlapping.make()
-    np.testing.assert_allclose(
-        plain().fit(X, Y[:, :1]).predict_proba(X),
-        BinaryRelevance(tol=1e-9).fit(X, Y[:, :1]).predict_proba(X),
     )
 
 
@@ -122,22 +112,6 @@ def test_an_estimator_of_choice_gives_scikit_learns_chain():
     theirs = ClassifierChain(base, order=[3, 1, 0, 2]).fit(X, Y)
     np.testing.assert_array_equal(model.predict(X), theirs.predict(X))
     np.testing.assert_allclose(model.predict_proba(X)[:, 3], theirs.predict_proba(X)[:, 3])
-
-
-def test_sparse_rows_and_frames():
-    X, Y = overlapping.make()
-    X[abs(X) < 1] = 0
-    options = {"random_state": 0}
-    of_array = EnsembleOfClassifierChains(2, **options).fit(X, Y).predict_proba(X)
-    of_sparse = EnsembleOfClassifierChains(2, **options).fit(sparse.csr_array(X), Y)
-    np.testing.assert_allclose(of_sparse.predict_proba(sparse.csr_array(X)), of_array, atol=1e-8)
-    named = EnsembleOfClassifierChains(2, **options).fit(X, pd.DataFrame(Y, columns=list("PQRS")))
-    assert list(named.label_names_) == list("PQRS")
-    base = LogisticRegression(max_iter=2000)
-    foreign = EnsembleOfClassifierChains(2, base_estimator=base, **options).fit(
-        sparse.csr_array(X), Y
-    )
-    assert foreign.predict(sparse.csr_array(X)).shape == Y.shape
 
 
 @pytest.mark.parametrize(

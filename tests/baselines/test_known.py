@@ -5,8 +5,6 @@ import copy
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
@@ -90,26 +88,6 @@ def test_binary_relevance_learns_each_label_as_its_known_rows_alone_would(
             form(X[known]), y[known, None], None if weights is None else weights[known]
         )
         np.testing.assert_allclose(P[:, j], own.predict_proba(form(X))[:, 0], rtol=1e-9, atol=1e-12)
-
-
-@given(st.data())
-def test_labels_known_in_the_same_rows_share_a_fit_and_order_does_not_matter(data):
-    X, _, gaps = partial()
-    gaps[:, 2] = np.where(np.isnan(gaps[:, 0]), NAN, np.nan_to_num(gaps[:, 2]))
-    rows, labels = (np.array(data.draw(st.permutations(range(size)))) for size in gaps.shape)
-    P = BinaryRelevance(tol=1e-9).fit(X, gaps).predict_proba(X)
-    permuted = BinaryRelevance(tol=1e-9).fit(X[rows], gaps[rows][:, labels]).predict_proba(X)
-    np.testing.assert_allclose(permuted, P[:, labels], atol=1e-6)
-
-
-def test_a_column_that_is_constant_where_a_label_is_known_does_not_speak_about_it():
-    X, _, gaps = partial()
-    known = ~np.isnan(gaps[:, 0])
-    X[:, 1] = np.where(known, 2.0, X[:, 1])
-    moved = X.copy()
-    moved[:, 1] += 100
-    P = BinaryRelevance().fit(X, gaps)
-    np.testing.assert_array_equal(P.predict_proba(moved)[:, 0], P.predict_proba(X)[:, 0])
 
 
 @pytest.mark.filterwarnings(

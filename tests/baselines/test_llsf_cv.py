@@ -140,13 +140,6 @@ def test_splitters_sparse_rows_and_shuffling(data):
     assert (first != plain).any()
 
 
-def test_one_label_falls_back_to_hamming_loss(data):
-    X, Y = data
-    model = small_jfsc().fit(X, Y[:, :1])
-    assert model.scoring_ == "hamming_loss"
-    assert model.predict(X).shape == (90, 1)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 from baselines import overlapping
@@ -58,25 +57,6 @@ def test_probabilities_do_not_depend_on_units(scale, shift, feature):
     np.testing.assert_allclose(after.probabilities(other), before.probabilities(X), atol=1e-6)
 
 
-def class_probabilities(model, X):
-    """P(class | row) of models of several classes, (m, K, B)."""
-    return softmax(
-        np.einsum("nd,dkb->nkb", model.columns.rows(X).times(np.eye(len(model.coef))), model.coef),
-        axis=1,
-    )
-
-
-def test_softmax_reaches_scikit_learns_probabilities():
-    X, Y = overlapping.make(n=300)
-    codes = np.column_stack([Y[:, 0] + 2 * Y[:, 1], Y[:, 2] + 2 * Y[:, 3]]).astype(int)
-    model, Z = logistic.fit_softmax(Training(X, codes, None), 4, tol=1e-7), standardised(X)
-    for j in range(2):
-        theirs = LogisticRegression(C=5e7, tol=1e-10, max_iter=10_000).fit(Z, codes[:, j])
-        np.testing.assert_allclose(
-            class_probabilities(model, X)[:, :, j], theirs.predict_proba(Z), atol=2e-3
-        )
-
-
 def bags(X, n_chains, seed=0):
     rng = np.random.default_rng(seed)
     return rng.multinomial(len(X), np.full(len(X), 1 / len(X)), size=n_chains).T.astype(float)
@@ -116,21 +96,6 @@ def test_chains_in_one_batch_are_the_chains_one_by_one(budget, is_sparse, monkey
         )
 
 
-def test_columns_and_targets_constant_in_one_bag_only_count_in_the_others():
-    X, Y = overlapping.make()
-    X[:, 0], Y[:, 1] = 0, 0
-    X[:40, 0], Y[::4, 1] = np.random.default_rng(0).normal(size=40), 1
-    counts = bags(X, 2)
-    counts[:40, 0] = 0
-    counts[Y[:, 1] == 1, 0] = 0
-    without, with_both = logistic.fit_chains(X, Y, np.array([[1, 0, 2, 3]] * 2), counts, tol=1e-8)
-    kept = list(without.columns.kept)
-    assert not without.coef[[1 + kept.index(0), 1 + kept.index(X.shape[1] + 1)]].any()
-    assert (without.chain_probabilities(X, np.arange(4))[:, 1] == 0).all()
-    assert with_both.coef[1 + kept.index(0)].all()
-    assert np.isfinite(with_both.coef).all()
-
-
 def test_constant_targets_have_certain_probabilities():
     X, Y = overlapping.make()
     Y[:, 0], Y[:, 2] = 0, 1
@@ -139,23 +104,6 @@ def test_constant_targets_have_certain_probabilities():
     assert (P[:, 2] == 1).all()
     only_constant = fit_logistic(X, Y[:, [0, 2]])
     np.testing.assert_array_equal(only_constant.probabilities(X), Y[:, [0, 2]])
-
-
-def test_constant_columns_are_dropped():
-    X, Y = overlapping.make()
-    wide = np.column_stack([np.full(len(X), 7.0), X, np.zeros(len(X))])
-    model = fit_logistic(wide, Y)
-    assert list(model.columns.kept) == list(range(1, 1 + X.shape[1]))
-    np.testing.assert_allclose(
-        model.probabilities(wide), fit_logistic(X, Y).probabilities(X), atol=1e-9
-    )
-
-
-def test_rows_without_any_varying_column_give_the_share_of_positives():
-    P = fit_logistic(np.ones((5, 2)), np.array([[1.0], [0], [0], [0], [1]])).probabilities(
-        np.ones((1, 2))
-    )
-    np.testing.assert_allclose(P, 0.4, atol=1e-4)
 
 
 def test_the_memory_budget_is_kept(monkeypatch):

@@ -3,11 +3,9 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -47,13 +45,6 @@ def test_sets_are_distinct_and_as_many_as_exist(q, k, wanted, seed):
     assert sets.max() < q
 
 
-def test_four_labels_give_all_four_sets():
-    X, Y = overlapping.make(q=4)
-    model = RAkEL(random_state=0).fit(X, Y)
-    assert sorted(map(tuple, model.labelsets_)) == literal.all_subsets(4, 3)
-    assert (np.bincount(model.labelsets_.ravel()) == 3).all()
-
-
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_votes_are_the_literal_ones(k):
     X, Y = overlapping.make(n=300, q=4)
@@ -69,21 +60,6 @@ def test_k_above_q_is_one_label_powerset_of_seen_patterns():
     model = RAkEL(9, random_state=0).fit(X, Y)
     assert model.labelsets_.tolist() == [[0, 1, 2, 3, 4]]
     assert set(map(tuple, model.predict(X * 3))) <= set(map(tuple, Y.astype(int)))
-
-
-def test_unseen_patterns_are_never_voted_for():
-    X, Y = overlapping.make(q=3)
-    Y[:, 2] = Y[:, 0] * (1 - Y[:, 1])
-    assert set(map(tuple, RAkEL(3, random_state=0).fit(X, Y).predict(3 * X))) <= set(
-        map(tuple, Y.astype(int))
-    )
-
-
-def test_a_set_with_one_pattern_always_votes_for_it():
-    X, Y = overlapping.make()
-    Y[:] = [1, 0, 1, 0]
-    model = RAkEL(2, random_state=0).fit(X, Y)
-    np.testing.assert_array_equal(outputs(model, X), Y)
 
 
 def test_a_label_in_no_set_is_never_predicted():
@@ -102,10 +78,6 @@ def test_equally_probable_patterns_give_the_lowest_code():
     assert not RAkEL(2, base_estimator=DecisionTreeClassifier()).fit(X, Y).predict(X).any()
 
 
-def test_there_are_no_probabilities():
-    assert not hasattr(RAkEL(), "predict_proba")
-
-
 @pytest.mark.parametrize(
     "base", [DecisionTreeClassifier(max_depth=3, random_state=0), LinearSVC(random_state=0)]
 )
@@ -116,18 +88,6 @@ def test_an_estimator_of_choice_votes(base):
     codes = Y @ [1, 2, 4, 8]
     theirs = base.fit(X, codes).predict(X)
     np.testing.assert_array_equal(model.predict(X) @ [1, 2, 4, 8], theirs)
-
-
-def test_sparse_rows_and_frames():
-    X, Y = overlapping.make()
-    X[abs(X) < 1] = 0
-    of_sparse = RAkEL(random_state=0).fit(
-        sparse.csr_array(X), pd.DataFrame(Y, columns=list("PQRS"))
-    )
-    assert list(of_sparse.label_names_) == list("PQRS")
-    np.testing.assert_array_equal(
-        of_sparse.predict(sparse.csr_array(X)), RAkEL(random_state=0).fit(X, Y).predict(X)
-    )
 
 
 @pytest.mark.parametrize(

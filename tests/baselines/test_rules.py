@@ -90,13 +90,6 @@ def test_default_decisions_are_those_of_F_at_least_one_half(model):
     np.testing.assert_array_equal(fitted.decision_function(X) > 0, F >= 0.5)
 
 
-@each_model
-def test_a_number_is_a_threshold_of_the_scores(model):
-    fitted = clone(model).set_params(threshold=-0.1).fit(X, Y)
-    np.testing.assert_array_equal(fitted.thresholds_, np.full(4, -0.1))
-    np.testing.assert_array_equal(fitted.predict(X), fitted.decision_function(X) > -0.1)
-
-
 def held_out(model, X, Y, weights=None):
     """Scores of the rows of each of five shuffled folds by a model that the other four taught."""
     scores = np.empty(Y.shape)
@@ -123,17 +116,6 @@ def test_tuned_thresholds_are_those_of_the_scores_of_inner_folds(model, metric):
     )
 
 
-def test_weights_and_sparse_rows_reach_the_inner_folds():
-    weights = np.random.default_rng(0).uniform(0.5, 3, size=len(X))
-    scores = held_out(BinaryRelevance(), X, Y, weights)
-    model = BinaryRelevance(threshold="macro_f1").fit(X, Y, sample_weight=weights)
-    np.testing.assert_allclose(
-        model.thresholds_, thresholds("macro_f1", Y > 0, scores, weights), atol=1e-12
-    )
-    thin = BinaryRelevance(threshold="macro_f1").fit(sparse.csr_array(X), Y, sample_weight=weights)
-    np.testing.assert_allclose(thin.thresholds_, model.thresholds_, atol=1e-6)
-
-
 @each_model
 def test_labels_that_are_constant_in_a_fold_are_legal(model):
     rare = Y.copy()
@@ -144,16 +126,6 @@ def test_labels_that_are_constant_in_a_fold_are_legal(model):
     assert np.isfinite(fitted.thresholds_).all()
     assert not fitted.predict(X)[:, 0].any()
     assert fitted.predict(X)[:, 1].all()
-
-
-def test_one_row_cannot_be_folded():
-    with (
-        pytest.warns(ConstantLabelWarning),
-        pytest.raises(
-            ValueError, match="tuned on inner folds, which need at least 2 rows, got n_samples = 1"
-        ),
-    ):
-        BinaryRelevance(threshold="macro_f1").fit(X[:1], Y[:1])
 
 
 @each_search

@@ -95,7 +95,7 @@ class RobustRegression(proximal.Problem):
 
     def products(self, W: Array, state: State) -> Products:
         """W R and the residuals XW - Y."""
-        return W @ self.R, proximal.product(self.X, W) - self.targets
+        return proximal.related(W, self.R), proximal.product(self.X, W) - self.targets
 
     def gradient(
         self, V: Array, at_V: Products, latest: Products, state: State

@@ -42,7 +42,7 @@ class LeastSquares(proximal.Problem):
             fitted = proximal.product(self.X.T, proximal.product(self.X, W))
         else:
             fitted = proximal.product(self.gram, W)
-        return (fitted - self.targets + state["alpha"] * (W @ self.R),)
+        return (fitted - self.targets + state["alpha"] * proximal.related(W, self.R),)
 
     def gradient(
         self, V: Array, at_V: Products, latest: Products, state: State

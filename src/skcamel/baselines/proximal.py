@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy import ndarray
 from scipy import sparse
 
-from skcamel.arrays import Array, dense, namespace, to_device, to_numpy
+from skcamel.arrays import (
+    Array,
+    allowed_threads,
+    dense,
+    namespace,
+    one_thread,
+    to_device,
+    to_numpy,
+)
 
 MAX_ITER = 100
 TOL = 1e-4
@@ -78,8 +88,13 @@ class Problem:
     ) -> Iterator[End]:
         """The end of the sequence of each candidate; as many run together as stay in the cache."""
         size = max(1, (IN_CACHE if self.device is None else ON_DEVICE) // self.bytes_each)
-        for first in range(0, len(candidates), size):
-            yield from self._run(candidates[first : first + size], max_iter, tol)
+        parts = [candidates[first : first + size] for first in range(0, len(candidates), size)]
+        n_threads = allowed_threads() if self.device is None and len(parts) > 1 else 1
+        with one_thread() if n_threads > 1 else nullcontext():
+            for ends in Parallel(n_threads, prefer="threads", return_as="generator")(
+                delayed(self._run)(part, max_iter, tol) for part in parts
+            ):
+                yield from ends
 
     def _run(self, candidates: Sequence[Mapping[str, Any]], max_iter: int, tol: float) -> list[End]:
         """Run every candidate until its own stop.
@@ -132,6 +147,11 @@ def soft(U: Array, threshold: Array) -> Array:
 def product(A: Array, W: Array) -> Array:
     """A matrix times W (d, C, q) of all candidates."""
     return (A @ W.reshape(len(W), -1)).reshape(-1, *W.shape[1:])
+
+
+def related(W: Array, R: Array) -> Array:
+    """W R of all candidates."""
+    return (W.reshape(-1, W.shape[2]) @ R).reshape(W.shape)
 
 
 def inner(V: Array, W: Array) -> Array:

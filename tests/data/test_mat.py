@@ -68,22 +68,11 @@ def test_named_variables_and_sparse_features(tmp_path):
         read_mat(tmp_path / "made.mat", features="A")
 
 
-def test_sparse_and_dense_parts_join(tmp_path):
-    data = made(
-        tmp_path,
-        {"train_data": X, "train_target": Y, "test_data": sparse.csc_array(X), "test_target": Y},
-    )
-    np.testing.assert_array_equal(data.X.toarray(), np.vstack([X, X]))
-
-
 @pytest.mark.parametrize(
     ("variables", "message"),
     [
         ({"stuff": X}, "no matrices data and target.*found 'stuff'"),
-        (
-            {"data": X, "target": np.ones((5, 2))},
-            r"data is \(4, 3\) and target is \(5, 2\); no common number of rows",
-        ),
+        ({"data": X, "target": np.ones((5, 2))}, r"data and target are \(4, 3\) and \(5, 2\)"),
         ({"data": X, "target": Y * 3}, "target holds '0.*, '3"),
         ({"data": X, "target": np.where(Y == 1, np.nan, 2.0)}, "target holds '2.0', 'nan'"),
         ({"data": np.empty((0, 0)), "target": np.empty((0, 0))}, "they are empty"),
@@ -115,17 +104,6 @@ def test_damage_and_other_versions(tmp_path):
         read_mat(tmp_path / "none.mat")
 
 
-def test_indices_outside_a_sparse_matrix_are_refused(tmp_path):
-    path = tmp_path / "a.mat"
-    savemat(path, {"data": sparse.csc_array(X), "target": Y})
-    content = path.read_bytes()
-    rows = np.array([1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3], dtype="<i4").tobytes()
-    assert content.count(rows) == 1
-    path.write_bytes(content.replace(rows, rows[:-4] + b"\xff\xff\xff\x00"))
-    with pytest.raises(DataError, match="damaged"):
-        read_mat(path)
-
-
 def element(kind, data, order="<"):
     return struct.pack(f"{order}II", kind, len(data)) + data + bytes(-len(data) % 8)
 
@@ -154,6 +132,10 @@ def integers(*values):
     return element(5, struct.pack(f"<{len(values)}i", *values))
 
 
+def thin(*parts, columns=1):
+    return matrix("data", (2, columns), *parts, flags=5)
+
+
 def test_files_of_the_other_byte_order(tmp_path):
     target = matrix("target", (2, 1), element(1, b"\x01\xff", ">"), order=">")
     path = tmp_path / "a.mat"
@@ -170,31 +152,16 @@ def test_files_of_the_other_byte_order(tmp_path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (matrix("data", (2, 2), doubles(1, 2, 3)), r"data has 3 values for the shape \(2, 2\)"),
-        (matrix("data", (2, 2)), "data has no values"),
+        (matrix("data", (2, 2), doubles(1, 2, 3)), "cannot reshape array of size 3"),
+        (matrix("data", (2, 2)), "data lacks indices or values"),
         (matrix("data", (2, 2), element(16, b"text")), "an element of type 16"),
         (matrix("data", (2, 2), element(9, b"12345")), "5 bytes for numbers of 8"),
         (matrix("data", (2, 1), integers(0), flags=5), "data lacks indices"),
-        (
-            matrix("data", (2, 1), integers(0), integers(0, 1, 2), doubles(1), flags=5),
-            "wrong column starts",
-        ),
-        (
-            matrix("data", (2, 2), integers(0), integers(0, 2, 1), doubles(1), flags=5),
-            "wrong column starts",
-        ),
-        (
-            matrix("data", (2, 1), integers(0), integers(0, 9), doubles(1), flags=5),
-            "data has 1 of 9 values",
-        ),
-        (
-            matrix("data", (2, 1), integers(2), integers(0, 1), doubles(1), flags=5),
-            "row indices outside its 2 rows",
-        ),
-        (
-            matrix("data", (2, 1), integers(-1), integers(0, 1), doubles(1), flags=5),
-            "row indices outside its 2 rows",
-        ),
+        (thin(integers(0), integers(0, 1, 2), doubles(1)), "damaged"),
+        (thin(integers(0), integers(0, 2, 1), doubles(1), columns=2), "non-decreasing"),
+        (thin(integers(0), integers(0, 9), doubles(1)), "damaged"),
+        (thin(integers(2), integers(0, 1), doubles(1)), "damaged"),
+        (thin(integers(-1), integers(0, 1), doubles(1)), "damaged"),
         (struct.pack("<II", 14, 2**31), "2147483648 bytes are announced"),
         (element(15, zlib.compress(b"few")), "a compressed variable is cut short"),
         (

@@ -96,42 +96,38 @@ def read_mat(path: Path_, *, features: str | None = None, labels: str | None = N
     """
     content = Path(path).read_bytes()
     if content.startswith(b"MATLAB 7.3"):
-        raise DataError(
-            "is a Matlab 7.3 (HDF5) file; save it in Matlab by save(…, '-v7').", path=path
-        )
+        problem = "is a Matlab 7.3 (HDF5) file; save it in Matlab by save(…, '-v7')."
+        raise DataError(problem, path=path)
     with _damage_refused(path):
-        matrices = {variable.name: variable for variable in variables(content)}
-    chosen = _chosen(matrices, features, labels, path)
-    for name in chosen:
-        _check_size(matrices[name], path)
+        found = {variable.name: variable for variable in variables(content)}
+    names = _chosen(list(found), features, labels, path)
+    for name in names:  # before it is unpacked: as stored, as float64, and again while joined
+        shape = found[name].shape
+        cells = 0 if found[name].is_sparse else 16 * shape[0] * shape[1]
+        what = f"{shape[0]} x {shape[1]} values of {name[:60]!r}"
+        check_claimed_size(2 * found[name].n_bytes + cells, what, path)
     with _damage_refused(path):
-        loaded = {name: matrices[name].load() for name in chosen}
-    parts = [
-        _oriented(loaded[x], loaded[y], x, y, path) for x, y in zip(chosen[0::2], chosen[1::2])
-    ]
-    widths = {(X.shape[1], Y.shape[1]) for X, Y in parts}
-    if len(widths) > 1:
+        loaded = [found[name].load() for name in names]
+    Xs: list[Array] = []
+    Ys: list[Array] = []
+    for k in range(0, len(names), 2):
+        X, Y = _oriented(loaded[k], loaded[k + 1], f"{names[k]} and {names[k + 1]}", path)
+        Xs.append(X)
+        Ys.append(Y)
+    d, q = Xs[0].shape[1], Ys[0].shape[1]
+    if any(X.shape[1] != d or Y.shape[1] != q for X, Y in zip(Xs, Ys)):
         raise DataError(
-            f"{', '.join(chosen)} have different numbers of columns; are they parts of one data"
-            " set?",
+            f"{', '.join(names)} have different numbers of columns; are they parts of one data set?",
             path=path,
         )
-    n, q = sum(X.shape[0] for X, _ in parts), parts[0][1].shape[1]
-    check_room_for_labels(n, q, path)
-    stored = sum(int(X.nnz if sparse.issparse(X) else X.size) for X, _ in parts)
-    check_plausible_width(parts[0][0].shape[1], stored, "features", path)
-    Xs, Ys = (
-        [X for X, _ in parts],
-        [_indicator(Y, name, path) for (_, Y), name in zip(parts, chosen[1::2])],
-    )
-    X = (
-        sparse.vstack([sparse.csr_array(X) for X in Xs], format="csr")
-        if any(map(sparse.issparse, Xs))
-        else np.vstack(Xs)
-    )
-    return Dataset(
-        X, np.vstack(Ys), name=stem(path), source=str(path), **parts_of([len(Y) for Y in Ys])
-    )
+    counts = [X.shape[0] for X in Xs]
+    check_room_for_labels(sum(counts), q, path)
+    is_sparse = any(map(sparse.issparse, Xs))
+    stored = sum(int(X.nnz if sparse.issparse(X) else X.size) for X in Xs)
+    check_plausible_width(d, stored, "features", path)
+    X = sparse.vstack([sparse.csr_array(X) for X in Xs]) if is_sparse else np.vstack(Xs)
+    Y = np.vstack([_indicator(Y, name, path) for Y, name in zip(Ys, names[1::2])])
+    return Dataset(X, Y, name=stem(path), source=str(path), **parts_of(counts))
 
 
 @contextmanager
@@ -147,57 +143,36 @@ def _damage_refused(path: Path_) -> Iterator[None]:
         ) from error
 
 
-def _check_size(variable: Variable, path: Path_) -> None:
-    """Refuse a matrix that does not fit into memory before it is unpacked: as stored, as float64, and again while parts are joined."""
-    cells = 0 if variable.is_sparse else variable.shape[0] * variable.shape[1]
-    check_claimed_size(
-        2 * variable.n_bytes + 16 * cells,
-        f"{variable.shape[0]} x {variable.shape[1]} values of {variable.name[:60]!r}",
-        path,
-    )
-
-
 def _chosen(
-    matrices: dict[str, Variable], features: str | None, labels: str | None, path: Path_
+    found: list[str], features: str | None, labels: str | None, path: Path_
 ) -> tuple[str, ...]:
     """Variables to read: features and labels, for one or two parts."""
     if (features is None) != (labels is None):
         raise ValueError("Name both variables, features=… and labels=…, or neither.")
-    own = {name.lower(): name for name in matrices}
-    groups = (
-        [(features, labels)]
-        if features is not None and labels is not None
-        else [*WHOLE, *PAIRS, *(pair[:2] for pair in PAIRS)]
-    )
+    own = {name.lower(): name for name in found} | {name: name for name in found}
+    groups: list[tuple[str, ...]] = [*WHOLE, *PAIRS, *(pair[:2] for pair in PAIRS)]
+    wanted = "data and target, X and Y, train_data and train_target, …"
+    if features is not None and labels is not None:
+        groups = [(features, labels)]
+        wanted = f"{features!r} and {labels!r}"
     for group in groups:
-        if all(name in matrices for name in group):
-            return group
-        if all(name.lower() in own for name in group):
-            return tuple(own[name.lower()] for name in group)
-    wanted = (
-        f"{features!r} and {labels!r}"
-        if features is not None
-        else "data and target, X and Y, train_data and train_target, …"
-    )
-    found = shortened(matrices, most=8) or "none"
+        names = tuple(own.get(name) or own.get(name.lower(), "") for name in group)
+        if all(names):
+            return names
     raise DataError(
-        f"no matrices {wanted}; found {found}. Rename two of them so, or in Python: read_mat(path,"
-        " features=…, labels=…).",
+        f"no matrices {wanted}; found {shortened(found, most=8) or 'none'}. Rename two of them so,"
+        " or in Python: read_mat(path, features=…, labels=…).",
         path=path,
     )
 
 
-def _oriented(X: Array, Y: Array, x: str, y: str, path: Path_) -> tuple[Array, Array]:
+def _oriented(X: Array, Y: Array, names: str, path: Path_) -> tuple[Array, Array]:
     """Both with instances in rows, transposed as little as possible."""
     for turned_x, turned_y in ((X, Y), (X, Y.T), (X.T, Y.T), (X.T, Y)):
-        if turned_x.shape[0] == turned_y.shape[0]:
-            if not (turned_x.shape[0] and turned_x.shape[1] and turned_y.shape[1]):
-                raise DataError(
-                    f"{x} is {X.shape} and {y} is {Y.shape}; they are empty.", path=path
-                )
+        if turned_x.shape[0] == turned_y.shape[0] and min(turned_x.shape + turned_y.shape) > 0:
             return turned_x, turned_y
     raise DataError(
-        f"{x} is {X.shape} and {y} is {Y.shape}; no common number of rows. "
+        f"{names} are {X.shape} and {Y.shape}; they are empty, or have no common number of rows. "
         "Are these the right variables? (In Python, features=… and labels=… name others.)",
         path=path,
     )
@@ -234,37 +209,19 @@ class Variable:
     def load(self) -> Array:
         """Read the matrix, as a Fortran-ordered array or a sparse array in CSC form; ValueError where it is damaged."""
         body = self.body if self.packed is None else _unpacked(self.packed, self.n_bytes)
-        parts = list(_elements(body, self.order))[3:]
-        return self._sparse(parts) if self.is_sparse else self._dense(parts)
-
-    def _dense(self, parts: list[tuple[int, memoryview]]) -> np.ndarray:
-        if not parts:
-            raise ValueError(f"{self.name} has no values")
-        values = _numbers(parts[0], self.order)
-        if values.size != self.shape[0] * self.shape[1]:
-            raise ValueError(f"{self.name} has {values.size} values for the shape {self.shape}")
-        return values.reshape(self.shape, order="F")
-
-    def _sparse(self, parts: list[tuple[int, memoryview]]) -> sparse.csc_array:
-        if len(parts) < 3:
+        parts = [
+            _numbers(*element, self.order) for element in list(_elements(body, self.order))[3:6]
+        ]
+        if len(parts) < (3 if self.is_sparse else 1):
             raise ValueError(f"{self.name} lacks indices or values")
-        rows, starts, values = (_numbers(part, self.order) for part in parts[:3])
-        n_rows, n_columns = self.shape
-        if (
-            len(starts) != n_columns + 1
-            or starts[0] != 0
-            or (np.diff(starts.astype(np.int64)) < 0).any()
-        ):
-            raise ValueError(f"{self.name} has wrong column starts")
-        stored = int(starts[-1])
-        if stored > min(len(rows), len(values)):
-            raise ValueError(f"{self.name} has {min(len(rows), len(values))} of {stored} values")
-        rows = rows[:stored].astype(np.int64)
-        if stored and not 0 <= int(rows.min()) <= int(rows.max()) < n_rows:
-            raise ValueError(f"{self.name} has row indices outside its {n_rows} rows")
-        return sparse.csc_array(
-            (values[:stored].astype(np.float64), rows, starts.astype(np.int64)), shape=self.shape
-        )
+        if not self.is_sparse:
+            return parts[0].reshape(self.shape, order="F")
+        rows, starts, values = parts
+        stored = int(starts[-1]) if starts.size else 0
+        content = (values[:stored].astype(np.float64), rows[:stored].astype(np.int64))
+        matrix = sparse.csc_array((*content, starts.astype(np.int64)), shape=self.shape)
+        matrix.check_format(full_check=True)
+        return matrix
 
 
 def variables(content: bytes) -> list[Variable]:
@@ -340,8 +297,7 @@ def _unpacked(packed: memoryview, size: int) -> memoryview:
     return memoryview(content)
 
 
-def _numbers(element: tuple[int, memoryview], order: str) -> np.ndarray:
-    kind, data = element
+def _numbers(kind: int, data: memoryview, order: str) -> np.ndarray:
     if kind not in NUMBER_TYPES:
         raise ValueError(f"an element of type {kind} where numbers are expected")
     dtype = np.dtype(order + NUMBER_TYPES[kind])

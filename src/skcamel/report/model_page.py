@@ -144,6 +144,7 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
         findings = [
             f"{title}: {rival.precision:.0%} are right, and it finds {rival.recall:.0%}."
             for title, rival in rivals.items()
+            if rival.recall > 0
         ]
         return Page(title, _answer(own, f"On {found.described}"), findings, sections)
     estimates = getattr(estimator, "label_estimates_", None)

@@ -203,7 +203,8 @@ def _results(summary: Summary) -> Section:
         heading = summary.measures[metric].heading
         blocks = [_shown(table, places[metric]) for table in tables]
         options.append(Option(f"results-{metric}", heading, blocks))
-    blocks = [Text(" ".join(summary.notes())), Choice("Metric", options)]
+    first, *others = summary.notes()
+    blocks = [Text(first), Details("Notes", "\n".join(others)), Choice("Metric", options)]
     return Section("results", "How good is each method?", "Results", blocks)
 
 
@@ -258,7 +259,7 @@ def _costs(records: Sequence[Record]) -> list[Section]:
     for one in known:
         memory = one.peak_memory_bytes / 1e6 or math.nan
         rows.append([one.dataset, title_of(one.method), *one[2:6], memory])
-    devices = sorted({one.device for one in known})
+    devices = sorted({name for one in known for name in one.device.split(" and ")})
     text = "Medians over the folds, on the machine of the study."
     if len(devices) > 1:
         text = f"{text} Methods computed on {listed(devices)}: their times compare only roughly."

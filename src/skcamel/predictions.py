@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,72 +11,35 @@ if TYPE_CHECKING:
     from skcamel.camel.explanation import Explanation
     from skcamel.camel.outputs import Outputs
 
-KINDS = {
-    "scores": "score",
-    "decisions": "decision",
-    "probabilities": "probability",
-    "sets": "set",
-}  # key in JSON ► prefix of columns
+KINDS = ("scores", "decisions", "probabilities")
 # numbers in the training rows of all members; columns of larger models take more than a few seconds
 SMALL = 10_000_000
 WORDS = ("no", "yes", "open")  # for the answers 0, 1 and -1
 
 
-@dataclass(frozen=True)
-class Predictions:
-    """What a model says of some rows; matrices (n, q) that were not asked for are missing from `values`."""
+def records(
+    outputs: Outputs, kinds: Collection[str], sets: np.ndarray | None
+) -> Iterator[dict[str, Any]]:
+    """What a model says of each row, as JSON has it: its labels, those of KINDS that are wanted, and `sets`, its prediction sets (n, q).
 
-    label_names: tuple[str, ...]
-    label_sets: Sequence[tuple[str, ...]]
-    values: Mapping[str, np.ndarray]
-    ids: Mapping[str, Sequence[str]]  # columns that name the rows
-    first: int = 0  # of the rows
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcamel.camel.outputs import Outputs
+    >>> names = np.array(["sea", "sun"], dtype=object)
+    >>> found = Outputs(np.array([[0.25, -0.5]]), np.zeros(2), names, np.arange(2), "matrix")
+    >>> list(records(found, ["scores"], np.array([[1, -1]])))
+    [{'row': 1, 'labels': ['sea'], 'scores': {'sea': 0.25, 'sun': -0.5}, 'sets': {'sea': 'yes', 'sun': 'open'}}]
+    """
+    import numpy as np
 
-    @classmethod
-    def of(
-        cls,
-        outputs: Outputs,
-        asked: Collection[str],
-        sets: np.ndarray | None,
-        ids: Mapping[str, Sequence[str]],
-        first: int = 0,
-    ) -> Predictions:
-        """Those of KINDS that are asked for, and `sets`, the prediction sets (n, q), where there are any.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skcamel.camel.outputs import Outputs
-        >>> names = np.array(["sea", "sun"], dtype=object)
-        >>> found = Outputs(np.array([[0.25, -0.5]]), np.zeros(2), names, np.arange(2), "matrix")
-        >>> list(Predictions.of(found, ["scores"], np.array([[1, -1]]), {}).records())
-        [{'row': 1, 'labels': ['sea'], 'scores': {'sea': 0.25, 'sun': -0.5}, 'sets': {'sea': 'yes', 'sun': 'open'}}]
-        """
-        import numpy as np
-
-        values = {key: getattr(outputs, key) for key in KINDS if key in asked}
-        if sets is not None:
-            values["sets"] = np.array(WORDS)[sets]
-        return cls(tuple(map(str, outputs.label_names)), outputs.label_sets, values, ids, first)
-
-    def columns(self) -> list[str]:
-        """Names of the columns of a table."""
-        return [
-            "row",
-            *self.ids,
-            "labels",
-            *(f"{KINDS[key]}:{name}" for key in self.values for name in self.label_names),
-        ]
-
-    def records(self) -> Iterator[dict[str, Any]]:
-        """One for each row, as JSON has it; numbers keep all their digits."""
-        for r, labels in enumerate(self.label_sets):
-            matrices = {
-                key: dict(zip(self.label_names, matrix[r].tolist(), strict=True))
-                for key, matrix in self.values.items()
-            }
-            ids = {name: cells[r] for name, cells in self.ids.items()}
-            yield {"row": self.first + r + 1, **ids, "labels": list(labels), **matrices}
+    values = {kind: getattr(outputs, kind).tolist() for kind in KINDS if kind in kinds}
+    if sets is not None:
+        values["sets"] = np.array(WORDS)[sets].tolist()
+    names = [str(name) for name in outputs.label_names]
+    for row, labels in enumerate(outputs.label_sets):
+        by_label = {kind: dict(zip(names, all_rows[row])) for kind, all_rows in values.items()}
+        yield {"row": row + 1, "labels": list(labels), **by_label}
 
 
 def explained(

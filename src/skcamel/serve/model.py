@@ -12,7 +12,7 @@ from skcamel.camel.base import BaseCamel
 from skcamel.checks import names_compared
 from skcamel.data.matching import preparer_of
 from skcamel.data.pipeline import final, prepared, source_names, transformers
-from skcamel.predictions import Predictions, explained, reasons
+from skcamel.predictions import explained, reasons, records
 from skcamel.serve.columns import columns_of, row_type
 
 MOST_VALUES = 2_000_000  # numbers in an answer, or to compute for its reasons
@@ -128,7 +128,7 @@ class Served:
             if isinstance(outputs.set_thresholds, str):
                 raise ValueError(f"{outputs.set_thresholds} Leave out 'confidence'.")
             sets = outputs.sets(request.confidence)
-        predictions = list(Predictions.of(outputs, kinds, sets, {}).records())
+        predictions = list(records(outputs, kinds, sets))
         if request.explain:
             notes += self._add_reasons(predictions, X)
         return {"model": self.name, "predictions": predictions, "notes": notes}

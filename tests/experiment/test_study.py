@@ -115,7 +115,7 @@ def test_new_settings_supersede_earlier_ones_and_going_back_computes_nothing(tmp
 def test_a_raised_version_computes_anew_and_tables_say_so(tmp_path, monkeypatch, log):
     run_study([made()], ["br"], n_folds=2, out=tmp_path)
     monkeypatch.setitem(records.VERSIONS, "br", 77)
-    with pytest.warns(RecordsOutOfDate, match="BR: 2 records of another version"):
+    with pytest.warns(RecordsOutOfDate, match="br: 2 records of another version"):
         found = run_study([made()], ["br"], n_folds=2, out=tmp_path)
     assert {record["version"] for record in found} == {77}
     mean = Mean()

@@ -74,7 +74,7 @@ def test_csv_holds_unrounded_figures_and_no_formula(summary):
     figure = summary.figures["emotions", "one_error", "camel"]
     assert float(rows[0]["mean"]) == figure.mean
     nasty = Table("t", "", [], [], data=[{"method": "=1+1", "mean": float("nan")}])
-    assert csv_files([nasty])["t.csv"].splitlines()[1] == "'=1+1,"
+    assert csv_files([nasty])["t.csv"].splitlines()[1] == "'=1+1,nan"
 
 
 def test_markdown_is_escaped_and_on_one_line():

@@ -15,11 +15,14 @@ from sklearn.model_selection import KFold
 
 from skcamel.arrays import dense
 from skcamel.checks import check_number, choice
-from skcamel.data.catalogue import load_dataset
-from skcamel.data.dataset import Dataset, is_table, row_numbers
-from skcamel.data.preparer import TablePreparer
-from skcamel.data.sources import read_dataset
-from skcamel.data.splitting import MultilabelStratifiedKFold
+from skcamel.data import (
+    Dataset,
+    MultilabelStratifiedKFold,
+    TablePreparer,
+    load_dataset,
+    read_dataset,
+)
+from skcamel.data.dataset import is_table, row_numbers
 from skcamel.experiment.unit import Source, Split
 
 KINDS = ("plain", "stratified", "given")

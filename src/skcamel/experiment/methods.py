@@ -30,7 +30,7 @@ from skcamel.baselines.base import WithThresholds, class_one
 from skcamel.camel.classifier_cv import CamelClassifierCV
 from skcamel.checks import choice
 from skcamel.experiment.records import jsonable, version_of
-from skcamel.metrics.conventions import NAMES, RANKING
+from skcamel.metrics import NAMES, RANKING
 from skcamel.presets import PRESETS
 
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
@@ -86,8 +86,6 @@ class Method:
         With `fit`, `predict`, and `decision_function` or `predict_proba` for scores; without these
         two, decisions are the scores. One that learns a single label is wrapped by
         ``BinaryRelevance``. An attribute `study_version` is raised when its results change.
-    spec : str, default=""
-        How the command line names it.
     device : str, default=None
         Where it computes, for an estimator with such a parameter.
     on_words : object, default=None
@@ -96,7 +94,6 @@ class Method:
 
     name: str
     estimator: Any
-    spec: str = ""
     device: str | None = None
     on_words: Any = None
 
@@ -288,7 +285,7 @@ def get_method(spec: Any, preset: str = "paper", *, device: str | None = None) -
         if spec == "camel-per-metric":
             on_words = PerMetric(on_words)
         has_device = any(name.endswith("device") for name in estimator.get_params())
-        return Method(spec, estimator, spec, device if has_device else None, on_words)
+        return Method(spec, estimator, device if has_device else None, on_words)
     name, estimator = spec if isinstance(spec, tuple) else (type(spec).__name__, spec)
     if isinstance(estimator, type) or not hasattr(estimator, "predict"):
         raise TypeError(
@@ -318,7 +315,7 @@ def _imported_method(text: str) -> Method:
     except (Exception, SystemExit) as error:
         raise TypeError(f"{text}: {error}; write its arguments as in {FORM}.") from error
     name = (parsed["name"] or type(made).__name__).strip()
-    return Method(name, get_method((name, made)).estimator, text)
+    return get_method((name, made))
 
 
 def imported(place: str) -> Any:

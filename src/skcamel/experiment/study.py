@@ -13,16 +13,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from skcamel.arrays import check_device
-from skcamel.checks import check_number, choice
-from skcamel.data.dataset import Dataset
+from skcamel.checks import check_number
+from skcamel.data import Dataset
 from skcamel.experiment.execute import Job, execute
 from skcamel.experiment.folds import GROUPED, source_of
 from skcamel.experiment.methods import FOLDS, Method, get_method
 from skcamel.experiment.records import PLAN, Record, Records, StudyFolder
-from skcamel.experiment.summary import title_of
 from skcamel.experiment.unit import Source, Task, described, is_recorded, own_metric
-from skcamel.presets import PRESETS
-from skcamel.text import count
 
 
 class Event(NamedTuple):
@@ -114,7 +111,6 @@ set, default="plain"
     >>> [(record["method"], record["fold"]) for record in records]
     [('br', 0), ('br', 1), ('camel', 0), ('camel', 1)]
     """
-    choice(preset, tuple(PRESETS), "preset")
     check_number("seed", seed, 0, 2**32 - 1, whole=True)
     if time_limit is not None:
         check_number("time_limit", time_limit, above=True)
@@ -205,12 +201,11 @@ def _missing(jobs: Sequence[Job], before: Records, folder: StudyFolder) -> list[
             old[task.unit["method"]] += len(there)
         elif found[0] in before.superseded:
             folder.append(found[0])  # these settings are the newest again
-    for method, number in old.items():
-        if number:
-            warnings.warn(
-                f"{title_of(method)}: {count(number, 'record')} of another version, other settings,"
-                " data or metrics; these units are computed anew.",
-                RecordsOutOfDate,
-                stacklevel=3,
-            )
+    for method, number in (+old).items():
+        warnings.warn(
+            f"{method}: {number} records of another version, other settings, data or metrics; these"
+            " units are computed anew.",
+            RecordsOutOfDate,
+            stacklevel=3,
+        )
     return missing

@@ -330,10 +330,9 @@ def csv_files(tables: Iterable[Table]) -> dict[str, str]:
     for table in tables:
         names = list(dict.fromkeys(name for row in table.data for name in row))
         text = io.StringIO()
-        lines = csv.writer(text, lineterminator="\n")
         for values in [names, *([row.get(name) for name in names] for row in table.data)]:
-            known = [None if value != value else value for value in values]
-            lines.writerow([plain_cell(one) if isinstance(one, str) else one for one in known])
+            cells = [plain_cell(one) if isinstance(one, str) else one for one in values]
+            csv.writer(text, lineterminator="\n").writerow(cells)
         if names:
             found[f"{table.slug}.csv"] = text.getvalue()
     return found

@@ -24,11 +24,9 @@ from sklearn.base import clone
 
 import skcamel
 from skcamel import memory, metrics
-from skcamel.data.dataset import Dataset
-from skcamel.data.preparer import TablePreparer
+from skcamel.data import Dataset, TablePreparer
 from skcamel.experiment.methods import Method, Outcome, imported
 from skcamel.experiment.records import PLAN, Record, jsonable
-from skcamel.metrics.conventions import NAMES, RANKING
 
 Split = tuple[np.ndarray, np.ndarray]  # training and test rows
 WHERE = ("device", "n_jobs", "verbose")  # parameters that do not decide about results
@@ -227,12 +225,14 @@ def evaluated(
         record = {"criterion": "each", "params": {}}
     for criterion, one in outcomes.items():
         values = metrics.evaluate(Y, one.scores, one.decisions)
-        by_index = {name: getattr(metrics, name)(Y, one.scores, ties="index") for name in RANKING}
+        by_index = {
+            name: getattr(metrics, name)(Y, one.scores, ties="index") for name in metrics.RANKING
+        }
         values |= {f"{name}_ties_by_index": value for name, value in by_index.items()}
         for name, value in values.items():
             if criterion in ("", name.removesuffix("_ties_by_index")):
                 record[name] = float(value)
-            if criterion and name in NAMES:
+            if criterion and name in metrics.NAMES:
                 further[f"{name}_by_{criterion}"] = float(value)
         if criterion:
             further[f"params_by_{criterion}"] = one.params
@@ -275,7 +275,12 @@ def own_metric(spec: Any) -> OwnMetric:
     parsed = METRIC.fullmatch(spec) if isinstance(spec, str) else None
     if parsed is not None:
         spec = parsed["name"] or parsed["function"], imported(parsed["place"]), parsed["best"]
-    if not isinstance(spec, tuple) or len(spec) != 3 or spec[2] not in BEST or spec[0] in NAMES:
+    if (
+        not isinstance(spec, tuple)
+        or len(spec) != 3
+        or spec[2] not in BEST
+        or spec[0] in metrics.NAMES
+    ):
         raise ValueError(
             f"metrics has {spec!r}; write name=package.module:function:largest (or :smallest), or"
             " give (name, function, 'largest'), with a new name."

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import time
 import tracemalloc
 
 import numpy as np
@@ -137,9 +138,18 @@ def test_spaces_after_commas_are_no_part_of_numbers(mulan, sparse_rows, rows):
 def test_long_comments_between_rows(mulan, monkeypatch):
     monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", 30)
     data = mulan(
-        header("x numeric", "l {0,1}") + "1,0\n" + "% nothing here\n" * 20 + "\n" * 90 + "2,1\n"
+        header("x numeric", "l {0,1}") + "1,0\n" + "% nothing here\n" * 6 + "\n" * 30 + "2,1\n"
     )
     np.testing.assert_array_equal(data.X, [[1], [2]])
+
+
+def test_endless_comments_are_refused_at_once(tmp_path):
+    path = tmp_path / "a.arff.gz"
+    path.write_bytes(gzip.compress(b"@relation 'x: -C 1'\n" + b"%\n" * 2**25))
+    start = time.process_time()
+    with pytest.raises(DataError, match="comments and empty lines without end"):
+        read_meka(path)
+    assert time.process_time() - start < 6  # 18 seconds before
 
 
 def test_latin_1_names_are_read(mulan):

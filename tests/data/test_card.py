@@ -62,18 +62,6 @@ def test_imbalance_figures_are_those_of_literal_loops(Y):
     assert figures.scumble == pytest.approx(np.mean(per_row), abs=1e-12)
 
 
-def test_imbalance_by_hand():
-    figures = of([[1, 0, 0], [1, 1, 0], [1, 0, 0], [1, 0, 0]])  # 4, 1 and 0 rows
-    assert figures.irlbl.tolist() == [1, 4, math.inf]
-    assert (figures.mean_ir, figures.max_ir) == (2.5, 4)  # the empty label is left out
-    assert figures.cvir == pytest.approx(math.sqrt(4.5) / 2.5)
-    assert figures.scumble_rows.tolist() == pytest.approx(
-        [0, 1 - 2 / 2.5, 0, 0]
-    )  # geometric mean 2, arithmetic 2.5
-    assert figures.scumble_cv == pytest.approx(2)  # sd 0.1 over mean 0.05
-    assert figures.tcs == pytest.approx(math.log(1 * 3 * 2))
-
-
 def test_phi_of_equal_opposite_and_constant_labels():
     phi = of([[1, 1, 0, 1], [0, 0, 1, 1], [1, 1, 0, 1]]).phi
     assert phi[0, 1] == pytest.approx(1)
@@ -195,20 +183,6 @@ def test_figures_of_four_sets_stay_as_they_are(name, mean_ir, scumble, tcs):
     assert figures.mean_ir == pytest.approx(mean_ir, abs=5e-4)
     assert figures.scumble == pytest.approx(scumble, abs=6e-4)
     assert figures.tcs == pytest.approx(tcs, abs=5e-4)
-
-
-@pytest.mark.data
-def test_sizes_agree_with_the_index():
-    if mulan.data_home() is None:
-        pytest.skip("SKCAMEL_DATA is not set")
-    for entry in json.loads((mulan.data_home() / "index.json").read_text()):
-        if entry["name"] not in mulan.SMALL:
-            continue
-        figures = card(mulan.read(entry["name"]))
-        assert figures.label_sets == entry["distinct_labelsets"]
-        assert figures.duplicate_rows == entry["duplicate_feature_rows"]
-        assert len(figures.constant_features) == entry["constant_features"]
-        assert len(figures.zero_rows) == entry["all_zero_rows"]
 
 
 def test_a_card_of_too_many_labels_is_refused_before_it_is_computed():

@@ -25,6 +25,7 @@ from skcamel.files import whole_file
 BLOCK_BYTES = 2**20  # text parsed at once
 UNPACKED_ALWAYS = 2**26  # bytes that a compressed file may unpack to, however small it is;
 UNPACKED_RATIO = 100  # or this many times its size on disk
+MOST_EMPTY = 6  # blocks in a row that hold nothing but comments
 LONGEST_LINE = 2**26  # bytes; a longer line is no data file, or one made to fill the memory
 # columns; more are believed where the file stores at least one value for 64 of them
 ALWAYS_PLAUSIBLE = 2**20
@@ -73,6 +74,7 @@ class LineFile:
 
     def blocks(self, comment: bytes) -> Iterator[Block]:
         """Remaining lines without empty ones and those that begin with `comment`, about a megabyte at a time."""
+        n_empty = 0
         skipped = re.compile(rb"\n(?:[ \t\r]*(?:" + comment + rb"[^\n]*)?\n)+")
         while lines := self.stream.read(BLOCK_BYTES):
             if not lines.endswith(b"\n"):
@@ -92,6 +94,9 @@ class LineFile:
             if comment in text or b"\n\n" in text:
                 text = skipped.sub(b"\n", b"\n" + text)
             text = text.removeprefix(b"\n")
+            n_empty = 0 if text else n_empty + 1
+            if n_empty > MOST_EMPTY:
+                raise self.error("comments and empty lines without end; is this a data file?")
             if text:
                 yield Block(text, lines, first, comment)
 

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from skcamel.arrays import dense
 from skcamel.baselines import (
     JFSCCV,
     LLSFCV,
@@ -223,6 +225,18 @@ def _forest(name: str, preset: str) -> Any:
     return forest if threshold == "zero" else WithThresholds(forest, threshold=threshold)
 
 
+def _boosted(package: str, name: str, preset: str, **params: Any) -> Any:
+    """Boosted trees for all labels together, on dense rows, where their package is installed."""
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    if find_spec(package) is None:
+        raise ImportError(f"This method needs {package}: pip install {package}")
+    learner, threshold = getattr(import_module(package), name)(**params), THRESHOLDS[preset]
+    learner = learner if threshold == "zero" else WithThresholds(learner, threshold=threshold)
+    return make_pipeline(FunctionTransformer(dense, accept_sparse=True), learner)
+
+
 def _for_each_label(module: str, name: str, preset: str, **params: Any) -> Any:
     """A model for each label, on columns of unit variance; not centred, so sparse rows stay sparse."""
     from sklearn.pipeline import make_pipeline
@@ -248,6 +262,18 @@ METHODS: dict[str, Callable[[str], Any]] = {
         "sklearn.linear_model", "LogisticRegression", preset, max_iter=1000
     ),
     "svc": lambda preset: _for_each_label("sklearn.svm", "SVC", preset, gamma="auto"),
+    "catboost": lambda preset: _boosted(
+        "catboost",
+        "CatBoostClassifier",
+        preset,
+        loss_function="MultiLogloss",
+        thread_count=1,
+        verbose=False,
+        allow_writing_files=False,
+    ),
+    "xgboost": lambda preset: _boosted(
+        "xgboost", "XGBClassifier", preset, multi_strategy="multi_output_tree", n_jobs=1
+    ),
 }
 
 

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import sys
 import time
 import tracemalloc
 
@@ -493,3 +494,11 @@ def test_an_endless_line_is_refused(mulan, monkeypatch):
         mulan(header("x numeric", "l {0,1}") + "1" * 500)
     with pytest.raises(DataError, match="line 1: the line is longer"):
         mulan("%" * 500)
+
+
+def test_without_pyarrow_the_extra_is_named(mulan, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(
+        ImportError, match=r"ARFF files need pyarrow: pip install skcamel\[tables\]"
+    ):
+        mulan(header("x numeric", "l {0,1}") + "1,0\n")

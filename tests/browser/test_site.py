@@ -92,7 +92,7 @@ def test_the_three_cards_lead_on(open_page):
         "I compare methods",
         "I deploy",
     ]
-    for place, heading in enumerate(("Get started", "Compare methods", "Deploy a model")):
+    for place, heading in enumerate(("Get started", "Compare methods", "Deploy")):
         page.goto((SITE / "index.html").as_uri())
         page.locator(".sd-card").nth(place).click()
         assert page.locator("h1").first.text_content().startswith(heading)

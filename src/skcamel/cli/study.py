@@ -33,8 +33,9 @@ TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", "
     metavar="A,B,…",
     help=(
         "camel, camel-per-metric, br, ecc, rakel, llsf, jfsc, jfsc-tuned, extra-trees,"
-        " random-forest, logistic, svc, catboost, xgboost (where installed), or name=package.module:Class(arg=1) or name=file.py:function;"
-        " one that learns a single label is fitted for each."
+        " random-forest, logistic, svc, catboost and xgboost where installed, or"
+        " name=package.module:Class(arg=1) or name=file.py:function; one that learns a single label"
+        " is fitted for each."
     ),
 )
 @click.option(

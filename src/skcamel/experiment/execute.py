@@ -107,8 +107,8 @@ def _by_workers(
                 for worker in workers:
                     worker.end()
                 record = drivers.submit(run, task, paths[source]).result()
-                told = "its process ended, alone and in a fresh process too"
-                yield record or failure(task.unit, ProcessEndedError(told))
+                what = "its process ended, alone and in a fresh process too"
+                yield record or failure(task.unit, ProcessEndedError(what))
         finally:
             drivers.shutdown(wait=False, cancel_futures=True)
             for worker in workers:

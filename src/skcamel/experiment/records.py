@@ -94,7 +94,7 @@ class Records(list[Record]):
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        self.asked: frozenset[tuple[Any, ...]] = frozenset()
+        self.planned: frozenset[tuple[Any, ...]] = frozenset()
         if not self.folder.is_dir():
             raise FileNotFoundError(
                 f"{self.folder} is not a folder; give the one that skcamel study -o wrote."
@@ -115,8 +115,8 @@ class Records(list[Record]):
 
     def of_run(self) -> tuple[list[Record], list[Record]]:
         """Finished and failed units of the call of ``run_study`` that returned this object."""
-        finished = [one for one in self if PLAN(one) in self.asked]
-        return finished, [one for one in self.failures if PLAN(one) in self.asked]
+        finished = [one for one in self if PLAN(one) in self.planned]
+        return finished, [one for one in self.failures if PLAN(one) in self.planned]
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with one row for each finished unit."""

@@ -193,7 +193,7 @@ def friedman_test(ranks: Array) -> Friedman:
         return Friedman(0.0, 1.0, 0.0, 1.0)
     chi2 = float(n**2 * (k - 1) * (deviations.mean(axis=0) ** 2).sum() / spread)
     room = n * (k - 1) - chi2
-    if room <= 1e-9 * chi2:  # all rows alike; equal ranks are not told apart
+    if room <= 1e-9 * chi2:  # all rows alike; equal ranks are no difference
         _, equal = np.unique(ranks[0], return_counts=True)
         orders = special.factorial(k) / special.factorial(equal).prod()
         return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), math.inf, float(orders ** (1 - n)))

@@ -150,7 +150,7 @@ set, default="plain"
                 stacklevel=2,
             )
         found = Records(path)
-        found.asked = frozenset(PLAN(task.unit) for task, _ in jobs)
+        found.planned = frozenset(PLAN(task.unit) for task, _ in jobs)
         return found
 
 

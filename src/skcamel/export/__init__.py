@@ -160,11 +160,11 @@ def _properties(model: Any, columns: list[dict[str, Any]] | None) -> dict[str, s
     widths = [_width(own) for _, own in estimator.weighted_members()]
     labels = [str(name) for name in estimator.label_names_]
     bytes_per_row = 16 * max(len(labels), *widths)  # two matrices of rows and training rows
-    told: dict[str, Any] = {"bytes_per_row": bytes_per_row, "label_names": labels}
+    metadata: dict[str, Any] = {"bytes_per_row": bytes_per_row, "label_names": labels}
     if columns is not None:
-        told["columns"] = columns
+        metadata["columns"] = columns
     elif hasattr(first, "feature_names_in_"):
-        told["feature_names"] = [str(name) for name in first.feature_names_in_]
+        metadata["feature_names"] = [str(name) for name in first.feature_names_in_]
     if estimator._target != "matrix":
-        told["classes"] = [str(name) for name in estimator.classes_]
-    return {key: json.dumps(value, ensure_ascii=False) for key, value in sorted(told.items())}
+        metadata["classes"] = [str(name) for name in estimator.classes_]
+    return {key: json.dumps(value, ensure_ascii=False) for key, value in sorted(metadata.items())}

@@ -45,13 +45,13 @@ def write_rows(
     --------
     >>> model = TablePreparer().fit({"size": [1, 2, 3], "colour": ["red", "blue", "red"]})
     >>> graph = Graph()
-    >>> _, told = _of_table(graph, model, np.dtype(np.float32))
-    >>> [(each["input"], each["kind"]) for each in told]
+    >>> _, described = _of_table(graph, model, np.dtype(np.float32))
+    >>> [(each["input"], each["kind"]) for each in described]
     [('size', 'number'), ('colour', 'category')]
     """
-    steps, told = transformers(model), None
+    steps, described = transformers(model), None
     if steps and isinstance(steps[0], TablePreparer):
-        X, told = _of_table(graph, steps.pop(0), dtype)
+        X, described = _of_table(graph, steps.pop(0), dtype)
     else:
         X = _double(
             graph,
@@ -60,7 +60,7 @@ def write_rows(
         )
     for step in steps:
         X = _after(graph, X, step)
-    return X, told
+    return X, described
 
 
 def _double(graph: Graph, name: str, dtype: np.dtype[Any]) -> str:
@@ -138,8 +138,8 @@ def _told(column: LearnedColumn, name: str) -> dict[str, Any]:
     details = {key: getattr(column, key, "") for key in ("unit", "yes", "no")}
     if isinstance(column, Date):
         details["missing"] = NO_DATE
-    told = {"column": column.name, "input": name, "kind": column.kind}
-    return told | {key: value for key, value in details.items() if value != ""}
+    described = {"column": column.name, "input": name, "kind": column.kind}
+    return described | {key: value for key, value in details.items() if value != ""}
 
 
 def _numbers(graph: Graph, given: str, columns: list[Any]) -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-# Pages replace these colours by those of their theme. Blue and orange can be told apart with any
+# Pages replace these colours by those of their theme. Blue and orange differ with any
 # kind of colour vision, and in print by their lightness.
 UP, DOWN = "#2166ac", "#b35806"
 INK, MUTED, LINE = "#1b2430", "#556070", "#dbe1e8"

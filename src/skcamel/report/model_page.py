@@ -208,7 +208,7 @@ def _by_label(
 
 
 def _on_rows(found: Evaluated) -> dict[Column, np.ndarray]:
-    """What labelled rows tell of each label beside precision and recall."""
+    """What labelled rows show of each label beside precision and recall."""
     figures = {Column("Share", 3, "share of the rows that have it"): found.mean_of(found.truth)}
     limits = found.outputs.thresholds
     if found.outputs.link is not None:

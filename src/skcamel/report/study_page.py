@@ -182,12 +182,12 @@ def _ranks(compared: Summary, tests: Mapping[str, Significance]) -> Section:
 def _diagram(one: Significance, heading: str) -> Drawing:
     """The critical-difference diagram of a metric."""
     ranks = {title_of(method): rank for method, rank in one.ranks.items()}
-    told = ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.items())
+    averages = ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.items())
     svg = svg_of(
         lambda ax: draw_ranks(ranks, one.nemenyi, ax=ax),
         ranks_size(ranks),
         name=f"ranks-{one.metric}",
-        alt=f"Average ranks: {told}; critical difference {one.nemenyi:.2f}.",
+        alt=f"Average ranks: {averages}; critical difference {one.nemenyi:.2f}.",
     )
     verdict = "differ" if one.friedman.f_p < LEVEL else "do not differ"
     caption = f"By Friedman's test the methods {verdict} at level {LEVEL:g}."

@@ -74,12 +74,12 @@
   const button = document.getElementById("theme");
   const system = matchMedia("(prefers-color-scheme: dark)");
   const theme = document.documentElement.dataset;
-  const tell = () => button.setAttribute("aria-pressed", String(theme.theme ? theme.theme === "dark" : system.matches));
-  tell();
-  system.addEventListener("change", tell);
+  const show = () => button.setAttribute("aria-pressed", String(theme.theme ? theme.theme === "dark" : system.matches));
+  show();
+  system.addEventListener("change", show);
   button.addEventListener("click", () => {
     theme.theme = button.getAttribute("aria-pressed") === "true" ? "light" : "dark";
-    tell();
+    show();
   });
 
   document.documentElement.dataset.ready = "true";

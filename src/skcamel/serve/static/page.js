@@ -1,7 +1,7 @@
 "use strict";
 // One row: a form made from the columns of the model, and what the server says of it. Names become text, never markup.
 const byId = (id) => document.getElementById(id);
-const SOON = 150; // milliseconds after a change before the server is asked
+const SOON = 150; // milliseconds after a change before a request
 let model, row, answer, chosen, token = "", waiting = 0, asking = null;
 
 function make(name, properties = {}, ...children) {

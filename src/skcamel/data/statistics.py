@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel import memory
-from skcamel.arrays import Array, default_names
+from skcamel.arrays import Array, default_names, dense
 from skcamel.data.dataset import (
     Dataset,
     as_features,
@@ -152,12 +152,12 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
     known_rows = known.sum(axis=0).astype(np.int64)
     label_sets = np.bincount(row_kinds(ones[known.all(axis=1)]))
     irlbl = np.where(counts > 0, counts.max(initial=0) / np.maximum(counts, 1), np.inf)
-    finite = irlbl[counts > 0]
+    ratios = irlbl[counts > 0] if counts.any() else np.full(2, np.nan)  # figures are then NaN
     scumble_rows = _scumble(ones, irlbl)
     together = ones.T @ ones
     kinds = row_kinds(X)
+    examples = row_kinds(kinds[:, None], ones - (1 - known))
     values = X.data if sparse.issparse(X) else X
-    is_filled = np.diff(X.indptr) > 0 if sparse.issparse(X) else (X != 0).any(axis=1)
     return Card(
         name=getattr(dataset, "name", ""),
         n=n,
@@ -170,9 +170,9 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
         max_label_set=int(label_sets.max(initial=0)),
         label_counts=counts,
         irlbl=irlbl,
-        mean_ir=float(finite.mean()) if len(finite) else float("nan"),
-        max_ir=float(finite.max(initial=-np.inf)) if len(finite) else float("nan"),
-        cvir=_variation(finite) if len(finite) else float("nan"),
+        mean_ir=float(ratios.mean()),
+        max_ir=float(ratios.max()),
+        cvir=_variation(ratios),
         scumble=float(scumble_rows.mean()) if n else 0.0,
         scumble_cv=_variation(scumble_rows),
         scumble_rows=scumble_rows,
@@ -180,12 +180,12 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
         cooccurrence=together.astype(np.int64),
         phi=_phi(ones, known, together),
         constant_features=constant_columns(X),
-        zero_rows=np.flatnonzero(~is_filled),
+        zero_rows=np.flatnonzero((X != 0).sum(axis=1) == 0),
         unlabelled_rows=np.flatnonzero((ones.sum(axis=1) == 0) & known.any(axis=1)),
         empty_labels=np.flatnonzero(counts == 0),
         full_labels=np.flatnonzero((counts == known_rows) & (known_rows > 0)),
         duplicate_rows=n - len(np.unique(kinds)),
-        duplicate_examples=n - len(np.unique(row_kinds(kinds[:, None], ones - (1 - known)))),
+        duplicate_examples=n - len(np.unique(examples)),
         sparsity=1 - np.count_nonzero(values) / max(n * d, 1),
         missing_values=int(np.isnan(values).sum()),
         label_names=tuple(getattr(dataset, "label_names", ())) or default_names("label", q),
@@ -226,11 +226,10 @@ def constant_columns(X: Array) -> np.ndarray:
     n, d = X.shape
     if n == 0:
         return np.arange(d)
-    if not sparse.issparse(X):
-        return np.flatnonzero((X[:1] == X).all(axis=0) | np.isnan(X).all(axis=0))
-    low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
-    missing = np.bincount(X.indices[np.isnan(X.data)], minlength=d)
-    return np.flatnonzero((low == high) | (missing == n))
+    low = dense(X.min(axis=0)).ravel()
+    high = dense(X.max(axis=0)).ravel()
+    n_missing = (X != X).sum(axis=0)
+    return np.flatnonzero((low == high) | (n_missing == n))
 
 
 def _figures(c: Card) -> list[str]:
@@ -257,15 +256,18 @@ def _figures(c: Card) -> list[str]:
 
 def _labels(c: Card) -> list[str]:
     """Table of the commonest and the rarest labels."""
-    order = np.argsort(-c.label_counts, kind="stable").tolist()
     half = LABELS_SHOWN // 2
-    shown = order if c.q <= LABELS_SHOWN else [*order[:half], *order[-half:]]
-    names = [one_line(c.label_names[j]) for j in shown]
+    order = np.argsort(-c.label_counts, kind="stable").tolist()
+    n_left_out = len(order) - LABELS_SHOWN
+    if n_left_out > 0:
+        del order[half:-half]
+    names = [one_line(c.label_names[j]) for j in order]
     width = max(map(len, names), default=5)
+    shares = c.label_counts / np.maximum(c.label_known, 1)
     lines = [f"  {'label':<{width}}  {'rows':>8}  {'share':>7}  {'IRLbl':>9}"]
-    for name, j in zip(names, shown):
-        count, share = c.label_counts[j], c.label_counts[j] / max(c.label_known[j], 1)
-        lines.append(f"  {name:<{width}}  {count:>8,}  {share:>7.2%}  {c.irlbl[j]:>9.2f}")
-    if c.q > LABELS_SHOWN:
-        lines.insert(1 + half, f"  … {c.q - LABELS_SHOWN} more")
+    for name, j in zip(names, order):
+        figures = f"{c.label_counts[j]:>8,}  {shares[j]:>7.2%}  {c.irlbl[j]:>9.2f}"
+        lines.append(f"  {name:<{width}}  {figures}")
+    if n_left_out > 0:
+        lines.insert(1 + half, f"  … {n_left_out} more")
     return lines

@@ -42,10 +42,8 @@ def records(
         yield {"row": row + 1, "labels": list(labels), **by_label}
 
 
-def explained(
-    estimator: Any, X: Any, sources: Sequence[str] | None, *, features: bool | None = None
-) -> tuple[Explanation, str]:
-    """Reasons for the scores of rows X, with columns where the model has them; and why it is without, for the rest is worth showing.
+def explained(estimator: Any, X: Any, sources: Sequence[str] | None) -> tuple[Explanation, str]:
+    """Reasons for the scores of rows X, with what each column adds unless that fails or takes long; and why it is left out.
 
     Parameters
     ----------
@@ -53,26 +51,15 @@ def explained(
     X : array or CSR matrix of shape (m, d)
     sources : sequence of d names, or None
         Which column of a table each column of X comes from.
-    features : bool, default=None
-        Whether to tell what each column adds. None: unless it takes long.
     """
-    why = ""
-    if features is None:
-        features = (
-            sum(X.shape[1] * len(member.dual_coef_) for _, member in estimator.weighted_members())
-            <= SMALL
-        )
-        why = (
-            ""
-            if features
-            else "what each column adds is left out, for it takes long in a model of this size"
-        )
-    if features:
-        try:
-            return estimator.explain(X, features=True, sources=sources), ""
-        except (ValueError, MemoryError) as error:
-            why = f"what each column adds is left out. {error}"
-    return estimator.explain(X), why
+    members = estimator.weighted_members()
+    if sum(X.shape[1] * len(member.dual_coef_) for _, member in members) > SMALL:
+        why = "what each column adds is left out, for it takes long in a model of this size"
+        return estimator.explain(X), why
+    try:
+        return estimator.explain(X, features=True, sources=sources), ""
+    except (ValueError, MemoryError) as error:
+        return estimator.explain(X), f"what each column adds is left out. {error}"
 
 
 def worth_showing(explanation: Explanation, row: int) -> list[int]:

@@ -24,7 +24,7 @@ from skcamel.data import (
     write_mulan,
     write_svmlight,
 )
-from skcamel.data.dataset import as_labels, digest, known_share
+from skcamel.data.dataset import as_labels, digest
 
 NAN = math.nan
 Y = np.array([[1, NAN, 0], [0, 1, NAN], [NAN, NAN, NAN], [1, 1, 0], [0, 0, 0]])
@@ -93,16 +93,6 @@ def test_digest_of_a_complete_set_is_what_it_was():
     assert (
         digest(X, np.nan_to_num(Y).astype(int))
         == "e3ad0e498558f8dc1b45bb011a81605235259b359b4781912e5f85dab409b49b"
-    )
-
-
-def test_share_of_known_entries():
-    assert known_share(Y) == pytest.approx(1 - 5 / 15)
-    assert (
-        known_share(np.zeros((2, 2), dtype=int))
-        == known_share(sparse.csr_array((2, 2)))
-        == known_share(np.empty((0, 3)))
-        == 1
     )
 
 

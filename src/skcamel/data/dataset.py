@@ -236,16 +236,6 @@ def as_labels(Y: Array, name: str = "Y") -> np.ndarray:
     return np.where(labels == labels, relevant, np.nan)
 
 
-def known_share(Y: Array) -> float:
-    """Share of the entries of Y (n, q) that are known; 1 where there are none.
-
-    >>> known_share(np.array([[1.0, np.nan, 0.0, 1.0]]))
-    0.75
-    """
-    labels = _numbers(Y)
-    return float((labels == labels).mean()) if labels.size else 1.0
-
-
 def ones_in(labels: np.ndarray) -> np.ndarray | None:
     """Which labels are 1; None unless the others that are known, not NaN, are all 0 or all -1."""
     relevant = labels == 1

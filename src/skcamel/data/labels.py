@@ -15,7 +15,6 @@ from skcamel.arrays import column_names
 from skcamel.data import DataError, Path_
 from skcamel.data.cells import YES_NO, is_missing, items_of, list_separator
 from skcamel.data.text import (
-    check_claimed_size,
     check_different_labels,
     check_memory,
     first_repeated,
@@ -336,7 +335,9 @@ def join_labels(
     >>> join_labels(photos, "id", tags, "photos.csv", "tags.csv")[1].Y.tolist()
     [[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]]
     """
-    places = {text: row for row, text in enumerate(_keys(table, key, source, unique=True))}
+    own = _keys(table, key, source)
+    _check_own_keys(own, key, source)
+    places = {text: row for row, text in enumerate(own)}
     keys = _keys(other, key, other_source)
     columns = tuple(name for name in column_names(other) or () if name != key)
     if not columns:
@@ -359,29 +360,30 @@ def join_labels(
     return table, Labels(names, Y, ())
 
 
-def _keys(table: Any, key: str, source: Path_, *, unique: bool = False) -> list[str]:
-    """The key of each row as text; where they must be `unique`, missing and repeated ones are refused."""
+def _keys(table: Any, key: str, source: Path_) -> list[str]:
+    """The key of each row as text."""
     names = column_names(table) or []
     if key not in names:
         problem = f"no column is called {key[:60]!r}; the columns are {shortened(names)}."
         raise DataError(problem, path=source)
     cells = cells_of(table, key)
     keys = [*cells.values, ""]
-    found = [str(keys[code]) for code in cells.codes]
-    rows: dict[str, int] = {}
-    for row, text in enumerate(found if unique else (), 1):
+    return [str(keys[code]) for code in cells.codes]
+
+
+def _check_own_keys(keys: Sequence[str], key: str, source: Path_) -> None:
+    """Refuse missing and repeated keys."""
+    for row, text in enumerate(keys, 1):
         if is_missing(text):
             problem = f"{key[:60]!r} is empty in row {row}; each row needs a key."
             raise DataError(problem, path=source)
-        if text in rows:
-            problem = f"{key[:60]!r} is {text[:60]!r} in rows {rows[text]} and {row}; keep one."
-            raise DataError(problem, path=source)
-        rows[text] = row
-    return found
+    twice = first_repeated(keys)
+    if twice is not None:
+        first = keys.index(twice) + 1
+        second = keys.index(twice, first) + 1
+        problem = f"{key[:60]!r} is {twice[:60]!r} in rows {first} and {second}; keep one."
+        raise DataError(problem, path=source)
 
 
 def _check_room(n: int, q: int, source: Path_) -> None:
-    if os.path.isfile(source):
-        check_claimed_size(8 * n * q, f"{n} rows x {q} labels", source)
-    else:
-        check_memory(8 * n * q, f"Room for {n} rows x {q} labels", source)
+    check_memory(8 * n * q, f"Room for {n} rows x {q} labels", source)

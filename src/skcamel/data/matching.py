@@ -210,7 +210,7 @@ def match(
     if isinstance(found, Dataset):
         labels = found.label_names
         if truth:
-            Y = labels_of(found, expected.labels)
+            Y = found.Y[:, _positions(labels, expected.labels, "label", found.source)]
         columns, extra = _columns(found, expected, source)
     else:
         labels = _label_columns(model, preparer, found)
@@ -317,17 +317,8 @@ def _truth(
     unlisted = np.where(np.isnan(Y).all(axis=1), np.nan, 0.0)  # unknown with its row
     chosen = [Y[:, places[name]] if name in places else unlisted for name in names]
     others = tuple(name for name in found if name not in names)
-    return whole_if_known(np.column_stack(chosen)), others
-
-
-def whole_if_known(Y: np.ndarray) -> np.ndarray:
-    """Labels as int64, as they are where some are NaN."""
-    return Y if np.isnan(Y).any() else Y.astype(np.int64)
-
-
-def labels_of(dataset: Dataset, labels: tuple[str, ...]) -> np.ndarray:
-    """Labels of these names from a data set, (n, q)."""
-    return dataset.Y[:, _positions(dataset.label_names, labels, "label", dataset.source)]
+    truth = np.column_stack(chosen)
+    return truth if np.isnan(truth).any() else truth.astype(np.int64), others
 
 
 def _positions(names: Sequence[str], wanted: Sequence[str], noun: str, source: Path_) -> list[int]:
@@ -345,9 +336,9 @@ def _positions(names: Sequence[str], wanted: Sequence[str], noun: str, source: P
 
 def _missing(names: Sequence[str], noun: str, source: Path_) -> DataError:
     hint = HINT if noun == "feature" else NO_TRUTH
-    subject = f"{noun} {shortened(names)}" if len(names) == 1 else f"{noun}s {shortened(names)}"
-    verb = "is" if len(names) == 1 else "are"
-    return DataError(f"the {subject} of the model {verb} missing; {hint}.", path=source)
+    noun, verb = (noun, "is") if len(names) == 1 else (f"{noun}s", "are")
+    problem = f"the {noun} {shortened(names)} of the model {verb} missing; {hint}."
+    return DataError(problem, path=source)
 
 
 def _check_count(n_columns: int, expected: Expected, source: Path_) -> None:
@@ -364,8 +355,7 @@ def _check_categories(dataset: Dataset, expected: Expected, source: str) -> None
     """Refuse a header whose nominal values have other numbers than at the fit."""
     for name in expected.features or ():
         theirs, mine = dataset.categories.get(name, ()), expected.categories.get(name, ())
-        codes, known = feature_codes(theirs), feature_codes(mine)
-        agree = all(known.get(value) == codes[value] for value in theirs)
+        agree = feature_codes(theirs).items() <= feature_codes(mine).items()
         if theirs != mine and not (theirs and agree):
             raise DataError(
                 f"{name[:60]!r} holds {shortened(theirs, 8) or 'numbers'}, at the fit it held"

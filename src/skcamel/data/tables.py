@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import gzip
 import io
 import json
 import re
@@ -22,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import default_names
+from skcamel.arrays import default_names, dense
 from skcamel.data import DataError, Path_
 from skcamel.data.cells import MISSING
-from skcamel.data.dataset import Dataset
+from skcamel.data.dataset import Dataset, is_table
 from skcamel.data.labels import LabelColumns, key_text, take_labels
 from skcamel.data.sources import (
     JSON_LINES,
@@ -44,6 +43,7 @@ from skcamel.data.text import (
     check_memory,
     first_repeated,
     stem,
+    text_file,
 )
 from skcamel.files import whole_file
 from skcamel.text import original_cell, plain_cell
@@ -576,14 +576,12 @@ def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) 
     if dataset.train is not None or dataset.test is not None:
         lost.append("train and test parts")
     warnings.warn(f"A table does not hold {', '.join(lost)}.", UserWarning, stacklevel=2)
-    with whole_file(path) as file:
-        if suffix in PARQUET:
-            table = pyarrow_module().concat_tables(_parts(dataset))
+    if suffix in PARQUET:
+        table = pyarrow_module().concat_tables(_parts(dataset))
+        with whole_file(path) as file:
             pyarrow_module("pyarrow.parquet").write_table(table, file)
-        elif str(path).lower().endswith(".gz"):
-            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
-                _write_separated(dataset, packed, separator or SEPARATORS[suffix])
-        else:
+    else:
+        with text_file(path) as file:
             _write_separated(dataset, file, separator or SEPARATORS[suffix])
 
 
@@ -606,11 +604,9 @@ def _parts(dataset: Dataset) -> Iterator[pyarrow.Table]:
     kind = arrow.int8()
     for start in range(0, max(dataset.n, 1), WRITE_ROWS):
         rows = slice(start, start + WRITE_ROWS)
-        if isinstance(X, np.ndarray):
-            columns = [arrow.array(column, from_pandas=True) for column in X[rows].T]
-        elif sparse.issparse(X):
-            columns = [arrow.array(column, from_pandas=True) for column in X[rows].toarray().T]
-        else:
+        if is_table(X):
             columns = X.slice(start, WRITE_ROWS).columns
+        else:
+            columns = [arrow.array(column, from_pandas=True) for column in dense(X[rows]).T]
         labels = [arrow.array(column, kind, from_pandas=True) for column in dataset.Y[rows].T]
         yield arrow.Table.from_arrays([*columns, *labels], names=names)

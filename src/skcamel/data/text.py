@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
@@ -141,16 +141,22 @@ def open_lines(path: Path_) -> Iterator[LineFile]:
             ) from error
 
 
-def write_lines(path: Path_, lines: Iterable[str]) -> None:
-    """Write text as UTF-8, compressed where the name ends in ``.gz``; the file appears whole or not at all."""
+@contextmanager
+def text_file(path: Path_) -> Iterator[BinaryIO]:
+    """Open a file for writing, compressed where the name ends in ``.gz``; it appears whole or not at all."""
     with whole_file(path) as file:
-        if Path(path).suffix == ".gz":
-            with gzip.GzipFile(
-                filename="", fileobj=file, mode="wb", mtime=0
-            ) as packed:  # the same bytes on every day
-                packed.writelines(line.encode() for line in lines)
+        if Path(path).suffix.lower() == ".gz":
+            # without name and time: the same bytes on every day
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+                yield cast(BinaryIO, packed)
         else:
-            file.writelines(line.encode() for line in lines)
+            yield file
+
+
+def write_lines(path: Path_, lines: Iterable[str]) -> None:
+    """Write text as UTF-8, as :func:`text_file` does."""
+    with text_file(path) as file:
+        file.writelines(line.encode() for line in lines)
 
 
 def decoded(text: bytes) -> str:
@@ -174,16 +180,10 @@ def xml_beside(arff: Path_) -> Path:
 def label_files(arff: Path_) -> list[Path]:
     """Where it is looked for: there, and under the name without a trailing ``-train`` or ``-test``."""
     beside = xml_beside(arff)
-    return list(
-        dict.fromkeys(
-            [
-                beside,
-                beside.with_name(
-                    re.sub(r"[-_](train|test)(?=\.xml$)", "", beside.name, flags=re.IGNORECASE)
-                ),
-            ]
-        )
-    )
+    shared = re.sub(r"[-_](train|test)(?=\.xml$)", "", beside.name, flags=re.IGNORECASE)
+    if shared == beside.name:
+        return [beside]
+    return [beside, beside.with_name(shared)]
 
 
 def shortened(words: Iterable[object], most: int = 4) -> str:
@@ -241,17 +241,14 @@ def check_memory(needed: float, what: str, path: Path_) -> None:
         raise DataError(str(error), path=path) from None
 
 
-def check_claimed_size(
-    needed: float, what: str, path: Path_, *, held: float = 0, size: int | None = None
-) -> None:
+def check_claimed_size(needed: float, what: str, path: Path_, *, size: int | None = None) -> None:
     """Refuse what a file claims, before it is allocated: where it is out of proportion to the size of the file, or does not fit.
 
-    `needed` are the bytes at the peak, `held` those of them that are taken already; `what` is in
-    plural. `size` is that of the file,
-    where it has no name to look it up.
+    `needed` are the bytes at the peak; `what` is in plural. `size` is that of the file, where it
+    has no name to look it up.
     """
     check_proportion(needed, what, path, size)
-    check_memory(needed - held, f"Room for {what}", path)
+    check_memory(needed, f"Room for {what}", path)
 
 
 def check_proportion(needed: float, what: str, path: Path_, size: int | None = None) -> None:

@@ -49,6 +49,7 @@ KINDS = {
     "string": "text",
     "date": "text",
 }
+ESCAPED = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
 HEADER_RATIO = 50  # bytes that the attributes take for each byte of the header
 MEKA_LABELS = re.compile(r"-C\s+(-?\d{1,9})\b", re.ASCII)
 # XML 1.0 has no way to write these
@@ -152,7 +153,7 @@ def read_with_labels(path: Path_, labels: Collection[str], features: Collection[
         path,
         None,
         "index",
-        lambda _, attributes: np.array([a.name in wanted for a in attributes]),
+        lambda _, attributes: _are_named(attributes, wanted),
         WHOLE,
         features,
     )
@@ -175,7 +176,7 @@ def _read(
         with open_lines(part) as file:
             relation, attributes, blocks = read_header(file)
             layout = Layout(part, attributes, find_labels(relation, attributes), hint)
-            check_different_labels((attributes[column].name for column in layout.labels), part)
+            check_different_labels(layout.label_names, part)
             layouts.append(layout)
             _check_same_attributes(layouts[0].attributes, attributes, part)
             for block in blocks:
@@ -184,20 +185,19 @@ def _read(
             if not counts[-1]:
                 raise file.error("no row follows @data; the file is cut short.")
     X, Y = rows.finish()
-    attributes = layouts[0].attributes
-    features = [attributes[column] for column in layouts[0].features]
-    labels = tuple(attributes[column].name for column in layouts[0].labels)
+    layout = layouts[0]
+    features = [layout.attributes[column] for column in layout.features]
     X, names, kept = finished(X, features, nominal, path, keep, "is the label file the right one?")
-    used = {*(attribute.name for attribute in kept), *labels}
+    used = {attribute.name for attribute in kept}.union(layout.label_names)
     coded = [a for a in kept if a.kind == "nominal" and not feature_codes(a.values).by_number]
     return Dataset(
         X,
         Y,
         names,
-        labels,
+        layout.label_names,
         name=stem(path),
         source=str(path),
-        dropped=tuple(a.name for a in attributes if a.name not in used),
+        dropped=tuple(a.name for a in layout.attributes if a.name not in used),
         categories={attribute.name: attribute.values for attribute in coded},
         **parts_of(counts),
     )
@@ -205,12 +205,13 @@ def _read(
 
 def _found_beside(arff: Path) -> Path:
     """Label file that belongs to an ARFF by its name."""
-    for file in label_files(arff):
+    candidates = label_files(arff)
+    for file in candidates:
         if file.exists():
             return file
     if not arff.exists():
         raise FileNotFoundError(2, "No such file", str(arff))
-    looked = " or ".join(file.name for file in label_files(arff))
+    looked = " or ".join(file.name for file in candidates)
     raise DataError(
         f"no label file {looked} beside it; give its path as xml=…, or use read_meka if the labels"
         " are counted by -C.",
@@ -220,20 +221,21 @@ def _found_beside(arff: Path) -> Path:
 
 def _named_labels(attributes: Attributes, labels: list[str], arff: Path_, xml: Path_) -> np.ndarray:
     """Which attributes are labels, by the names of a label file."""
-    names = [attribute.name for attribute in attributes]
-    absent = set(labels) - set(names)
-    if absent:  # some label files are padded with spaces
-        labels = [label.strip() if label in absent else label for label in labels]
-        absent = set(labels) - set(names)
+    names = {attribute.name for attribute in attributes}
+    # some label files are padded with spaces
+    wanted = {label if label in names else label.strip() for label in labels}
+    absent = sorted(wanted - names)
     if absent:
-        listed = shortened(label for label in labels if label in absent)
         raise DataError(
-            f"{len(absent)} labels are not attributes of {Path(arff).name}: {listed}; are both"
-            " files of the same release?",
+            f"{len(absent)} labels are not attributes of {Path(arff).name}: {shortened(absent)};"
+            " are both files of the same release?",
             path=xml,
         )
-    wanted = set(labels)
-    return np.array([name in wanted for name in names])
+    return _are_named(attributes, wanted)
+
+
+def _are_named(attributes: Attributes, names: Collection[str]) -> np.ndarray:
+    return np.array([attribute.name in names for attribute in attributes])
 
 
 def _counted_labels(relation: str, width: int, path: Path_) -> np.ndarray:
@@ -247,25 +249,21 @@ def _counted_labels(relation: str, width: int, path: Path_) -> np.ndarray:
         )
     count = int(found[1])
     if not 0 < abs(count) < width:
-        problem = (
+        raise DataError(
             f"-C {count} for {width} attributes; the number of labels lies between 1 and"
-            f" {width - 1}."
+            f" {width - 1}. Correct the relation name.",
+            path=path,
         )
-        raise DataError(f"{problem} Correct the relation name.", path=path)
     position = np.arange(width)
     return position < count if count > 0 else position >= width + count
 
 
 def _check_same_attributes(first: Attributes, second: Attributes, path: Path_) -> None:
     if first != second:
-        pairs = zip(first, second)
-        differing = next(
-            (mine.name for mine, theirs in pairs if mine != theirs),
-            f"their number, {len(first)} and {len(second)}",
-        )
+        names = sorted({attribute.name for attribute in set(first) ^ set(second)})
         raise DataError(
-            "its attributes differ from those of the first file, beginning with"
-            f" {differing[:60]!r}; are both of the same release?",
+            "its attributes differ from those of the first file, in"
+            f" {shortened(names) or 'their order'}; are both of the same release?",
             path=path,
         )
 
@@ -284,27 +282,28 @@ def read_header(file: LineFile) -> tuple[str, Attributes, Iterator[Block]]:
             position += len(line) + 1
             text = decoded(line).strip()
             keyword = text[:10].lower()
+            if keyword.startswith("@data") and attributes:
+                rest = block.after(position)
+                rows = chain([rest], blocks) if rest.text else blocks
+                return relation, tuple(attributes), rows
+            if keyword.startswith("@relation"):
+                relation = unquoted(text[9:].strip())
+                continue
             try:
-                if keyword.startswith("@attribute"):
-                    attributes.append(_attribute(text))
-                elif keyword.startswith("@relation"):
-                    relation = unquoted(text[9:].strip())
-                elif not keyword.startswith("@data"):
-                    raise ValueError(
-                        f"{text[:40]!r} in the header; expected @relation, @attribute, @data or a"
-                        " comment (%). Is this an ARFF file?"
-                    )
-                elif not attributes:
-                    raise ValueError("@data comes before any @attribute; the header is missing.")
-                else:
-                    rest = block.after(position)
-                    return relation, tuple(attributes), chain([rest] if rest.text else [], blocks)
+                attributes.append(_attribute(text))
             except ValueError as error:
                 raise file.error(str(error), block.line(row)) from None
     raise file.error("the file ends before @data; it is cut short or no ARFF file.")
 
 
 def _attribute(text: str) -> Attribute:
+    if text[:5].lower() == "@data":
+        raise ValueError("@data comes before any @attribute; the header is missing.")
+    if text[:10].lower() != "@attribute":
+        raise ValueError(
+            f"{text[:40]!r} in the header; expected @relation, @attribute, @data or a comment (%)."
+            " Is this an ARFF file?"
+        )
     match = ATTRIBUTE.fullmatch(text)
     if match is None:
         raise ValueError(
@@ -332,15 +331,7 @@ def quoted(name: str) -> str:
     """Text as ARFF holds it: quoted where it needs to be."""
     if re.fullmatch(r"[A-Za-z0-9_.:/()=<>*+&#-]+", name):
         return name
-    for letter, escape in (
-        ("\\", "\\\\"),
-        ("'", "\\'"),
-        ("\n", "\\n"),
-        ("\r", "\\r"),
-        ("\t", "\\t"),
-    ):
-        name = name.replace(letter, escape)
-    return f"'{name}'"
+    return f"'{name.translate(ESCAPED)}'"
 
 
 def read_label_names(path: Path_) -> list[str]:
@@ -425,9 +416,7 @@ def write_mulan(dataset: Dataset, arff: Path_, xml: Path_ | None = None) -> None
             " name, rename one of them."
         )
     _warn_about_parts(dataset)
-    label_lines = list(
-        label_xml(dataset.label_names)
-    )  # before anything is written: a name may be refused
+    label_lines = list(label_xml(dataset.label_names))  # a name may be refused
     write_lines(arff, _lines(dataset, dataset.name or "data", labels_first=False))
     write_lines(xml_beside(arff) if xml is None else xml, label_lines)
 
@@ -461,26 +450,27 @@ def _warn_about_parts(dataset: Dataset) -> None:
 
 
 def _lines(dataset: Dataset, relation: str, *, labels_first: bool) -> Iterator[str]:
-    def ordered(features: Sequence[str], labels: Sequence[str]) -> list[str]:
-        return [*labels, *features] if labels_first else [*features, *labels]
-
+    features = [f"@attribute {quoted(name)} numeric\n" for name in dataset.feature_names]
+    labels = [f"@attribute {quoted(name)} {{0,1}}\n" for name in dataset.label_names]
     yield f"@relation {quoted(relation)}\n\n"
-    kinds = ordered(["numeric"] * dataset.d, ["{0,1}"] * dataset.q)
-    for name, kind in zip(ordered(dataset.feature_names, dataset.label_names), kinds, strict=True):
-        yield f"@attribute {quoted(name)} {kind}\n"
+    yield from labels + features if labels_first else features + labels
     yield "\n@data\n"
-    if not sparse.issparse(dataset.X):
-        for x, y in zip(dataset.X, dataset.Y):
-            yield (
-                ",".join(ordered(numerals(x, "?"), [_label(value) for value in y.tolist()])) + "\n"
-            )
-        return
-    first_feature, first_label = (dataset.q, 0) if labels_first else (0, dataset.d)
-    for features, y in zip(stored_cells(dataset.X, " ", first_feature, "?"), dataset.Y):
-        labels = [
-            f"{label + first_label} {_label(y[label])}" for label in np.flatnonzero(y).tolist()
-        ]
-        yield "{" + ",".join(ordered(features, labels)) + "}\n"
+    is_sparse = sparse.issparse(dataset.X)
+    first_feature = dataset.q if labels_first else 0
+    first_label = 0 if labels_first else dataset.d
+    if is_sparse:
+        rows = stored_cells(dataset.X, " ", first_feature, "?")
+    else:
+        rows = (numerals(x, "?") for x in dataset.X)
+    for features, y in zip(rows, dataset.Y):
+        if is_sparse:
+            stored = np.flatnonzero(y).tolist()
+            labels = [f"{first_label + label} {_label(y[label])}" for label in stored]
+        else:
+            labels = [_label(value) for value in y.tolist()]
+        cells = labels + features if labels_first else features + labels
+        line = ",".join(cells)
+        yield f"{{{line}}}\n" if is_sparse else f"{line}\n"
 
 
 def _label(value: float) -> str:

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -37,7 +35,7 @@ SPACES = re.compile(rb"[ \t\r]{2,}|[\t\r]")
 EMPTY_LINES = re.compile(rb"\n\n+")
 LINE_PER_CELL = bytes.maketrans(b",", b"\n")
 SPARSE_ROW = re.compile(r"\{[^{}]*\}")
-COMMA, NEW_LINE, OPENED, CLOSED = b",\n{}"
+SPARSE_CELL = re.compile(r"(\d+) (.+)", re.ASCII | re.DOTALL)
 UNKNOWN = -1  # among labels that are bytes
 CELL_BYTES = 60  # at the peak for each byte of a block
 
@@ -61,102 +59,77 @@ def unquoted(text: str) -> str:
     )
 
 
-@dataclass(frozen=True)
 class Layout:
-    """Which attributes are features and which are labels, and what their values mean."""
+    """Which attributes are features and which are labels, and what their values mean.
 
-    path: Path_
-    attributes: tuple[Attribute, ...]
-    is_label: np.ndarray  # (width,) bool
-    hint: str  # what to do about a row of the wrong width
+    `hint` says what to do about a row of the wrong width.
+    """
 
-    def __post_init__(self) -> None:
-        for column in self.labels.tolist():
-            attribute, codes = self.attributes[column], self.codes[column]
-            meant = set(codes.numbers) <= {0, 1} or set(codes.numbers) == {-1, 1}
-            if codes.by_position or not meant:
-                values = shortened(attribute.values) or "text"
-                raise DataError(
-                    f"label {attribute.name[:60]!r} has the values {values}; a label is {{0,1}},"
-                    " {-1,1}, {NO,YES} or {FALSE,TRUE}: recode it, or keep it as a feature.",
-                    path=self.path,
-                )
-
-    @property
-    def width(self) -> int:
-        """Number of attributes."""
-        return len(self.attributes)
-
-    @cached_property
-    def features(self) -> np.ndarray:
-        """Columns that are features."""
-        is_text = np.array([attribute.kind == "text" for attribute in self.attributes])
-        return np.flatnonzero(~self.is_label & ~is_text)
-
-    @cached_property
-    def labels(self) -> np.ndarray:
-        """Columns that are labels."""
-        return np.flatnonzero(self.is_label)
-
-    @cached_property
-    def kinds(self) -> tuple[list[Codes], np.ndarray]:
-        """What cells stand for, for each kind of columns, and the kind of each column."""
+    def __init__(
+        self, path: Path_, attributes: tuple[Attribute, ...], is_label: np.ndarray, hint: str
+    ) -> None:
+        self.path = path
+        self.attributes = attributes
+        self.hint = hint
+        self.width = len(attributes)
         places: dict[tuple[str, tuple[str, ...]], int] = {}
-        kind_of = [places.setdefault((a.kind, a.values), len(places)) for a in self.attributes]
-        return [Codes(*kind) for kind in places], np.array(kind_of)
+        kind_of = [places.setdefault((a.kind, a.values), len(places)) for a in attributes]
+        self.kinds = [Codes(*kind) for kind in places]
+        self.kind_of = np.array(kind_of)
+        self.codes = [self.kinds[kind] for kind in kind_of]
+        self.only_numbers = all(codes.by_number for codes in self.kinds)
+        self.omitted = np.array([codes.first for codes in self.codes])
+        is_text = np.array([attribute.kind == "text" for attribute in attributes])
+        self.features = np.flatnonzero(~is_label & ~is_text)
+        self.labels = np.flatnonzero(is_label)
+        self.label_names = tuple(attributes[label].name for label in self.labels)
+        for label in self.labels.tolist():
+            self._check_label(attributes[label], self.codes[label])
+        self.signed = np.array([-1.0 in self.codes[label].numbers for label in self.labels], bool)
 
-    @cached_property
-    def codes(self) -> list[Codes]:
-        """What the cells of each column stand for."""
-        kinds, kind_of = self.kinds
-        return [kinds[kind] for kind in kind_of.tolist()]
-
-    @cached_property
-    def only_numbers(self) -> bool:
-        """Whether every value is written as the number it means."""
-        return all(codes.by_number for codes in self.kinds[0])
-
-    @cached_property
-    def omitted(self) -> np.ndarray:
-        """Value of each column where a sparse row leaves it out: 0, or the first declared value of a nominal."""
-        return np.array([codes.first for codes in self.codes])
-
-    @cached_property
-    def signed(self) -> np.ndarray:
-        """Labels that are -1 where they do not apply."""
-        return np.array([-1.0 in self.codes[label].numbers for label in self.labels], dtype=bool)
+    def _check_label(self, attribute: Attribute, codes: Codes) -> None:
+        numbers = set(codes.numbers)
+        is_binary = numbers <= {0, 1} or numbers == {-1, 1}
+        if codes.by_position or not is_binary:
+            values = shortened(attribute.values) or "text"
+            raise DataError(
+                f"label {attribute.name[:60]!r} has the values {values}; a label is {{0,1}},"
+                " {-1,1}, {NO,YES} or {FALSE,TRUE}: recode it, or keep it as a feature.",
+                path=self.path,
+            )
 
     def permits(self, columns: np.ndarray, values: np.ndarray) -> bool:
         """Whether nominals have only declared numbers."""
-        kinds, kind_of = self.kinds
-        kind_of_cell = kind_of[columns]
-        for kind, codes in enumerate(kinds):
-            found = values[kind_of_cell == kind] if codes.numbers else np.empty(0)
-            if not (np.isin(found, codes.numbers) | np.isnan(found)).all():
-                return False
+        kind_of_cell = self.kind_of[columns]
+        for kind, codes in enumerate(self.kinds):
+            if codes.numbers:
+                found = values[kind_of_cell == kind]
+                is_declared = np.isin(found, codes.numbers) | np.isnan(found)
+                if not is_declared.all():
+                    return False
         return True
 
-    def meant(self, columns: np.ndarray, cells_: Any) -> np.ndarray:
-        """Numbers that a dictionary array of cells stands for; ValueError for a cell that the header does not allow."""
-        kinds, kind_of = self.kinds
-        words = [word.translate(STOOD_FOR) for word in [*cells_.dictionary.to_pylist(), "?"]]
-        word_of_cell = cells_.indices.fill_null(len(words) - 1).to_numpy()
-        kind_of_cell = kind_of[columns]
+    def meant(self, columns: np.ndarray, encoded: Any) -> np.ndarray:
+        """Numbers that a dictionary array of cells stands for.
+
+        ValueError for a cell that the header does not allow.
+        """
+        words = [word.translate(STOOD_FOR) for word in encoded.dictionary.to_pylist()]
+        words.append("?")
+        word_of_cell = encoded.indices.fill_null(len(words) - 1).to_numpy()
+        kind_of_cell = self.kind_of[columns]
         values = np.empty(len(columns))
-        for kind, codes in enumerate(kinds):
+        for kind, codes in enumerate(self.kinds):
             of_kind = kind_of_cell == kind
-            found = word_of_cell[of_kind]
-            numbers = np.full(len(words), np.nan)
-            numbers[found] = 0.0
-            for word in np.flatnonzero(numbers == 0.0).tolist():
-                numbers[word] = codes[words[word]]
-            values[of_kind] = numbers[found]
+            used, place = np.unique(word_of_cell[of_kind], return_inverse=True)
+            numbers = np.array([codes[words[word]] for word in used.tolist()])
+            values[of_kind] = numbers[place]
         return values
 
-    def value(self, column: int, cell: str) -> float:
-        """Number that a cell stands for; ValueError for one that the header does not allow."""
+    def check(self, column: int, cell: str) -> None:
+        """ValueError for a cell that the header does not allow."""
         try:
-            return self.codes[column][cell]
+            self.codes[column][cell]
         except ValueError:
             attribute = self.attributes[column]
             declared = shortened(attribute.values)
@@ -199,11 +172,13 @@ class Rows:
         if cells_.is_sparse:
             check_room_for_labels(self.n_rows, len(layout.labels), layout.path)
             X, Y = self._sparse(cells_, block, layout)
-            self.held += X.data.nbytes + X.indices.nbytes + Y.size
+            self.held += X.data.nbytes + X.indices.nbytes
         else:
             values = cells_.values.reshape(-1, layout.width)
-            X, Y = values[:, layout.features], values[:, layout.labels]
-            self.held += X.nbytes + Y.size
+            X = values[:, layout.features]
+            Y = values[:, layout.labels]
+            self.held += X.nbytes
+        self.held += Y.size
         self.features.append(X)
         self.labels.append(_as_bytes(Y, block, layout))
 
@@ -231,7 +206,8 @@ class Rows:
             cell = int(twice.argmax())
             problem = f"index {stored.indices[cell]} occurs twice in a row; remove one."
             raise DataError(problem, path=layout.path, line=block.line(rows[cell]))
-        X, labels = stored[:, layout.features], stored[:, layout.labels].tocoo()
+        X = stored[:, layout.features]
+        labels = stored[:, layout.labels].tocoo()
         Y = np.tile(layout.omitted[layout.labels], (shape[0], 1))
         Y[labels.row, labels.col] = labels.data
         omitted = layout.omitted[layout.features]
@@ -258,7 +234,7 @@ def _as_bytes(Y: np.ndarray, block: Block, layout: Layout) -> np.ndarray:
     odd = np.argwhere((Y != 0) & (Y != 1) & ~np.isnan(Y))
     if len(odd):
         row, label = odd[0]
-        name = layout.attributes[layout.labels[label]].name
+        name = layout.label_names[label]
         raise DataError(
             f"label {name[:60]!r} is {Y[row, label]:g}; labels are 0 or 1. Is the label file of the"
             " same release?",
@@ -286,51 +262,50 @@ def _plain(text: bytes) -> bytes:
 
 
 def _split(text: bytes, layout: Layout) -> Cells | None:
-    """Cells of rows without quotes and odd spaces; None where some cell is not as the header says."""
-    arrow = pyarrow_module()
-    counts = _counts(text)
+    """Cells of rows without quotes and odd spaces; None where a cell is not as the header says."""
+    if any(mark in text for mark in (b"'", b'"', b"\r")):
+        return None
+    lines = text.split(b"\n")[:-1]
+    counts = np.array([0 if line == b"{}" else line.count(b",") + 1 for line in lines])
     is_sparse = text.startswith(b"{")
-    is_whole = _is_braced(text) if is_sparse else (counts == layout.width).all()
-    if not is_whole or any(mark in text for mark in (b"'", b'"', b"\r")):
+    is_whole = _are_braced(lines) if is_sparse else (counts == layout.width).all()
+    if not is_whole:
         return None
-    value_type = (
-        arrow.float64() if layout.only_numbers else arrow.dictionary(arrow.int32(), arrow.string())
-    )
     try:
-        if is_sparse:
-            lines = text.replace(b"{}\n", b"").translate(LINE_PER_CELL, b"{}")
-            indices, values = _parsed(lines, [arrow.int64(), value_type])
-            columns = indices.to_numpy()
-        else:
-            (values,) = _parsed(text.translate(LINE_PER_CELL), [value_type])
-            columns = np.tile(np.arange(layout.width, dtype=np.int32), len(counts))
-        if columns.size and not 0 <= columns.min() <= columns.max() < layout.width:
-            return None
-        numbers = values.to_numpy(False) if layout.only_numbers else layout.meant(columns, values)
+        columns, numbers = _numbers(text, len(lines), layout, is_sparse=is_sparse)
     except ValueError:  # ArrowInvalid is one
-        return None
-    if layout.only_numbers and not layout.permits(columns, numbers):
         return None
     return Cells(is_sparse, counts, columns, numbers)
 
 
-def _is_braced(text: bytes) -> bool:
+def _numbers(
+    text: bytes, n_rows: int, layout: Layout, *, is_sparse: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Column and number of each cell; ValueError where one is not as the header says."""
+    arrow = pyarrow_module()
+    words = arrow.dictionary(arrow.int32(), arrow.string())
+    value_type = arrow.float64() if layout.only_numbers else words
+    if is_sparse:
+        lines = text.replace(b"{}\n", b"").translate(LINE_PER_CELL, b"{}")
+        indices, values = _parsed(lines, [arrow.int64(), value_type])
+        columns = indices.to_numpy()
+    else:
+        (values,) = _parsed(text.translate(LINE_PER_CELL), [value_type])
+        columns = np.tile(np.arange(layout.width, dtype=np.int32), n_rows)
+    if ((columns < 0) | (columns >= layout.width)).any():
+        raise ValueError("an index beyond the header")
+    if not layout.only_numbers:
+        return columns, layout.meant(columns, values)
+    numbers = values.to_numpy(False)
+    if not layout.permits(columns, numbers):
+        raise ValueError("a value that is not declared")
+    return columns, numbers
+
+
+def _are_braced(lines: list[bytes]) -> bool:
     """Whether each line begins and ends with a brace, and has no other."""
-    codes = np.frombuffer(text, dtype=np.uint8)
-    ends = np.flatnonzero(codes == NEW_LINE)
-    begins = np.concatenate([[0], ends[:-1] + 1])
-    braced = (codes[begins] == OPENED).all() and (codes[ends - 1] == CLOSED).all()
-    return bool(braced) and text.count(b"{") == text.count(b"}") == len(ends)
-
-
-def _counts(text: bytes) -> np.ndarray:
-    """Number of cells in each line."""
-    codes = np.frombuffer(text, dtype=np.uint8)
-    ends = np.flatnonzero((codes == COMMA) | (codes == NEW_LINE))
-    line_ends = np.flatnonzero(codes[ends] == NEW_LINE)
-    counts = np.diff(line_ends, prepend=-1)
-    counts[codes[ends[line_ends] - 2] == OPENED] = 0  # {}
-    return counts
+    inner = [line[1:-1] for line in lines if line[:1] == b"{" and line[-1:] == b"}"]
+    return len(inner) == len(lines) and not any(b"{" in cells or b"}" in cells for cells in inner)
 
 
 def _parsed(lines: bytes, types: Sequence[Any]) -> list[Any]:
@@ -356,22 +331,25 @@ def _parsed(lines: bytes, types: Sequence[Any]) -> list[Any]:
 def _refuse(text: bytes, block: Block, layout: Layout) -> NoReturn:
     """Say which line of a block is wrong, and why."""
     split = _sparse_row if text.startswith(b"{") else _dense_row
+    message = "a cell after this line holds a character that no value has; remove it."
+    wrong = 0
     for row, line in enumerate(decoded(text).split("\n")[:-1]):
         try:
             for column, cell in split(line, layout):
-                layout.value(column, cell.translate(STOOD_FOR))
+                layout.check(column, cell.translate(STOOD_FOR))
         except ValueError as error:
-            raise DataError(str(error), path=layout.path, line=block.line(row)) from None
-    message = "a cell after this line holds a character that no value has; remove it."
-    raise DataError(message, path=layout.path, line=block.line(0))
+            message = str(error)
+            wrong = row
+            break
+    raise DataError(message, path=layout.path, line=block.line(wrong))
 
 
 def _dense_row(line: str, layout: Layout) -> list[tuple[int, str]]:
     """Column and text of each cell of a row ``value,value``."""
-    cells_ = line.split(",")
-    if len(cells_) != layout.width:
-        raise ValueError(f"{len(cells_)} values, header declares {layout.width}; {layout.hint}")
-    return list(enumerate(cells_))
+    values = line.split(",")
+    if len(values) != layout.width:
+        raise ValueError(f"{len(values)} values, header declares {layout.width}; {layout.hint}")
+    return list(enumerate(values))
 
 
 def _sparse_row(line: str, layout: Layout) -> list[tuple[int, str]]:
@@ -383,11 +361,12 @@ def _sparse_row(line: str, layout: Layout) -> list[tuple[int, str]]:
         )
     found: list[tuple[int, str]] = []
     for cell in line[1:-1].split(",") if len(line) > 2 else []:
-        index, _, value = cell.partition(" ")
-        if not (index.isascii() and index.isdigit() and value):
+        match = SPARSE_CELL.fullmatch(cell)
+        if match is None:
             raise ValueError(
                 f"{cell[:40]!r} in a sparse row; expected an index, a space and a value."
             )
+        index, value = match.groups()
         if len(index) > 12 or int(index) >= layout.width:
             raise ValueError(
                 f"index {index[:20]}, header declares {layout.width} attributes (0 to"

@@ -91,16 +91,17 @@ def read_svmlight(
     array([[1, 0, 1],
            [0, 0, 0]])
     """
-    parts = [_read_rows(part) for part in ([path] if test is None else [path, test])]
+    paths = [path] if test is None else [path, test]
+    parts = [_read_rows(part) for part in paths]
     counts = [part.X.shape[0] for part in parts]
     starts = np.cumsum([0, *counts])
     indices = np.concatenate([part.X.indices for part in parts])
     labels = np.concatenate([part.labels for part in parts])
     label_rows = np.concatenate([part.label_rows + start for part, start in zip(parts, starts)])
     sizes = [part.sizes for part in parts if part.sizes is not None]
-    of_features, of_labels = zero_based if isinstance(zero_based, tuple) else (zero_based,) * 2
-    feature_base = _base(of_features, indices, stated=bool(sizes))
-    label_base = _base(of_labels, labels, stated=bool(sizes))
+    bases = zero_based if isinstance(zero_based, tuple) else (zero_based, zero_based)
+    feature_base = _base(bases[0], indices, has_sizes=bool(sizes))
+    label_base = _base(bases[1], labels, has_sizes=bool(sizes))
     d = _width(indices, feature_base, n_features, [size[1] for size in sizes], "features", path)
     q = _width(labels, label_base, n_labels, [size[2] for size in sizes], "labels", path)
     check_room_for_labels(starts[-1], q, path)
@@ -119,10 +120,10 @@ def read_svmlight(
     )
 
 
-def _base(zero_based: bool | str, indices: np.ndarray, *, stated: bool) -> int:
-    """Index of the first column; `stated` where a first line tells the sizes."""
+def _base(zero_based: bool | str, indices: np.ndarray, *, has_sizes: bool) -> int:
+    """Index of the first column."""
     if zero_based == "auto":
-        zero_based = stated or bool((indices == 0).any())
+        zero_based = has_sizes or 0 in indices
     return 0 if zero_based else 1
 
 
@@ -130,16 +131,22 @@ def _width(
     indices: np.ndarray, base: int, given: int | None, stated: list[int], what: str, path: Path_
 ) -> int:
     """Number of columns, from the argument, the first line or the largest index; refused if it is implausible."""
-    needed = int(indices.max()) + 1 - base if indices.size else 0
-    if indices.size and int(indices.min()) < base:
+    needed = int(indices.max(initial=base - 1)) + 1 - base
+    if base and 0 in indices:
         raise DataError(
             f"index 0 of {what} in a file counted from 1; count it all from 0 or all from 1. "
             "(In Python, zero_based=True reads it as counted from 0.)",
             path=path,
         )
-    width = given if given is not None else max(stated, default=needed)
+    if given is None:
+        width = max(stated, default=needed)
+        said = f"the first line says {width}"
+        hint = f"pass n_{what}={width} if that is meant."
+        check_plausible_width(width, indices.size, what, path, hint)
+    else:
+        width = given
+        said = f"there are {given}"
     if needed > width:
-        said = f"there are {given}" if given is not None else f"the first line says {width}"
         raise DataError(
             f"index {needed - 1 + base} of {what} occurs, but {said}; correct it, or the index.",
             path=path,
@@ -150,9 +157,6 @@ def _width(
             " meant.",
             path=path,
         )
-    if given is None:
-        hint = f"pass n_{what}={width} if that is meant."
-        check_plausible_width(width, indices.size, what, path, hint)
     check_memory(NAME_BYTES * width, f"A list of names for {width} {what}", path)
     return width
 
@@ -160,25 +164,26 @@ def _width(
 def _read_rows(path: Path_) -> Rows:
     """All rows of a file."""
     content = whole_content(path).removeprefix(BYTE_ORDER_MARK)
-    first = SIZES.match(content)
-    body = content if first is None else content[first.end() :]
     check_memory(PEAK_OF_TEXT * len(content), "Reading it", path)
+    first = SIZES.match(content)
+    body = content[first.end() :] if first else content
     try:
         X, labels, counts = _parsed(body)
     except (ValueError, OverflowError):
-        X, labels, counts = _parsed(_tidy(body, path, 1 if first is None else 2))
-    sizes = None if first is None else (int(first[1]), int(first[2]), int(first[3]))
-    n, last_line = len(counts), max(1, len(content.splitlines()))
+        X, labels, counts = _parsed(_tidy(body, path, 2 if first else 1))
+    n = len(counts)
+    sizes = (int(first[1]), int(first[2]), int(first[3])) if first else None
+    problem = ""
     if not n:
-        message = "holds no row; the file is empty or cut short."
-        raise DataError(message, path=path, line=last_line)
-    if sizes is not None and sizes[0] != n:
-        raise DataError(
+        problem = "holds no row; the file is empty or cut short."
+    elif sizes is not None and sizes[0] != n:
+        problem = (
             f"the first line says {sizes[0]} rows, the file has {n}; it is cut short, or the first"
-            " line is wrong.",
-            path=path,
-            line=last_line,
+            " line is wrong."
         )
+    if problem:
+        last_line = max(1, len(content.splitlines()))
+        raise DataError(problem, path=path, line=last_line)
     return Rows(X, np.repeat(np.arange(n), counts), labels, sizes)
 
 
@@ -196,29 +201,31 @@ def _parsed(text: bytes) -> tuple[sparse.csr_array, np.ndarray, list[int]]:
 
 
 def _tidy(text: bytes, path: Path_, first: int) -> bytes:
-    """Lines without comments and with sorted features; a DataError names the first line that is wrong."""
+    """Lines without comments and with sorted features; an error names the first wrong line."""
     lines: list[str] = []
     for number, line in enumerate(text.split(b"\n"), first):
-        fields = decoded(line).partition("#")[0].split()
-        labels = "" if not fields or ":" in fields[0] else fields.pop(0)
         try:
-            for label in labels.split(",") if labels else []:
-                _index(label, "label", "write the numbers of the labels, separated by commas")
-            features = sorted(_feature(field) for field in fields)
+            lines.append(_tidy_line(decoded(line)))
         except ValueError as error:
             raise DataError(str(error), path=path, line=number) from None
-        columns = [column for column, _ in features]
-        twice = first_repeated(map(str, columns))
-        if twice is not None:
-            message = f"feature {twice} occurs twice in a row; remove one."
-            raise DataError(message, path=path, line=number)
-        cells = [f"{column}:{value}" for column, value in features]
-        lines.append(" ".join([labels, *cells]))
     return "\n".join(lines).encode()
 
 
-def _feature(field: str) -> tuple[int, str]:
-    """Index and value of a cell."""
+def _tidy_line(line: str) -> str:
+    fields = line.partition("#")[0].split()
+    labels = "" if not fields or ":" in fields[0] else fields.pop(0)
+    if labels:
+        for label in labels.split(","):
+            _index(label, "label", "write the numbers of the labels, separated by commas")
+    cells = {_index_of(field): field.partition(":")[2] for field in fields}
+    if len(cells) < len(fields):
+        twice = first_repeated(str(_index_of(field)) for field in fields)
+        raise ValueError(f"feature {twice} occurs twice in a row; remove one.")
+    return " ".join([labels, *(f"{column}:{cells[column]}" for column in sorted(cells))])
+
+
+def _index_of(field: str) -> int:
+    """Index of a cell ``index:value``."""
     index, _, value = field.partition(":")
     column = _index(index, "feature", "write index:value")
     try:
@@ -228,7 +235,7 @@ def _feature(field: str) -> tuple[int, str]:
             f"{field[:40]!r} is no feature; expected index:value, labels stand first and are"
             " separated by commas."
         ) from None
-    return column, value
+    return column
 
 
 def _index(text: str, what: str, hint: str) -> int:
@@ -275,17 +282,17 @@ def write_svmlight(dataset: Dataset, path: Path_, *, header: bool = True) -> Non
             f" {dataset.d} and {dataset.q} labels."
         )
     X = sparse.csr_array(dataset.X)
-    numbered = dataset.feature_names == default_names("f", dataset.d)
-    numbered = numbered and dataset.label_names == default_names("label", dataset.q)
+    names = (dataset.feature_names, dataset.label_names)
+    numbers = (default_names("f", dataset.d), default_names("label", dataset.q))
     ends_full = header or (X[:, [-1]].nnz and dataset.Y[:, [0, -1]].any(axis=0).all())
     lost = {
-        "the names of features and labels": not numbered,
+        "the names of features and labels": names != numbers,
         "that X is dense": not sparse.issparse(dataset.X),
         "train and test parts": dataset.train is not None or dataset.test is not None,
         "empty last features, and empty first and last labels": not ends_full,
     }
-    if any(lost.values()):
-        listed = ", ".join(what for what, is_lost in lost.items() if is_lost)
+    listed = ", ".join(what for what, is_lost in lost.items() if is_lost)
+    if listed:
         warnings.warn(
             f"svmlight does not hold {listed}; write_mulan does hold names and storage.",
             UserWarning,

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -109,30 +110,28 @@ def read_mat(path: Path_, *, features: str | None = None, labels: str | None = N
     with _damage_refused(path):
         loaded = [found[name].load() for name in names]
     Xs: list[Array] = []
-    Ys: list[Array] = []
+    Ys: list[np.ndarray] = []
     for k in range(0, len(names), 2):
         X, Y = _oriented(loaded[k], loaded[k + 1], f"{names[k]} and {names[k + 1]}", path)
+        check_room_for_labels(Y.shape[0], Y.shape[1], path)
+        check_plausible_width(X.shape[1], X.size, "features", path)
         Xs.append(X)
-        Ys.append(Y)
-    d, q = Xs[0].shape[1], Ys[0].shape[1]
-    if any(X.shape[1] != d or Y.shape[1] != q for X, Y in zip(Xs, Ys)):
+        Ys.append(_indicator(Y, names[k + 1], path))
+    try:
+        Y = np.vstack(Ys)
+        is_sparse = any(sparse.issparse(X) for X in Xs)
+        X = sparse.vstack(Xs, format="csr") if is_sparse else np.vstack(Xs)
+    except ValueError:
         raise DataError(
             f"{', '.join(names)} have different numbers of columns; are they parts of one data set?",
             path=path,
-        )
-    counts = [X.shape[0] for X in Xs]
-    check_room_for_labels(sum(counts), q, path)
-    is_sparse = any(map(sparse.issparse, Xs))
-    stored = sum(int(X.nnz if sparse.issparse(X) else X.size) for X in Xs)
-    check_plausible_width(d, stored, "features", path)
-    X = sparse.vstack([sparse.csr_array(X) for X in Xs]) if is_sparse else np.vstack(Xs)
-    Y = np.vstack([_indicator(Y, name, path) for Y, name in zip(Ys, names[1::2])])
-    return Dataset(X, Y, name=stem(path), source=str(path), **parts_of(counts))
+        ) from None
+    return Dataset(X, Y, name=stem(path), source=str(path), **parts_of([X.shape[0] for X in Xs]))
 
 
 @contextmanager
 def _damage_refused(path: Path_) -> Iterator[None]:
-    """Within the body, what shows that the file is damaged becomes a DataError."""
+    """Make errors that show damage a DataError."""
     try:
         yield
     except (ValueError, zlib.error) as error:
@@ -149,16 +148,18 @@ def _chosen(
     """Variables to read: features and labels, for one or two parts."""
     if (features is None) != (labels is None):
         raise ValueError("Name both variables, features=… and labels=…, or neither.")
-    own = {name.lower(): name for name in found} | {name: name for name in found}
-    groups: list[tuple[str, ...]] = [*WHOLE, *PAIRS, *(pair[:2] for pair in PAIRS)]
     wanted = "data and target, X and Y, train_data and train_target, …"
+    groups: list[tuple[str, ...]] = [*WHOLE, *PAIRS, *(pair[:2] for pair in PAIRS)]
     if features is not None and labels is not None:
         groups = [(features, labels)]
         wanted = f"{features!r} and {labels!r}"
+    own = {name.lower(): name for name in found}
+    own.update((name, name) for name in found)
     for group in groups:
-        names = tuple(own.get(name) or own.get(name.lower(), "") for name in group)
-        if all(names):
-            return names
+        names = [own.get(name, own.get(name.lower())) for name in group]
+        present = tuple(name for name in names if name is not None)
+        if len(present) == len(group):
+            return present
     raise DataError(
         f"no matrices {wanted}; found {shortened(found, most=8) or 'none'}. Rename two of them so,"
         " or in Python: read_mat(path, features=…, labels=…).",
@@ -181,6 +182,7 @@ def _oriented(X: Array, Y: Array, names: str, path: Path_) -> tuple[Array, Array
 def _indicator(Y: Array, name: str, path: Path_) -> np.ndarray:
     """Labels as 0 and 1, and NaN where unknown."""
     Y = Y.toarray() if sparse.issparse(Y) else Y
+    unknown = np.isnan(Y)
     relevant = ones_in(Y)
     if relevant is None:
         found = shortened(np.unique(Y.ravel()[:10_000]))
@@ -189,9 +191,7 @@ def _indicator(Y: Array, name: str, path: Path_) -> np.ndarray:
             " Python, labels=… names another.)",
             path=path,
         )
-    return (
-        np.where(np.isnan(Y), np.nan, relevant) if np.isnan(Y).any() else relevant.astype(np.int64)
-    )
+    return np.where(unknown, np.nan, relevant) if unknown.any() else relevant.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -209,17 +209,17 @@ class Variable:
     def load(self) -> Array:
         """Read the matrix, as a Fortran-ordered array or a sparse array in CSC form; ValueError where it is damaged."""
         body = self.body if self.packed is None else _unpacked(self.packed, self.n_bytes)
-        parts = [
-            _numbers(*element, self.order) for element in list(_elements(body, self.order))[3:6]
-        ]
+        elements = list(_elements(body, self.order))[3:6]
+        parts = [_numbers(kind, data, self.order) for kind, data in elements]
         if len(parts) < (3 if self.is_sparse else 1):
             raise ValueError(f"{self.name} lacks indices or values")
         if not self.is_sparse:
             return parts[0].reshape(self.shape, order="F")
-        rows, starts, values = parts
+        rows = parts[0].astype(np.int64)
+        starts = parts[1].astype(np.int64)
+        values = parts[2].astype(np.float64)
         stored = int(starts[-1]) if starts.size else 0
-        content = (values[:stored].astype(np.float64), rows[:stored].astype(np.int64))
-        matrix = sparse.csc_array((*content, starts.astype(np.int64)), shape=self.shape)
+        matrix = sparse.csc_array((values[:stored], rows[:stored], starts), shape=self.shape)
         matrix.check_format(full_check=True)
         return matrix
 
@@ -229,43 +229,47 @@ def variables(content: bytes) -> list[Variable]:
     order = {b"IM": "<", b"MI": ">"}.get(content[126:HEADER_BYTES])
     if order is None:
         raise ValueError("no version 5 header")
-    found = (
-        _variable(*element, order)
-        for element in _elements(memoryview(content)[HEADER_BYTES:], order)
-    )
-    return [variable for variable in found if variable is not None]
+    found: list[Variable] = []
+    for kind, data in _elements(memoryview(content)[HEADER_BYTES:], order):
+        variable = None
+        if kind == COMPRESSED:
+            variable = _compressed(data, order)
+        elif kind == MATRIX:
+            variable = _variable(data, None, len(data), order)
+        if variable is not None:
+            found.append(variable)
+    return found
 
 
-def _variable(kind: int, data: memoryview, order: str) -> Variable | None:
-    packed, n_bytes = (data if kind == COMPRESSED else None), len(data)
-    if packed is not None:
-        begin = memoryview(zlib.decompressobj().decompress(packed, PREFIX_BYTES))
-        if len(begin) < 8:
-            raise ValueError("a compressed variable is cut short")
-        (kind, n_bytes), data = struct.unpack_from(f"{order}II", begin), begin[8:]
-        if n_bytes > LARGEST_RATIO * (len(packed) + 1):
-            raise ValueError(
-                f"{n_bytes} bytes are announced, more than {len(packed)} compressed ones can hold"
-            )
-    if kind != MATRIX:
+def _compressed(packed: memoryview, order: str) -> Variable | None:
+    begin = memoryview(zlib.decompressobj().decompress(packed, PREFIX_BYTES))
+    if len(begin) < 8:
+        raise ValueError("a compressed variable is cut short")
+    kind, n_bytes = struct.unpack_from(f"{order}II", begin)
+    if n_bytes > LARGEST_RATIO * (len(packed) + 1):
+        raise ValueError(
+            f"{n_bytes} bytes are announced, more than {len(packed)} compressed ones can hold"
+        )
+    return _variable(begin[8:], packed, n_bytes, order) if kind == MATRIX else None
+
+
+def _variable(
+    data: memoryview, packed: memoryview | None, n_bytes: int, order: str
+) -> Variable | None:
+    """What the beginning of a matrix describes; None where it is not real and numeric."""
+    described = list(islice(_elements(data, order, whole=False), 3))
+    if len(described) < 3:
         return None
-    described = _elements(data, order, whole=False)
-    flags, dimensions, name = (next(described, (0, memoryview(b"")))[1] for _ in range(3))
-    if len(flags) != 8 or len(dimensions) % 4:
+    flags, dimensions, name = (content for _, content in described)
+    if len(flags) != 8 or len(dimensions) != 8:
         return None
     (flag,) = struct.unpack_from(f"{order}I", flags)
-    shape = struct.unpack(f"{order}{len(dimensions) // 4}i", dimensions)
-    if flag & 0xFF not in NUMERIC_CLASSES or flag & COMPLEX or len(shape) != 2 or min(shape) < 0:
+    shape = struct.unpack(f"{order}2i", dimensions)
+    kind = flag & 0xFF
+    if kind not in NUMERIC_CLASSES or flag & COMPLEX or min(shape) < 0:
         return None
-    return Variable(
-        bytes(name).decode("latin-1"),
-        shape,
-        flag & 0xFF == SPARSE_CLASS,
-        packed,
-        data,
-        n_bytes,
-        order,
-    )
+    decoded_name = bytes(name).decode("latin-1")
+    return Variable(decoded_name, shape, kind == SPARSE_CLASS, packed, data, n_bytes, order)
 
 
 def _elements(

@@ -57,13 +57,14 @@ TAKEN = {
 SPANS = (
     re.compile(
         r"(?:(?P<days>-?\d+) days?,? \+?)?(?P<hours>\d+):(?P<minutes>[0-5]\d)"
-        r"(?::(?P<seconds>[0-5]\d)(?:\.(?P<fraction>\d+))?)?"
+        r"(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?"
     ),
     re.compile(
-        r"(?P<minus>-)?P(?=.)(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?"
-        r"(?:(?P<seconds>\d+)(?:\.(?P<fraction>\d+))?S)?)?"
+        r"-?P(?=.)(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?"
+        r"(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
     ),
 )
+SECONDS = {"days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1}
 CODE = re.compile(r"0\d+")  # 00123 is a name made of digits
 PLAIN_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 
@@ -196,17 +197,15 @@ class Cells:
 def _different(cells: Sequence[Cell | None]) -> tuple[np.ndarray, np.ndarray]:
     """Codes and different values, in the order in which they come."""
     known: dict[tuple[type, Cell], int] = {}
-    codes = [
-        -1 if cell is None else known.setdefault((type(cell), cell), len(known)) for cell in cells
-    ]
-    values = [value for _, value in known]
-    kinds = {type(value) for value in values}
-    dtype = object
+    codes = np.full(len(cells), -1)
+    for row, cell in enumerate(cells):
+        if cell is not None:
+            codes[row] = known.setdefault((type(cell), cell), len(known))
+    values = np.fromiter((value for _, value in known), dtype=object, count=len(known))
+    kinds = {kind for kind, _ in known}
     if kinds == {float}:
-        dtype = np.float64
-    elif kinds == {np.datetime64}:
-        dtype = "datetime64[s]"
-    return np.array(codes, dtype=np.int64), np.fromiter(values, dtype=dtype, count=len(values))
+        return codes, values.astype(np.float64)
+    return codes, values.astype("datetime64[s]") if kinds == {np.datetime64} else values
 
 
 def _of_numbers(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -255,12 +254,10 @@ def _cell(cell: Any) -> Cell | None:
 def _float(number: Any) -> float | None:
     """A number as float, infinite if it is too large; None for NaN of any kind."""
     try:
-        found = float(str(number) if isinstance(number, np.floating) else number)
-    except OverflowError:
-        return np.inf
-    except ValueError:  # a signalling NaN
-        return None
-    return found if found == found else None
+        found = float(str(number))  # so that a 32-bit 0.1 is 0.1
+    except ValueError:  # a signalling NaN, or an integer of thousands of digits
+        found = np.inf if isinstance(number, int) else np.nan
+    return None if np.isnan(found) else found
 
 
 def as_text(value: Cell) -> str:
@@ -351,12 +348,9 @@ def _duration(text: str) -> Numeral:
     match = SPANS[0].fullmatch(text) or SPANS[1].fullmatch(text)
     if match is None:
         return NOTHING
-    part = {name: found or "0" for name, found in match.groupdict().items()}
-    hours = 24 * int(part["days"]) + int(part["hours"])
-    seconds = 3600 * hours + 60 * int(part["minutes"]) + int(part["seconds"])
-    value = (10**6 * seconds + int(part["fraction"].ljust(6, "0")[:6])) / 1e6
-    value = -value if part.get("minus") == "-" else value
-    may_be_time = match["days"] is None and match.re is SPANS[0] and hours < 24
+    value = sum(scale * float(match[name] or 0) for name, scale in SECONDS.items())
+    value = round(-value if text.startswith("-P") else value, 6)
+    may_be_time = ":" in text and match["days"] is None and value < SECONDS["days"]
     return Numeral(CLOCK_TIME if may_be_time else DURATION, value, value)
 
 
@@ -419,19 +413,22 @@ def number_format(
     if not comma and plain_numbers(values) is not None:
         return NumberFormat("point"), 1.0
     found = [numeral(value) for value in values]
-    points = weights @ [own.point == own.point for own in found]
-    commas = weights @ [own.comma == own.comma for own in found]
+    points, commas = weights @ ~np.isnan([own[1:] for own in found])
     is_comma = commas > points or (comma and commas == points)
-    rows = Counter[str]()
-    for own, weight in zip(found, weights.tolist(), strict=True):
-        rows[own.unit] += weight * (own.point == own.point or own.comma == own.comma)
-    units = [unit for unit in rows if unit not in ("", TYPED, CLOCK_TIME)]
-    unit = max(units, key=lambda unit: rows[unit], default="")
-    if unit in TAKEN and rows[unit] <= rows[""]:
-        unit = ""
-    how = NumberFormat("comma" if is_comma else "point", unit)
+    how = NumberFormat("comma" if is_comma else "point", _unit(found, weights))
     readable = ~np.isnan([how.number(own) for own in found])
     return how, float(weights @ readable / max(weights.sum(), 1))
+
+
+def _unit(found: Sequence[Numeral], weights: np.ndarray) -> str:
+    """The unit of most rows; "" too where fewer have "%" or are durations than have none."""
+    rows = Counter[str]()
+    for own, weight in zip(found, weights.tolist(), strict=True):
+        if not np.isnan(own[1:]).all():
+            rows[own.unit] += weight
+    units = [unit for unit in rows if unit not in ("", TYPED, CLOCK_TIME)]
+    unit = max(units, key=rows.__getitem__, default="")
+    return "" if unit in TAKEN and rows[unit] <= rows[""] else unit
 
 
 def are_codes(values: Iterable[Cell]) -> bool:
@@ -494,16 +491,13 @@ def read_dates(values: np.ndarray, formats: Sequence[str]) -> np.ndarray:
     for k, value in enumerate(values):
         if isinstance(value, np.datetime64):
             moments[k] = value
-        for order in formats:
-            if isinstance(value, str) and np.isnat(moments[k]):
-                moments[k] = _moment(value, order)
+        elif isinstance(value, str):
+            found = (_moment(match) for order in formats if (match := DATES[order].fullmatch(value)))
+            moments[k] = next((moment for moment in found if not np.isnat(moment)), NOT_A_TIME)
     return moments
 
 
-def _moment(text: str, order: str) -> np.datetime64:
-    match = DATES[order].fullmatch(text)
-    if match is None:
-        return NOT_A_TIME
+def _moment(match: re.Match[str]) -> np.datetime64:
     part = match.groupdict()
     hour = int(part["hour"] or 0)
     if part["half"]:

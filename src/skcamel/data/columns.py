@@ -7,6 +7,7 @@ one by the rule that the column learned, whatever table they come from.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -254,8 +255,8 @@ class LeftOut(LearnedColumn):
     @classmethod
     def learn(cls, evidence: Evidence) -> LeftOut:
         """Why it is left out."""
-        why, reason = _reason_to_leave_out(evidence) or ("constant", "one date in every row")
-        return cls(evidence.name, why, reason)
+        why = _why_left_out(evidence)
+        return cls(evidence.name, why, REASONS[why].format(name=evidence.name))
 
     def feature_names(self) -> list[str]:
         """None."""
@@ -265,39 +266,47 @@ class LeftOut(LearnedColumn):
         return [f"left out: {self.reason}"]
 
 
-def _reason_to_leave_out(evidence: Evidence) -> tuple[str, str] | None:
-    """The kind and the reason; None for a column that may be a feature."""
-    if evidence.forced == "id":
-        return "id", "names the rows, as asked for"
+REASONS = {
+    "dropped": "as asked for",
+    "empty": "every cell is empty",
+    "constant": "one value in every row",
+    "id": (
+        "counts or names the rows; --column {name}=number keeps it as numbers, =text or"
+        " =category as words"
+    ),
+}
+
+
+def _why_left_out(evidence: Evidence) -> str:
+    """The kind of a column that is no feature; "" for one that may be."""
     if evidence.forced is not None:
-        return ("dropped", "as asked for") if evidence.forced == "drop" else None
-    values, is_full = evidence.cells.values, not evidence.cells.missing.any()
-    if not len(values):
-        return "empty", "every cell is empty"
-    if len(np.unique(values) if values.dtype != object else values) == 1:
-        return ("constant", "one value in every row") if is_full else None
-    n, name = int(evidence.cells.counts.sum()), evidence.name
-    if n < FEW_ROWS or evidence.cells.declared:
-        return None
+        return {"drop": "dropped", "id": "id"}.get(evidence.forced, "")
+    cells = evidence.cells
+    if not len(cells.values):
+        return "empty"
+    if len(set(cells.values.tolist())) == 1:
+        return "" if cells.missing.any() else "constant"
+    few = cells.counts.sum() < FEW_ROWS
+    return "id" if not few and not cells.declared and _names_the_rows(evidence) else ""
+
+
+def _names_the_rows(evidence: Evidence) -> bool:
+    """Whether numbers count the rows from 0 or 1, or are whole, nearly all different, and named like an identifier; whether words are nearly all different."""
+    n = int(evidence.cells.counts.sum())
     if evidence.is_number:
-        return _reason_of_numbers(evidence.numbers, n, name) if is_full else None
-    if evidence.is_date or evidence.separator is not None:
-        return None
+        numbers = evidence.numbers
+        if evidence.cells.missing.any():
+            return False
+        if numbers[0] in (0, 1) and np.array_equal(numbers, np.arange(n) + numbers[0]):
+            return True
+        named = ID_NAME.search(evidence.name) is not None and _differ(len(numbers), n)
+        return named and bool((numbers == np.round(numbers)).all())
     texts = evidence.texts.values
+    if evidence.is_date or evidence.separator is not None or not _differ(len(texts), n):
+        return False
     patterns = {re.sub(r"\d+", "", text) for text in texts}  # Patient 1, Patient 2, …
     one_word = _n_words(evidence.texts) < 1.1 and not _has_no_blanks(texts)
-    if _differ(len(texts), n) and (one_word or len(patterns) <= 0.05 * len(texts)):
-        return "id", f"nearly all different; --column {name}=text or {name}=category keeps it"
-    return None
-
-
-def _reason_of_numbers(numbers: np.ndarray, n: int, name: str) -> tuple[str, str] | None:
-    """Whether numbers count the rows from 0 or 1, or are whole, nearly all different, and named like an identifier."""
-    counting = np.arange(n) + (numbers[0] if numbers[0] in (0, 1) else np.nan)
-    named = ID_NAME.search(name) and _differ(len(numbers), n)
-    if np.array_equal(numbers, counting) or (named and (numbers == np.round(numbers)).all()):
-        return "id", f"counts or names the rows; --column {name}=number keeps it"
-    return None
+    return one_word or len(patterns) <= 0.05 * len(texts)
 
 
 def _n_words(texts: Cells) -> float:
@@ -389,10 +398,10 @@ class Category(LearnedColumn):
         return cls(evidence.name, numeric=numeric)._with_values(texts)
 
     def _with_values(self, cells: Cells) -> Self:
-        counts: dict[str, int] = {}
+        counts = Counter[str]()
         for value, count in zip(cells.values, cells.counts.tolist(), strict=True):
             for item in self._items(value):
-                counts[item] = counts.get(item, 0) + count
+                counts[item] += count
         values, rare = _frequent(counts, len(cells))
         return replace(self, values=values, rare=rare)
 
@@ -432,9 +441,7 @@ def _frequent(counts: Mapping[str, int], n: int) -> tuple[tuple[str, ...], tuple
     least = max(3, n / 200) if n >= 30 else 1
     n_frequent = min(sum(counts[value] >= least for value in by_count), MOST_VALUES)
     if n_frequent == 0 or len(by_count) - n_frequent == 1:
-        n_frequent = min(
-            len(by_count), MOST_VALUES
-        )  # else all would be alike, or one value a group
+        n_frequent = MOST_VALUES  # else all would be alike, or one value a group
     return tuple(sorted(by_count[:n_frequent])), tuple(sorted(by_count[n_frequent:]))
 
 
@@ -478,7 +485,7 @@ class Date(LearnedColumn):
     def learn(cls, evidence: Evidence) -> Date:
         """The median, the ranks, and the cycles in which the moments differ."""
         formats, seconds = evidence.date[0], evidence.moments
-        if not len(seconds) or seconds[0] == seconds[-1]:
+        if len(np.unique(seconds)) < 2:
             raise ValueError(
                 f"date names {evidence.name!r:.80}, whose cells hold no two different dates; take"
                 " it as text or category, or drop it."
@@ -490,8 +497,8 @@ class Date(LearnedColumn):
 
     def encode(self, cells: Cells) -> Encoded:
         """Rank and cycles; half of sine and cosine, so that opposite phases are 1 apart."""
-        formats = tuple(dict.fromkeys((*self.formats, *WITH_DAY)))
-        moments = cells.spread(read_dates(cells.values, formats), NOT_A_TIME)
+        moments = read_dates(cells.values, (*self.formats, *WITH_DAY))
+        moments = cells.spread(moments, NOT_A_TIME)
         unknown = np.isnat(moments)
         seconds = np.where(unknown, np.datetime64(self.median, "s"), moments).astype(np.int64)
         blocks: list[np.ndarray] = []
@@ -675,7 +682,7 @@ def kind_of(evidence: Evidence) -> type[LearnedColumn]:
 def _recognised(evidence: Evidence) -> type[LearnedColumn]:
     """The kind of a column that the user does not name."""
     declared = evidence.cells.declared
-    if _reason_to_leave_out(evidence) is not None:
+    if _why_left_out(evidence):
         return LeftOut
     if evidence.is_number:
         return Flag if evidence.numbers.tolist() == [0, 1] else Number

@@ -44,11 +44,11 @@ FEW_UNSEEN = 2  # unseen values that are worth a warning, if they are most
 
 
 NOTES = {
-    "unseen": "{rows} with a value of {name} that the {fit} did not see",
-    "strange": "most values of {name} were not seen by the {fit}",
-    "missing": "{values} in {name}, which had none",
-    "unreadable": "{cells} of {name} not readable, taken as missing",
-    "absent": "no column {name}, taken as missing values",
+    "unseen": ("row", "{n} with a value of {name} that the {fit} did not see"),
+    "strange": ("row", "most values of {name} were not seen by the {fit}"),
+    "missing": ("missing value", "{n} in {name}, which had none"),
+    "unreadable": ("cell", "{n} of {name} not readable, taken as missing"),
+    "absent": ("row", "no column {name}, taken as missing values"),
 }
 
 
@@ -78,9 +78,8 @@ class Differences(NamedTuple):
         notes = []
         for (what, name), n in self.counts.items():
             if what in kinds:
-                rows, values = counted(n, "row"), counted(n, "missing value")
-                words = {"rows": rows, "values": values, "cells": counted(n, "cell")}
-                notes.append(NOTES[what].format(name=f"{name!r:.60}", fit=fit, **words))
+                unit, sentence = NOTES[what]
+                notes.append(sentence.format(n=counted(n, unit), name=f"{name!r:.60}", fit=fit))
         return notes
 
 
@@ -255,20 +254,23 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
     def _forced(self, columns: Mapping[str, Cells]) -> dict[str, str]:
         """Columns that parameters name ► the parameter."""
-        named = {kind: getattr(self, kind) for kind in FORCED}
-        if isinstance(self.text_encoder, dict):
-            named["text"] = list(dict.fromkeys([*self.text, *self.text_encoder]))
-        wanted = [(name, kind) for kind, names in named.items() for name in names]
-        for name, kind in wanted:
-            if name not in columns:
-                raise ValueError(
-                    f"{kind} names {name!r:.80}, which is no column; the columns are"
-                    f" {shortened(columns, 12)}."
-                )
-        if twice := first_repeated(name for name, _ in wanted):
-            both = [kind for name, kind in wanted if name == twice]
-            raise ValueError(f"{twice!r:.80} is named by {' and by '.join(both)}; name it once.")
-        return dict(wanted)
+        forced: dict[str, str] = {}
+        for kind in FORCED:
+            names = [*getattr(self, kind)]
+            if kind == "text" and isinstance(self.text_encoder, dict):
+                names += self.text_encoder.keys() - set(names)
+            for name in names:
+                if name not in columns:
+                    raise ValueError(
+                        f"{kind} names {name!r:.80}, which is no column; the columns are"
+                        f" {shortened(columns, 12)}."
+                    )
+                if name in forced:
+                    raise ValueError(
+                        f"{name!r:.80} is named by {forced[name]} and by {kind}; name it once."
+                    )
+                forced[name] = kind
+        return forced
 
     @property
     def kinds_(self) -> dict[str, str]:
@@ -442,10 +444,9 @@ def cells_of(X: Any) -> dict[str, Cells]:
     elif names is None:
         table = check_array(X, dtype=None, ensure_all_finite=False)
         names, columns = list(default_names("x", table.shape[1])), list(table.T)
-    elif type(X).__module__.startswith("pyarrow"):
-        columns = X.columns
     else:
-        columns = [X[name] for name in X.columns]
+        of_arrow = type(X).__module__.startswith("pyarrow")
+        columns = X.columns if of_arrow else [X[name] for name in X.columns]
     if (twice := first_repeated(names)) is not None:
         raise ValueError(f"two columns are called {twice!r:.80}; rename one.")
     if not names or not len(columns[0]):

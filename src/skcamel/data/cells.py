@@ -105,6 +105,7 @@ MONTHS = {
     for number, name in enumerate(names.split(), 1)
 }
 NOT_A_TIME = np.datetime64("NaT", "s")
+SECOND = np.timedelta64(1, "s")
 
 SEPARATORS = ("|", ";", ",")
 QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
@@ -213,11 +214,9 @@ def _of_numbers(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if array.dtype.kind == "M":
         values = array.astype("datetime64[s]")
     elif array.dtype.kind == "m":
-        spans = array.astype("timedelta64[us]")
-        values = np.where(np.isnat(spans), np.nan, spans.astype(np.int64) / 1e6)
+        values = array.astype("timedelta64[us]") / SECOND
     elif array.dtype in (np.float16, np.float32):  # 0.1 is 0.1, as it is printed
-        different, codes = np.unique(array, return_inverse=True)
-        values = different.astype(str).astype(np.float64)[codes]
+        values = array.astype(str).astype(np.float64)
     else:
         values = array.astype(np.float64)
     present = values == values
@@ -247,7 +246,7 @@ def _cell(cell: Any) -> Cell | None:
     if isinstance(cell, (date, np.datetime64)):
         return None if cell != cell else np.datetime64(str(cell), "s")
     if isinstance(cell, timedelta | np.timedelta64):
-        return None if cell != cell else np.timedelta64(cell, "us").astype(np.int64) / 1e6
+        cell = float(np.timedelta64(cell, "us") / SECOND)
     return _float(cell) if isinstance(cell, int | float | np.number | Decimal) else str(cell)
 
 
@@ -492,7 +491,9 @@ def read_dates(values: np.ndarray, formats: Sequence[str]) -> np.ndarray:
         if isinstance(value, np.datetime64):
             moments[k] = value
         elif isinstance(value, str):
-            found = (_moment(match) for order in formats if (match := DATES[order].fullmatch(value)))
+            found = (
+                _moment(match) for order in formats if (match := DATES[order].fullmatch(value))
+            )
             moments[k] = next((moment for moment in found if not np.isnat(moment)), NOT_A_TIME)
     return moments
 

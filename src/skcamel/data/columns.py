@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
@@ -232,17 +232,19 @@ class LearnedColumn:
 
     def describe(self) -> str:
         """A few words on what becomes of the column."""
-        words = [*self._details()]
+        words = [self.details] if self.details else []
         if self.unreadable:
             words.append(f"{counted(self.unreadable, 'cell')} not readable as a {self.kind}")
         if self.missing:
             words.append(counted(self.missing, "missing value"))
         if self.indicator:
             words.append("a column of their own for missing values")
-        return ", ".join(word for word in words if word)
+        return ", ".join(words)
 
-    def _details(self) -> Iterable[str]:
-        return ()
+    @property
+    def details(self) -> str:
+        """What was learned, in a few words."""
+        return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,8 +264,10 @@ class LeftOut(LearnedColumn):
         """None."""
         return []
 
-    def _details(self) -> Iterable[str]:
-        return [f"left out: {self.reason}"]
+    @property
+    def details(self) -> str:
+        """Why."""
+        return f"left out: {self.reason}"
 
 
 REASONS = {
@@ -351,8 +355,10 @@ class Number(LearnedColumn):
         scaled = filled if self.ranks is None else self.ranks(filled)
         return Encoded(scaled[:, None], ~readable)
 
-    def _details(self) -> Iterable[str]:
-        return [f"in {self.unit}" * bool(self.unit), "decimal comma" * (self.decimal == "comma")]
+    @property
+    def details(self) -> str:
+        """The unit."""
+        return f"in {self.unit}" if self.unit else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,8 +381,10 @@ class Flag(LearnedColumn):
         flags = texts.spread(np.array(meanings, dtype=np.float64), np.nan)
         return Encoded(np.nan_to_num(flags, nan=0.5)[:, None], np.isnan(flags))
 
-    def _details(self) -> Iterable[str]:
-        return [f"{self.yes} is 1, {self.no} is 0"]
+    @property
+    def details(self) -> str:
+        """The words."""
+        return f"{self.yes} is 1, {self.no} is 0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -430,9 +438,10 @@ class Category(LearnedColumn):
         values = [*self.values, "(rare)"] if self.rare else self.values
         return [f"{self.name}{self.sign}{value}" for value in values]
 
-    def _details(self) -> Iterable[str]:
-        rare = f"{counted(len(self.rare), 'rare one')} together"
-        return [counted(len(self.values), "value"), rare * bool(self.rare)]
+    @property
+    def details(self) -> str:
+        """How many values."""
+        return counted(len(self.values) + len(self.rare), "value")
 
 
 def _frequent(counts: Mapping[str, int], n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -516,9 +525,10 @@ class Date(LearnedColumn):
             names += [f"{self.name} ({cycle} sin)", f"{self.name} ({cycle} cos)"]
         return names
 
-    def _details(self) -> Iterable[str]:
-        trend = ["trend"] if self.ranks is not None else []
-        return [f"{' or '.join(self.formats)}: {', '.join([*trend, *self.cycles])}"]
+    @property
+    def details(self) -> str:
+        """How dates are written."""
+        return " or ".join(self.formats)
 
 
 def _phase(cycle: str, seconds: np.ndarray) -> np.ndarray:
@@ -574,9 +584,10 @@ class Text(LearnedColumn):
         """``name: word`` for each."""
         return [f"{self.name}: {word}" for word in self.words]
 
-    def _details(self) -> Iterable[str]:
-        unit = "word" if self.analyzer == "word" else "group of characters"
-        return [f"TF-IDF of {counted(len(self.words), unit)}"]
+    @property
+    def details(self) -> str:
+        """How many words."""
+        return f"TF-IDF of {counted(len(self.words), 'word')}"
 
 
 def _of_texts(rows: Any, texts: Cells) -> Encoded:
@@ -632,8 +643,10 @@ class EncodedText(LearnedColumn):
         """The name with numbers from 1."""
         return [f"{self.name} ({k})" for k in range(1, self.probes.shape[1] + 1)]
 
-    def _details(self) -> Iterable[str]:
-        return [f"{counted(self.probes.shape[1], 'number')} of {self.encoder_name}"]
+    @property
+    def details(self) -> str:
+        """The encoder."""
+        return f"{counted(self.probes.shape[1], 'number')} of {self.encoder_name}"
 
 
 def vectorizer(analyzer: str, **options: Any) -> TfidfVectorizer:

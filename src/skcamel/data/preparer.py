@@ -368,33 +368,23 @@ class TablePreparer(TransformerMixin, BaseEstimator):
                 f"the table lacks {named} of the fit; add what is missing, or let it count as"
                 " missing values (allow_missing=True, --allow-missing)."
             )
-        blocks, counts = self._encoded(used, cells)
-        extra = tuple(name for name in cells if name not in self.kinds_)
-        return self._stacked(blocks), Differences(counts, extra)
-
-    def _encoded(
-        self, used: Sequence[LearnedColumn], cells: Mapping[str, Cells]
-    ) -> tuple[list[Any], Counter[tuple[str, str]]]:
-        """Entries of the columns, and what is odd about their cells."""
-        n = len(next(iter(cells.values())))
-        nothing = Cells(np.empty(0, dtype=object), np.full(n, -1))
+        nothing = Cells(np.empty(0, dtype=object), np.full(len(next(iter(cells.values()))), -1))
         blocks: list[Any] = []
         counts = Counter[tuple[str, str]]()
         for column in used:
-            name, own = column.name, cells.get(column.name, nothing)
+            own = cells.get(column.name, nothing)
             entries, odd = column.encode(own)
             odd &= ~own.missing
-            counts["unreadable" if column.fills else "unseen", name] = int(odd.sum())
-            if not column.missing or name not in cells:
-                what = "missing" if name in cells else "absent"
-                counts[what, name] = int(own.missing.sum())
-            if not column.fills and odd.sum() >= max(FEW_UNSEEN, (~own.missing).sum() / 2):
-                counts["strange", name] = int(odd.sum())
             blocks.append(entries)
             if column.indicator:
                 filled = own.missing | (odd & column.fills)
                 blocks.append(filled.astype(np.float64)[:, None])
-        return blocks, +counts
+            found = _oddities(column, odd, own.missing)
+            if own is nothing:
+                found = {"absent": len(own)}
+            counts.update({(what, column.name): n for what, n in found.items()})
+        extra = tuple(name for name in cells if name not in self.kinds_)
+        return self._stacked(blocks), Differences(+counts, extra)
 
     def _stacked(self, blocks: Sequence[Any]) -> Any:
         is_sparse = self.sparse_output
@@ -428,6 +418,16 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
 def _encoder_for(text_encoder: Any, name: str) -> Any:
     return text_encoder.get(name) if isinstance(text_encoder, dict) else text_encoder
+
+
+def _oddities(column: LearnedColumn, odd: np.ndarray, missing: np.ndarray) -> dict[str, int]:
+    """How many cells are not as those of the training rows, by what is odd about them."""
+    n_odd, n_missing = int(odd.sum()), int(missing.sum())
+    found = {} if column.missing else {"missing": n_missing}
+    if column.fills:
+        return found | {"unreadable": n_odd}
+    is_strange = n_odd >= max(FEW_UNSEEN, (len(missing) - n_missing) / 2)
+    return found | {"unseen": n_odd, "strange": n_odd * is_strange}
 
 
 def _has_decimal_commas(evidence: Evidence) -> bool:

@@ -137,7 +137,7 @@ def test_spaces_after_commas_are_no_part_of_numbers(mulan, sparse_rows, rows):
 
 
 def test_long_comments_between_rows(mulan, monkeypatch):
-    monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", 30)
+    monkeypatch.setattr("skcamel.data.sources.BLOCK_BYTES", 30)
     data = mulan(
         header("x numeric", "l {0,1}") + "1,0\n" + "% nothing here\n" * 6 + "\n" * 30 + "2,1\n"
     )
@@ -402,7 +402,7 @@ def test_the_size_of_blocks_does_not_matter(tmp_path, block_bytes, monkeypatch, 
         Dataset(X.toarray(), X[:, [0]].toarray() > 0),
     ):
         write_meka(data, tmp_path / "a.arff")
-        monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", block_bytes)
+        monkeypatch.setattr("skcamel.data.sources.BLOCK_BYTES", block_bytes)
         assert same_bits(read_meka(tmp_path / "a.arff"), data)
 
 
@@ -455,9 +455,9 @@ def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, storage, rng):
 
 
 def test_sizes_that_only_a_header_claims_are_refused(mulan, monkeypatch):
-    monkeypatch.setattr("skcamel.data.text.CLAIMED_ALWAYS", 100_000)
-    monkeypatch.setattr("skcamel.data.text.CLAIMED_RATIO", 0)
-    monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", 100)
+    monkeypatch.setattr("skcamel.data.sources.CLAIMED_ALWAYS", 100_000)
+    monkeypatch.setattr("skcamel.data.sources.CLAIMED_RATIO", 0)
+    monkeypatch.setattr("skcamel.data.sources.BLOCK_BYTES", 100)
     rows = "{}\n" * 6000
     with pytest.raises(DataError, match=r"\d+ rows x 2 labels need"):
         mulan(header("x numeric", "l {0,1}", "m {0,1}") + rows, labels=("l", "m"))
@@ -488,8 +488,8 @@ def test_omitted_cells_of_sparse_rows_are_filled_in(mulan):
 
 
 def test_an_endless_line_is_refused(mulan, monkeypatch):
-    monkeypatch.setattr("skcamel.data.text.LONGEST_LINE", 200)
-    monkeypatch.setattr("skcamel.data.text.BLOCK_BYTES", 50)
+    monkeypatch.setattr("skcamel.data.sources.LONGEST_LINE", 200)
+    monkeypatch.setattr("skcamel.data.sources.BLOCK_BYTES", 50)
     with pytest.raises(DataError, match="line 5: the line is longer"):
         mulan(header("x numeric", "l {0,1}") + "1" * 500)
     with pytest.raises(DataError, match="line 1: the line is longer"):

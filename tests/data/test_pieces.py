@@ -7,7 +7,7 @@ from scipy import sparse
 from skcamel.data import DataError, Dataset
 from skcamel.data.attributes import number
 from skcamel.data.dataset import as_labels, row_kinds
-from skcamel.data.text import (
+from skcamel.data.sources import (
     check_memory,
     check_plausible_width,
     decoded,

@@ -14,7 +14,7 @@ from scipy.io import savemat
 
 from skcamel import memory
 from skcamel.data import DataError, Dataset, read_dataset, write_dataset
-from skcamel.data.text import open_lines
+from skcamel.data.sources import open_lines
 
 SPENT = 2**29  # bytes of resident memory that reading any of these files may take
 MEKA = "@relation 'a: -C {q}'\n"
@@ -342,7 +342,7 @@ def test_damaged_label_files_are_data_errors_too(kind, tmp_path):
 
 
 def test_a_file_in_proportion_unpacks_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("skcamel.data.text.UNPACKED_ALWAYS", 1000)
+    monkeypatch.setattr("skcamel.data.sources.UNPACKED_ALWAYS", 1000)
     noise = np.random.default_rng(0).integers(0, 256, size=5000, dtype=np.uint8).tobytes()
     (tmp_path / "a").write_bytes(gzip.compress(noise))
     with open_lines(tmp_path / "a") as file:

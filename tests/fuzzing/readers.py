@@ -32,9 +32,9 @@ from skcamel.data.matching import Rows, read_rows
 
 MEMORY = 120e6  # bytes beyond what stands before; the files have some kilobytes
 LIMITS = {  # small ones, so that many files can be tried
-    "skcamel.data.text.CLAIMED_ALWAYS": 2**24,
-    "skcamel.data.text.ALWAYS_PLAUSIBLE": 2**12,
-    "skcamel.data.text.UNPACKED_ALWAYS": 2**22,
+    "skcamel.data.sources.CLAIMED_ALWAYS": 2**24,
+    "skcamel.data.sources.ALWAYS_PLAUSIBLE": 2**12,
+    "skcamel.data.sources.UNPACKED_ALWAYS": 2**22,
 }
 SNIPPETS = [
     *(bytes([letter]) for letter in b"{},'\"\\?%#: \t\n\r\x00\xff-+."),

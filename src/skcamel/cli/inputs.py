@@ -238,7 +238,7 @@ def _matrix(data: str) -> Dataset:
 
 
 def _stem(path: str) -> str:
-    from skcamel.data.text import stem
+    from skcamel.data.sources import stem
 
     return "" if path == "-" else stem(path)
 

@@ -18,7 +18,7 @@ from skcamel.data import DataError, Path_
 from skcamel.data.arff_rows import QUOTED, Layout, Rows, cells, unquoted
 from skcamel.data.attributes import Attribute, check_nominal, feature_codes, finished
 from skcamel.data.dataset import Dataset, parts_of
-from skcamel.data.text import (
+from skcamel.data.sources import (
     BLOCK_BYTES,
     NAME_BYTES,
     Block,

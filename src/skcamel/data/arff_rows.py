@@ -16,13 +16,13 @@ from scipy import sparse
 
 from skcamel.data import DataError, Path_
 from skcamel.data.attributes import Attribute, Codes
-from skcamel.data.sources import pyarrow_module
-from skcamel.data.text import (
+from skcamel.data.sources import (
     Block,
     check_claimed_size,
     check_memory,
     check_room_for_labels,
     decoded,
+    pyarrow_module,
     shortened,
 )
 

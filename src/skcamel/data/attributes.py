@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.data import DataError, Path_
-from skcamel.data.text import check_claimed_size
+from skcamel.data.sources import check_claimed_size
 
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 WORDS = ({"NO": 0.0, "YES": 1.0}, {"FALSE": 0.0, "TRUE": 1.0})

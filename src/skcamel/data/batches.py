@@ -12,9 +12,8 @@ import numpy as np
 
 from skcamel.data import DataError, Path_
 from skcamel.data.labels import LabelColumns, Labels, label_columns, labels_in
-from skcamel.data.sources import PARQUET, suffix_of
-from skcamel.data.tables import declared_bytes, open_parquet, plain_columns, pyarrow_module
-from skcamel.data.text import check_proportion, shortened
+from skcamel.data.sources import PARQUET, check_proportion, pyarrow_module, shortened, suffix_of
+from skcamel.data.tables import damaged_parquet, declared_bytes, open_parquet, plain_columns
 
 if TYPE_CHECKING:
     import pyarrow
@@ -75,10 +74,7 @@ class ParquetFiles:
                         yield Rows(table.cast(kinds, safe=False), first)
                         first += batch.num_rows
             except (arrow.ArrowException, OSError, KeyError) as error:
-                raise DataError(
-                    f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again.",
-                    path=path,
-                ) from error
+                raise damaged_parquet(error, path) from error
 
     def sample(self, count: int = SAMPLE_ROWS, seed: int = 0) -> tuple[pyarrow.Table, np.ndarray]:
         """At most `count` rows, drawn at random, and their numbers."""
@@ -153,8 +149,7 @@ def opened(paths: Sequence[Path_]) -> ParquetFiles:
                 path=path,
             ) from error
     if not n_rows:
-        lacking = "holds no row." if len(names) == 1 else "neither it nor the others hold a row."
-        raise DataError(lacking, path=names[0])
+        raise DataError("holds no row.", path=", ".join(names))
     return ParquetFiles(tuple(names), schema, n_rows)
 
 
@@ -162,7 +157,7 @@ def _check_columns(own: Any, wanted: Any, path: str, other: str) -> None:
     """Refuse a file that lacks a column of another."""
     absent = [name for name in wanted.names if name not in own.names]
     if absent:
-        which = f"the column{'s' * (len(absent) > 1)} {shortened(absent, 8)} of {Path(other).name}"
+        which = f"the column {shortened(absent[:1])} of {Path(other).name}"
         raise DataError(
             f"lacks {which}; files of one table have the same columns, in any order.", path=path
         )

@@ -38,7 +38,7 @@ from skcamel.data.cells import (
     yes_no,
 )
 from skcamel.data.encoders import PROBES, TOLERANCE, encoded, fitted_encoder, import_name
-from skcamel.data.text import counted
+from skcamel.data.sources import counted
 
 MOST_KNOTS = 1000  # of the ranks of a number
 MOST_VALUES = 100  # of a category that have a column of their own

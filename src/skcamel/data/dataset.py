@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array, canonical, column_names, default_names, dense, to_numpy, with_gaps
-from skcamel.data.text import counted, first_repeated
+from skcamel.data.sources import counted, first_repeated
 
 DIGEST_FORMAT = b"skcamel digest 1\n"
 
@@ -178,8 +178,8 @@ class Dataset:
             and np.array_equal(self.Y, other.Y, equal_nan=True)
             and self.feature_names == other.feature_names
             and self.label_names == other.label_names
-            and _same_part(self.train, other.train)
-            and _same_part(self.test, other.test)
+            and np.array_equal(self.train, other.train)
+            and np.array_equal(self.test, other.test)
         )
 
 
@@ -319,10 +319,6 @@ def _names(names: Iterable[str], table: Any, prefix: str, count: int) -> tuple[s
         noun = "label" if prefix == "label" else "feature"
         raise ValueError(f"{len(found)} {noun} names for {count} columns; give one for each.")
     return found
-
-
-def _same_part(mine: np.ndarray | None, theirs: np.ndarray | None) -> bool:
-    return mine is theirs if mine is None or theirs is None else np.array_equal(mine, theirs)
 
 
 def digest(X: Any, Y: Any) -> str:

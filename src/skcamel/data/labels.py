@@ -14,7 +14,7 @@ import numpy as np
 from skcamel.arrays import column_names
 from skcamel.data import DataError, Path_
 from skcamel.data.cells import YES_NO, is_missing, items_of, list_separator
-from skcamel.data.text import (
+from skcamel.data.sources import (
     check_different_labels,
     check_memory,
     first_repeated,

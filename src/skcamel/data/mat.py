@@ -22,7 +22,7 @@ from scipy import sparse
 from skcamel.arrays import Array
 from skcamel.data import DataError, Path_
 from skcamel.data.dataset import Dataset, ones_in, parts_of
-from skcamel.data.text import (
+from skcamel.data.sources import (
     check_claimed_size,
     check_plausible_width,
     check_room_for_labels,

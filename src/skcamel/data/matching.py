@@ -17,9 +17,8 @@ from skcamel.data.dataset import Dataset, is_table
 from skcamel.data.labels import cells_of, labels_in
 from skcamel.data.pipeline import final, transformers
 from skcamel.data.preparer import TablePreparer
-from skcamel.data.sources import format_of
+from skcamel.data.sources import check_memory, counted, first_repeated, format_of, shortened
 from skcamel.data.tables import column_numbers, read_columns
-from skcamel.data.text import check_memory, counted, first_repeated, shortened
 from skcamel.text import count
 
 # What the estimator of a model fitted by the command knows of its file, saved with it. Of a table:

@@ -34,7 +34,7 @@ from skcamel.data.columns import (
     kind_of,
     learned,
 )
-from skcamel.data.text import counted, first_repeated, shortened
+from skcamel.data.sources import counted, first_repeated, shortened
 from skcamel.memory import require
 
 WORDS = (Category, Date, EncodedText, Tags, Text)  # kinds whose columns a scaling would spoil

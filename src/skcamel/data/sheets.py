@@ -58,7 +58,7 @@ def sheet_rows(content: bytes, path: Path_, sheet: str | int) -> list[list[Any]]
 
 def _unpacked_bytes(content: bytes, path: Path_) -> int:
     """Size of all parts of a workbook; one that is out of proportion to the file is refused."""
-    from skcamel.data.text import check_claimed_size
+    from skcamel.data.sources import check_claimed_size
 
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:

@@ -1,15 +1,28 @@
-"""A path ► the reader or the writer of its format, and the text of a file: unpacked, in UTF-8, within the memory that is left."""
+"""A path ► the reader or the writer of its format; the text of a file in blocks of lines or whole, unpacked, in UTF-8.
+
+What a file claims is compared with its own size and with the memory that this process may still use.
+"""
 
 from __future__ import annotations
 
 import codecs
+import gzip
+import io
+import os
 import re
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 
+import numpy as np
+
+from skcamel import memory
 from skcamel.data import DataError, Path_
-from skcamel.data.text import check_memory, label_files, open_lines, xml_beside
+from skcamel.files import whole_file
 
 if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
@@ -32,6 +45,20 @@ STDIN = "standard input"  # as messages name it
 READ_BYTES = 2**22  # unpacked or decoded at once
 PEAK_OF_TEXT = 4  # bytes of memory for each byte of a text and its columns
 MEKA_RELATION = re.compile(rb"@relation\b.*-C\s*-?\d", re.IGNORECASE)
+BLOCK_BYTES = 2**20  # text parsed at once
+UNPACKED_ALWAYS = 2**26  # bytes that a compressed file may unpack to, however small it is;
+UNPACKED_RATIO = 100  # or this many times its size on disk
+MOST_EMPTY = 6  # blocks in a row that hold nothing but comments
+LONGEST_LINE = 2**26  # bytes; a longer line is no data file, or one made to fill the memory
+# columns; more are believed where the file stores at least one value for 64 of them
+ALWAYS_PLAUSIBLE = 2**20
+# bytes that a file may claim for cells that it does not store, however small it is,
+CLAIMED_ALWAYS = 2**29
+CLAIMED_RATIO = 512  # or this many times its size on disk
+LABEL_BYTES = 12  # of one label at the peak: eight that stay, and four while they are checked
+NAME_BYTES = 150  # of a short text in a tuple and in a set, on top of its characters
+GZIP_MAGIC = b"\x1f\x8b"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 def pyarrow_module(name: str = "pyarrow") -> Any:
@@ -229,3 +256,241 @@ def _fits(content: bytes, encoding: str) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+class Block(NamedTuple):
+    """Whole data lines of a file, each ended by a line feed, without empty lines and comments."""
+
+    text: bytes
+    lines: bytes  # with them
+    first: int  # number of the first of these in the file
+    comment: bytes
+
+    def line(self, row: int) -> int:
+        """Line in the file of a row of `text`, from 0."""
+        kept = [
+            number
+            for number, line in enumerate(self.lines.split(b"\n"), self.first)
+            if line.strip() and not line.lstrip().startswith(self.comment)
+        ]
+        return kept[row]
+
+    def after(self, n_bytes: int) -> Block:
+        """What follows so many bytes of `text`, which end in a line feed."""
+        row = self.text[:n_bytes].count(b"\n")
+        number = self.line(row - 1) + 1
+        rest = self.lines.split(b"\n", number - self.first)[-1]
+        return Block(self.text[n_bytes:], rest, number, self.comment)
+
+
+class LineFile:
+    """A text file read once, from front to back, by blocks of lines; messages show `path`."""
+
+    def __init__(self, path: Path_, stream: BinaryIO, *, packed: bool = False) -> None:
+        self.path = path
+        self.stream = stream
+        self.packed = packed  # what the stream gives is longer than the file
+        self.line = 0  # number of lines read
+
+    def blocks(self, comment: bytes) -> Iterator[Block]:
+        """Remaining lines without empty ones and those that begin with `comment`, about a megabyte at a time."""
+        n_empty = 0
+        skipped = re.compile(rb"\n(?:[ \t\r]*(?:" + comment + rb"[^\n]*)?\n)+")
+        while lines := self.stream.read(BLOCK_BYTES):
+            if not lines.endswith(b"\n"):
+                lines += self.stream.readline(LONGEST_LINE)
+            first = self.line + 1
+            self.line += lines.count(b"\n")
+            if not lines.endswith(b"\n"):
+                lines += b"\n"
+                self.line += 1
+            if len(lines) > LONGEST_LINE:
+                raise self.error(
+                    f"the line is longer than {LONGEST_LINE >> 20} MiB; is this a text file?"
+                )
+            if first == 1:
+                lines = lines.removeprefix(BYTE_ORDER_MARK)
+            text = lines.replace(b"\r\n", b"\n") if b"\r" in lines else lines
+            if comment in text or b"\n\n" in text:
+                text = skipped.sub(b"\n", b"\n" + text)
+            text = text.removeprefix(b"\n")
+            n_empty = 0 if text else n_empty + 1
+            if n_empty > MOST_EMPTY:
+                raise self.error("comments and empty lines without end; is this a data file?")
+            if text:
+                yield Block(text, lines, first, comment)
+
+    def error(self, message: str, line: int | None = None) -> DataError:
+        """DataError about a line, by default the last one read."""
+        return DataError(message, path=self.path, line=line or max(self.line, 1))
+
+
+class _Unpacked(gzip.GzipFile):
+    """What a compressed file holds, as long as it is in proportion to its size."""
+
+    def __init__(self, path: Path_, raw: BinaryIO) -> None:
+        super().__init__(fileobj=raw, mode="rb")
+        self.path, self.done = path, 0
+        self.most = max(UNPACKED_ALWAYS, UNPACKED_RATIO * os.fstat(raw.fileno()).st_size)
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read, count, and stop where it is too much."""
+        content = super().read(size)
+        self.done += len(content)
+        if self.done > self.most:
+            raise DataError(
+                f"unpacks to more than {memory.gib(self.most)}, out of proportion to its size; if"
+                " that is meant, unpack it first.",
+                path=self.path,
+            )
+        return content
+
+
+@contextmanager
+def open_lines(path: Path_) -> Iterator[LineFile]:
+    """Open a plain or gzip-compressed file; its first two bytes tell which. Damage of the compression becomes a DataError."""
+    with Path(path).open("rb") as raw:
+        packed = raw.peek(2)[:2] == GZIP_MAGIC  # a pipe cannot be wound back
+        stream = io.BufferedReader(_Unpacked(path, raw), BLOCK_BYTES) if packed else raw
+        lines = LineFile(path, stream, packed=packed)
+        try:
+            yield lines
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise lines.error(
+                f"the compressed file is damaged or cut short ({error}); download or copy it again."
+            ) from error
+
+
+@contextmanager
+def text_file(path: Path_) -> Iterator[BinaryIO]:
+    """Open a file for writing, compressed where the name ends in ``.gz``; it appears whole or not at all."""
+    with whole_file(path) as file:
+        if Path(path).suffix.lower() == ".gz":
+            # without name and time: the same bytes on every day
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+                yield cast(BinaryIO, packed)
+        else:
+            yield file
+
+
+def write_lines(path: Path_, lines: Iterable[str]) -> None:
+    """Write text as UTF-8, as :func:`text_file` does."""
+    with text_file(path) as file:
+        file.writelines(line.encode() for line in lines)
+
+
+def decoded(text: bytes) -> str:
+    """UTF-8 where it is, else Latin-1, which older tools wrote."""
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return text.decode("latin-1")
+
+
+def stem(path: Path_) -> str:
+    """File name without ``.gz`` and without the suffix before it."""
+    return Path(re.sub(r"\.gz$", "", Path(path).name, flags=re.IGNORECASE)).stem
+
+
+def xml_beside(arff: Path_) -> Path:
+    """Where the label file of an ARFF file is expected: the same name, ending in ``.xml``."""
+    return Path(arff).with_name(f"{stem(arff)}.xml")
+
+
+def label_files(arff: Path_) -> list[Path]:
+    """Where it is looked for: there, and under the name without a trailing ``-train`` or ``-test``."""
+    beside = xml_beside(arff)
+    shared = re.sub(r"[-_](train|test)(?=\.xml$)", "", beside.name, flags=re.IGNORECASE)
+    if shared == beside.name:
+        return [beside]
+    return [beside, beside.with_name(shared)]
+
+
+def shortened(words: Iterable[object], most: int = 4) -> str:
+    """First few of `words`, quoted, for messages."""
+    shown = [repr(str(word)[:60])[:80] for word in words]  # repr writes some characters as ten
+    return ", ".join(shown[:most] + ["…"] * (len(shown) > most))
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 label``, ``2 labels``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that stood there before, or None."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def check_different_labels(names: Iterable[str], path: Path_) -> None:
+    """Refuse two labels of one name."""
+    twice = first_repeated(names)
+    if twice is not None:
+        raise DataError(f"two labels are called {twice[:60]!r}; rename one.", path=path)
+
+
+def numerals(values: np.ndarray, missing: str) -> list[str]:
+    """Shortest text that gives the same double for each of `values`, without a trailing ``.0``; `missing` for NaN."""
+    return [
+        repr(value).removesuffix(".0") if value == value else missing for value in values.tolist()
+    ]
+
+
+def stored_cells(X: Any, separator: str, first: int, missing: str) -> Iterator[list[str]]:
+    """The text ``column separator value`` of each cell that a CSR matrix stores, row by row; columns are counted from `first`."""
+    for start, stop in pairwise(X.indptr.tolist()):
+        columns, values = (
+            (X.indices[start:stop] + first).tolist(),
+            numerals(X.data[start:stop], missing),
+        )
+        yield [f"{column}{separator}{value}" for column, value in zip(columns, values)]
+
+
+def check_memory(needed: float, what: str, path: Path_) -> None:
+    """Refuse work on a file that needs more bytes than this process may still use; see :func:`skcamel.memory.require`."""
+    try:
+        memory.require(
+            needed, what, "Keep a part of its rows or columns, or give this process more memory."
+        )
+    except MemoryError as error:
+        raise DataError(str(error), path=path) from None
+
+
+def check_claimed_size(needed: float, what: str, path: Path_, *, size: int | None = None) -> None:
+    """Refuse what a file claims, before it is allocated: where it is out of proportion to the size of the file, or does not fit.
+
+    `needed` are the bytes at the peak; `what` is in plural. `size` is that of the file, where it
+    has no name to look it up.
+    """
+    check_proportion(needed, what, path, size)
+    check_memory(needed, f"Room for {what}", path)
+
+
+def check_proportion(needed: float, what: str, path: Path_, size: int | None = None) -> None:
+    """Refuse what a file claims where it is out of proportion to its size; `what` is in plural."""
+    if needed > max(
+        CLAIMED_ALWAYS, CLAIMED_RATIO * (os.path.getsize(path) if size is None else size)
+    ):
+        raise DataError(
+            f"{what} need {memory.gib(needed)}, out of proportion to a file of its size; keep a"
+            " part of them.",
+            path=path,
+        )
+
+
+def check_room_for_labels(n: int, q: int, path: Path_) -> None:
+    """Refuse label matrices that a file claims and that do not fit."""
+    check_claimed_size(LABEL_BYTES * n * q, f"{n} rows x {q} labels", path)
+
+
+def check_plausible_width(
+    width: int, stored: int, what: str, path: Path_, cure: str = "is the file damaged?"
+) -> None:
+    """Refuse numbers of columns that no real file of so few values has: each column needs a name."""
+    if width > max(ALWAYS_PLAUSIBLE, 64 * stored):
+        raise DataError(f"{width} {what}, but only {stored} stored in the file; {cure}", path=path)

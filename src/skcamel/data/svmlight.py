@@ -16,8 +16,7 @@ from sklearn.datasets import load_svmlight_file
 from skcamel.arrays import default_names
 from skcamel.data import DataError, Path_
 from skcamel.data.dataset import Dataset, parts_of
-from skcamel.data.sources import whole_content
-from skcamel.data.text import (
+from skcamel.data.sources import (
     BYTE_ORDER_MARK,
     NAME_BYTES,
     check_memory,
@@ -27,6 +26,7 @@ from skcamel.data.text import (
     first_repeated,
     stem,
     stored_cells,
+    whole_content,
     write_lines,
 )
 from skcamel.text import count

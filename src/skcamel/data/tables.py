@@ -33,17 +33,15 @@ from skcamel.data.sources import (
     SHEETS,
     STDIN,
     TABLES,
-    pyarrow_module,
-    suffix_of,
-    utf8,
-    whole_content,
-)
-from skcamel.data.text import (
     check_claimed_size,
     check_memory,
     first_repeated,
+    pyarrow_module,
     stem,
+    suffix_of,
     text_file,
+    utf8,
+    whole_content,
 )
 from skcamel.files import whole_file
 from skcamel.text import original_cell, plain_cell
@@ -307,10 +305,13 @@ def open_parquet(source: Any, path: Path_, size: int) -> Iterator[Any]:
         with parquet.ParquetFile(source, read_dictionary=texts, **most) as file:
             yield file
     except (arrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:
-        raise DataError(
-            f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again.",
-            path=path,
-        ) from error
+        raise damaged_parquet(error, path) from error
+
+
+def damaged_parquet(error: Exception, path: Path_) -> DataError:
+    """The refusal of a Parquet file that cannot be read."""
+    problem = f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again."
+    return DataError(problem, path=path)
 
 
 def declared_bytes(file: Any) -> dict[float, str]:
@@ -421,11 +422,13 @@ def _json_object(text: bytes, path: Path_, line: int) -> dict[str, Any]:
         problem = f"holds {str(row)[:40]!r}; write one object in each line"
         raise DataError(f'{problem}, such as {{"height": 1.5}}.', path=path, line=line)
     for key, value in row.items():
-        items = value if isinstance(value, list) else []
-        if isinstance(value, dict) or any(isinstance(item, (dict, list)) for item in items):
-            problem = f"{key[:60]!r} holds an object or a list of lists"
-            advice = "give each of its parts a key of its own."
-            raise DataError(f"{problem}; {advice}", path=path, line=line)
+        items = value if isinstance(value, list) else ()
+        if any(isinstance(item, (dict, list)) for item in items) or isinstance(value, dict):
+            problem = (
+                f"{key[:60]!r} holds an object or a list of lists; give each of its parts a key of"
+                " its own."
+            )
+            raise DataError(problem, path=path, line=line)
     return row
 
 

@@ -17,7 +17,7 @@ from skcamel.data.cells import missing_spellings
 from skcamel.data.columns import CYCLES, Category, Date, Flag, LearnedColumn, LeftOut, Number, Tags
 from skcamel.data.pipeline import final, transformers
 from skcamel.data.preparer import TablePreparer
-from skcamel.data.text import shortened
+from skcamel.data.sources import shortened
 from skcamel.export.graph import Graph
 from skcamel.export.scores import by_column, levels
 

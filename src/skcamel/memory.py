@@ -11,9 +11,7 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +21,6 @@ from skcamel.arrays import Array, free_on_gpu
 
 PROC = Path("/proc")
 GROUPS = Path("/sys/fs/cgroup")
-_SHARE: ContextVar[int | None] = ContextVar("share", default=None)
 
 
 def require(
@@ -59,35 +56,11 @@ def require(
         )
 
 
-@contextmanager
-def allowance(n_bytes: int | None) -> Iterator[None]:
-    """Within the body, no piece of work of this thread may need more than `n_bytes`: its share where several run at once.
-
-    What is free cannot be divided when a piece begins, since the others may hold their share by
-    then or not; so it is divided
-    once, before any of them begins. None: no share.
-
-    Examples
-    --------
-    >>> with allowance(2**20):
-    ...     available()
-    1048576
-    """
-    token = _SHARE.set(n_bytes)
-    try:
-        yield
-    finally:
-        _SHARE.reset(token)
-
-
 def available(device: Any = None) -> int | None:
     """Bytes that this process can still allocate on `device` (None: this machine), or None where the system does not say."""
     if device is not None and str(device).startswith("cuda"):
         return free_on_gpu(device)
-    share = _SHARE.get()
     left: list[int] = []
-    if share is not None:
-        left.append(share)
     of_machine = _found(PROC / "meminfo", r"MemAvailable:\s*(\d+)")
     if of_machine:
         left.append(1024 * int(of_machine))

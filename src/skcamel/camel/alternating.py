@@ -7,8 +7,10 @@ Where G is singular, parts of Z that no score depends on go on changing at the p
 
 from __future__ import annotations
 
+import numpy as np
+
 from skcamel.arrays import Array, as_floats, namespace
-from skcamel.camel.spectral import Solution
+from skcamel.camel.spectral import Solution, finite_size
 
 
 def solve(
@@ -29,36 +31,27 @@ def solve(
     ||ΔZ|| of every alternation in `convergence`; the last one tells whether `tol` was met.
     """
     xp = namespace(K)
-    if not bool(xp.isfinite(xp.sum(K))):
-        raise ValueError(
-            "The kernel matrix holds NaN or infinity: features are too large or too small for it;"
-            " scale them."
-        )
+    finite_size(K)
     if weights is None:
-        w = xp.ones_like(K[:, 0])
-    else:
-        w = weights
+        weights = xp.ones_like(K[:, 0])
+    w: Array = weights
     H_inverse = xp.linalg.inv(K / lambda2 + xp.diag(1 / w))  # (n, n)
     of_ones = xp.sum(H_inverse, axis=0)  # 1ᵀH⁻¹
-    # (q, q)
-    mixing = xp.linalg.inv(xp.eye(len(G), dtype=G.dtype, device=G.device) + lambda1 * G @ G.T)
+    identity = as_floats(np.eye(len(G)), G)
+    mixing = xp.linalg.inv(identity + lambda1 * G @ G.T)  # (q, q)
     pull = lambda1 * Y @ G.T  # (n, q)
 
     Z = Y
     changes: list[float] = []
-    while not changes or (changes[-1] > tol * float(xp.linalg.norm(Z)) and len(changes) < max_iter):
+    for _ in range(max_iter):
+        before = Z
         b = of_ones @ Z / xp.sum(of_ones)  # equation (9)
         A = H_inverse @ (Z - b)
         T = K @ A / lambda2 + b
-        Z, before = (T + pull) @ mixing, Z  # equation (11)
+        Z = (T + pull) @ mixing  # equation (11)
         changes.append(float(xp.linalg.norm(Z - before)))
-    return Solution(
-        dual_coef=A @ G / lambda2,
-        intercept=b @ G,
-        A=A,
-        b=b,
-        Z=Z,
-        kernel_mean=K @ w / xp.sum(w),
-        n_iter=len(changes),
-        convergence=as_floats(changes, K),
-    )
+        if changes[-1] <= tol * float(xp.linalg.norm(Z)):
+            break
+    mean = K @ w / xp.sum(w)
+    convergence = as_floats(changes, K)
+    return Solution(A @ G / lambda2, b @ G, A, b, Z, mean, len(changes), convergence)

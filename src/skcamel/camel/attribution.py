@@ -81,14 +81,10 @@ def check_kernels(kernels: Sequence[Kernel]) -> None:
     """Raise ValueError where scores by one of the kernels of a model, one for each member, cannot be shared by columns."""
     for position, kernel in enumerate(kernels, 1):
         if kernel.name not in EXPLAINED:
-            if len(kernels) == 1:
-                whose = "this model"
-            else:
+            whose = "this model"
+            if len(kernels) > 1:
                 whose = f"member {position} of the {len(kernels)} that this model combines"
-            if callable(kernel.name):
-                name = "a function"
-            else:
-                name = repr(kernel.name)
+            name = "a function" if callable(kernel.name) else repr(kernel.name)
             raise ValueError(
                 "Reasons by column need a kernel that is a product or a sum over columns ('rbf',"
                 f" 'laplacian', 'linear'); the kernel of {whose} is {name}. Explain without"
@@ -157,13 +153,11 @@ def shapley(
     values = np.empty((m, G, q))
     at_once = max(1, BLOCK_BYTES // (8 * n * G))
     for start in range(0, m, at_once):
-        new = rows[start : start + at_once]
-        factors = np.stack(
-            [kernel(new[:, group], part) for group, part in zip(columns, parts, strict=True)]
-        )
-        values[start : start + at_once] = _integrated(
-            np.maximum(factors, SMALLEST, out=factors), means, coefficients
-        )
+        some = slice(start, start + at_once)
+        new = rows[some]
+        factors = np.stack([kernel(new[:, columns[g]], parts[g]) for g in range(G)])
+        np.maximum(factors, SMALLEST, out=factors)
+        values[some] = _integrated(factors, means, coefficients)
     return values, means.prod(axis=0) @ coefficients
 
 
@@ -185,19 +179,13 @@ def _mean_factor(kernel: Kernel, part: Array) -> Array:
     """Mean kernel between each row of some columns (n, w) and all of the rows, or a sample of them where w > 1; (n,)."""
     n, width = part.shape
     if width > 1:
-        return _mean_kernel(
-            kernel,
-            part,
-            (
-                part
-                if n <= ALL_UP_TO
-                else part[np.random.default_rng(0).choice(n, SAMPLE, replace=False)]
-            ),
-        )
+        some = part
+        if n > ALL_UP_TO:
+            some = part[np.random.default_rng(0).choice(n, SAMPLE, replace=False)]
+        return _mean_kernel(kernel, part, some)
     column = dense(part)[:, 0] / kernel.bandwidth
-    if (
-        kernel.name == "laplacian"
-    ):  # sums over the values on each side of each value, by logarithms lest they overflow
+    if kernel.name == "laplacian":
+        # sums over the values on each side of each value, by logarithms lest they overflow
         values = np.sort(column)
         below = np.exp(np.logaddexp.accumulate(values) - values)
         above = np.exp(np.logaddexp.accumulate(-values[::-1])[::-1] + values)
@@ -208,20 +196,15 @@ def _mean_factor(kernel: Kernel, part: Array) -> Array:
     degree = int(24 + 5 * (high - low))
     if degree > LARGEST_DEGREE:
         return _mean_kernel(kernel, part, part)
-    series = Chebyshev.interpolate(
-        lambda points: _mean_kernel(Kernel("rbf"), points[:, None], column[:, None]),
-        degree,
-        [low, high],
-    )
-    return series(column)
+
+    def mean_at(points: Array) -> Array:
+        return _mean_kernel(Kernel("rbf"), points[:, None], column[:, None])
+
+    return Chebyshev.interpolate(mean_at, degree, [low, high])(column)
 
 
 def _mean_kernel(kernel: Kernel, points: Array, rows: Array) -> Array:
     """Mean kernel between each of some points (m, w) and rows (n, w), (m,), in blocks."""
     at_once = max(1, BLOCK_BYTES // (8 * rows.shape[0]))
-    return np.concatenate(
-        [
-            kernel(points[i : i + at_once], rows).mean(axis=1)
-            for i in range(0, points.shape[0], at_once)
-        ]
-    )
+    starts = range(0, points.shape[0], at_once)
+    return np.concatenate([kernel(points[i : i + at_once], rows).mean(axis=1) for i in starts])

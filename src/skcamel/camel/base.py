@@ -127,13 +127,23 @@ OF_SOME_FITS = (
     "Z_",
     "convergence_",
 )
-OF_SOME_FITS += ("n_judged_", "input_columns_", "label_columns_", "Z_", "convergence_")
 NEEDED_BY = {  # what has the first has the second
     "link_slopes_": "link_offsets_",
     "link_offsets_": "link_slopes_",
     "set_thresholds_": "link_slopes_",
     "estimate_": "n_judged_",
     "label_estimates_": "estimate_",
+}
+LEAST = {
+    "n_features_in_": 1,
+    "n_iter_": 0,
+    "n_judged_": 0,
+    "link_slopes_": 1e-300,
+    "cooccurrence_": 0,
+    "known_together_": 0,
+    "total_weight_": SMALLEST_DIVISOR,
+    "bandwidth_": SMALLEST_DIVISOR,
+    "_lambda2": SMALLEST_DIVISOR,
 }
 LABEL_FIGURES = {"rows", "positives", "precision", "recall", "f1"}
 
@@ -173,9 +183,7 @@ class BaseCamel(MultiLabelClassifier):
         parameters = self.get_params(deep=False) | {"device": None}  # which this machine may lack
         type(self)(**parameters)._check_parameters()
         seed_of(self.random_state)
-        check_at_least(self, n_features_in_=1, n_iter_=0, n_judged_=0, link_slopes_=1e-300)
-        check_at_least(self, cooccurrence_=0, known_together_=0, total_weight_=SMALLEST_DIVISOR)
-        check_at_least(self, bandwidth_=SMALLEST_DIVISOR, _lambda2=SMALLEST_DIVISOR)
+        check_at_least(self, **LEAST)
         for first, other in NEEDED_BY.items():
             if hasattr(self, first) and not hasattr(self, other):
                 raise ValueError(f"{first} needs {other}")
@@ -186,60 +194,49 @@ class BaseCamel(MultiLabelClassifier):
     def _check_stored_labels(self) -> None:
         """As many labels as the classes call for, and figures of each."""
         q = len(self.label_names_)
-        classes = self.classes_.tolist()
-        if self.classes_.ndim != 1 or len(set(classes)) < len(classes):
-            raise ValueError("classes_ must hold different values, one for each label or two")
+        classes = self.classes_.ravel().tolist()
+        are_vector = self.classes_.shape == (len(set(classes)),)
         fits = {
             "matrix": self.classes_.dtype.kind == "i" and classes == list(range(q)),
             "binary": q == 1 and len(classes) in (1, 2),
             "multiclass": q == len(classes) > 2,
         }
-        if not fits.get(self._target):
+        if not are_vector or not fits.get(self._target):
             raise ValueError(
                 f"classes_ and label_names_ do not belong together: {len(classes)} and {q} for the"
                 f" target {self._target!r}"
             )
         estimate = getattr(self, "estimate_", dict.fromkeys(METRICS, 0.0))
-        if estimate.keys() != set(METRICS) or {type(value) for value in estimate.values()} != {
-            float
-        }:
+        kinds = set(map(type, estimate.values()))
+        if estimate.keys() != set(METRICS) or kinds != {float}:
             raise ValueError(f"estimate_ must hold a number for each of {', '.join(METRICS)}")
         figures = getattr(self, "label_estimates_", dict.fromkeys(LABEL_FIGURES, np.zeros(q)))
-        if figures.keys() != LABEL_FIGURES:
-            raise ValueError(f"label_estimates_ must hold {', '.join(sorted(LABEL_FIGURES))}")
-        for name, values in figures.items():
-            is_vector = isinstance(values, np.ndarray) and values.dtype == np.float64
-            if (
-                not is_vector
-                or values.shape != (q,)
-                or (values < 0).any()
-                or np.isinf(values).any()
-            ):
-                raise ValueError(
-                    f"label_estimates_ must hold a number from 0 on as {name} of each label"
-                )
+        if figures.keys() != LABEL_FIGURES or not all(map(_are_figures, figures.values())):
+            raise ValueError(
+                "label_estimates_ must hold numbers from 0 on as"
+                f" {', '.join(sorted(LABEL_FIGURES))} of each label"
+            )
+        if {len(values) for values in figures.values()} != {q}:
+            raise ValueError(f"label_estimates_ must hold figures of {q} labels")
 
     def _check_stored_rows(self) -> None:
         """Training rows, or landmarks; none for a kernel that was computed before, whose columns are those rows, and for plain features."""
         n = len(self.dual_coef_)
         d = self.n_features_in_
+        kernel_name = self._kernel.name
         is_primal = choice(self.solver_, SOLVERS[1:], "solver_") == "primal"
         is_pairwise = self._is_pairwise()
         has_rows = self.X_fit_ is not None
-        if (
-            is_pairwise != (self._kernel.name == "precomputed")
-            or (is_pairwise or is_primal) == has_rows
-        ):
-            raise ValueError("kernel, _kernel and X_fit_ do not belong together")
-        if is_primal and (is_pairwise or n != d or self._kernel.name != "linear"):
-            raise ValueError(f"{n} coefficients do not fit {d} features of a linear kernel")
-        if is_pairwise and (self._scaling.name != "none" or n != d):
+        fits = is_pairwise == (kernel_name == "precomputed")
+        fits = fits and has_rows != (is_pairwise or is_primal)
+        if is_primal:
+            fits = fits and n == d and kernel_name == "linear"
+        if is_pairwise:
+            fits = fits and n == d and self._scaling.name == "none"
+        if not fits or self.bandwidth_ != self._kernel.bandwidth:
             raise ValueError(
-                f"a kernel matrix of {d} columns does not fit {n} rows, or it is scaled"
-            )
-        if self.bandwidth_ != self._kernel.bandwidth:
-            raise ValueError(
-                f"bandwidth_ is {self.bandwidth_:g}, that of _kernel {self._kernel.bandwidth:g}"
+                f"_kernel, bandwidth_, X_fit_ and {n} coefficients do not belong together, for"
+                f" {d} features"
             )
 
     def _has_probabilities(self) -> bool:
@@ -638,6 +635,12 @@ def learn_correlation(estimator: Any, data: Data) -> Array:
             stacklevel=3,
         )
     return found.S
+
+
+def _are_figures(values: Any) -> bool:
+    """Whether these are numbers from 0 on, NaN where undefined, of a model file."""
+    is_vector = isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim == 1
+    return is_vector and not ((values < 0) | (values == np.inf)).any()
 
 
 def _narrowed(scores: Array, dtype: np.dtype[Any]) -> Array:

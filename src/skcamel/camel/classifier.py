@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -20,6 +19,7 @@ from skcamel.camel.base import (
     BaseCamel,
     learn_correlation,
 )
+from skcamel.camel.kernel import Name
 from skcamel.camel.link import Answers, learn_answers
 from skcamel.camel.representation import (
     Data,
@@ -239,7 +239,7 @@ class CamelClassifier(BaseCamel):
         lambda1: float = 1.0,
         lambda2: float = 0.1,
         *,
-        kernel: str | Callable[[Array, Array], Array] = "rbf",
+        kernel: Name = "rbf",
         bandwidth: float | str = "mean",
         scaling: str = "none",
         sparsity: float = 0.01,

@@ -23,7 +23,7 @@ from skcamel.camel.base import (
     learn_correlation,
 )
 from skcamel.camel.classifier import CamelClassifier
-from skcamel.camel.kernel import RADIAL
+from skcamel.camel.kernel import RADIAL, Name
 from skcamel.camel.link import Answers, learn_answers
 from skcamel.camel.representation import Data, Grid, Model, all_candidates, check_place, represent
 from skcamel.camel.search import (
@@ -38,6 +38,7 @@ from skcamel.camel.search import (
 )
 from skcamel.checks import (
     Labels,
+    check_at_least,
     check_number,
     choice,
     inner_splits,
@@ -206,7 +207,7 @@ class CamelClassifierCV(BaseCamel):
         lambda1s: Sequence[float] = (1.0,),
         lambda2s: Sequence[float] = PAPER_LAMBDA2S,
         bandwidths: Sequence[float] = (1.0,),
-        kernels: Sequence[str | Callable[[Array, Array], Array]] = ("rbf",),
+        kernels: Sequence[Name] = ("rbf",),
         scalings: Sequence[str] = ("none",),
         *,
         representations: Sequence[stream.Place] | None = None,
@@ -439,10 +440,11 @@ class CamelClassifierCV(BaseCamel):
                 f"cv_results_ must have {candidates} entries in each column, and best_index_ one of"
                 " them"
             )
-        if hasattr(self, "members_") != self.combine:
-            raise ValueError("members_ belong to combine=True")
-        if self.combine and (len(self.members_) != len(self.weights_) or self.weights_.min() < 0):
-            raise ValueError("members_ must have a weight each, none below 0")
+        weights = getattr(self, "weights_", np.ones(1))
+        n_members = len(getattr(self, "members_", weights))
+        if hasattr(self, "members_") != self.combine or n_members != len(weights):
+            raise ValueError("members_ belong to combine=True, with a weight each")
+        check_at_least(self, weights_=0)
 
     def _checked_grid(self) -> Grid:
         """All candidates, or a refusal of a parameter."""

@@ -58,6 +58,9 @@ THIN = 0.05
 SOON_DONE = 2**22  # absolute differences; threads take longer to start than one takes for fewer
 
 
+Name = str | Callable[[Array, Array], Array]  # one of `NAMES`, or (X1, X2) ► (n1, n2)
+
+
 class Kernel(NamedTuple):
     """A kernel with its bandwidth.
 
@@ -75,7 +78,7 @@ class Kernel(NamedTuple):
            [0.607, 1.   ]])
     """
 
-    name: str | Callable[[Array, Array], Array]
+    name: Name
     bandwidth: float = 1.0
     stored = {"name": str, "bandwidth": float}
 
@@ -122,7 +125,7 @@ def distances(name: str, X1: Array, X2: Array) -> Array:
 
 
 def fitted_many(
-    name: str | Callable[[Array, Array], Array],
+    name: Name,
     X: Array,
     multiples: Sequence[float] = (1.0,),
     *,

@@ -48,7 +48,7 @@ from skcamel.arrays import (
 )
 from skcamel.camel import spectral
 from skcamel.camel.kernel import Kernel
-from skcamel.camel.spectral import LabelBasis, Penalty, Targets
+from skcamel.camel.spectral import Bases, Penalties, Targets
 
 SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are rounding
 # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by
@@ -238,8 +238,8 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
 def leave_one_out(
     spectrum: Summary,
     targets: Targets,
-    bases: Sequence[LabelBasis],
-    penalties: Sequence[Penalty],
+    bases: Bases,
+    penalties: Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample, with the landmarks held.

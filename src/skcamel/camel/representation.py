@@ -184,22 +184,18 @@ class Problem(NamedTuple):
         of_one = self.params[: len(self.params) // len(self.grid.alphas)]
         return [(own["lambda1"], own["lambda2"]) for own in of_one]
 
-    def leave_one_out(self, bases: Sequence[spectral.LabelBasis]) -> Iterator[Array]:
+    def leave_one_out(self, bases: spectral.Bases) -> Iterator[Array]:
         """Scores (n, q) of the rows for each candidate, from the label basis of each α; rows of a group are left out together."""
         return self.solver.leave_one_out(
             self.spectrum, self.targets, bases, self.penalties, self.data.groups
         )
 
-    def held_out(
-        self, bases: Sequence[spectral.LabelBasis], X: Array, device: Any
-    ) -> Iterator[Array]:
+    def held_out(self, bases: spectral.Bases, X: Array, device: Any) -> Iterator[Array]:
         """Scores (m, q) of other rows X (m, d), not yet scaled, for each candidate."""
         K = self.representation.kernel_rows(X, device)
         return self.solver.held_out(self.spectrum, self.targets, bases, self.penalties, K)
 
-    def solve(
-        self, bases: Sequence[spectral.LabelBasis], index: int = 0, scores: MaybeArray = None
-    ) -> Model:
+    def solve(self, bases: spectral.Bases, index: int = 0, scores: MaybeArray = None) -> Model:
         """One candidate solved; its leave-one-out scores (n, q) need not be computed again if they are exact."""
         basis = bases[index * len(bases) // len(self.params)]
         params = self.params[index]

@@ -35,7 +35,7 @@ from skcamel.camel.representation import (
     label_bases,
     represent,
 )
-from skcamel.camel.spectral import LabelBasis
+from skcamel.camel.spectral import Bases
 from skcamel.camel.thresholds import METRICS, is_tuned, thresholds
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
 from skcamel.metrics.decision import count, decision_metrics
@@ -175,7 +175,7 @@ class _Leader(NamedTuple):
 
 def _judged(
     problem: Problem,
-    bases: Sequence[LabelBasis],
+    bases: Bases,
     criterion: str | None,
     threshold: Any,
     allowed: Sequence[bool],

@@ -34,6 +34,8 @@ EXACT_FIT = 1e-10  # what least squares leave of a row and of its labels is roun
 BLOCK_ROWS = 2048  # whose squares are formed at a time
 MOST = 2**24  # numbers that errors at nodes may take where n²/2 is less
 Penalty = tuple[float, float]  # (λ1, λ2)
+Penalties = Sequence[Penalty]
+Candidates = Sequence[tuple[int, Array]]  # number of the label basis, and ridges of its components
 
 
 class Solution(NamedTuple):
@@ -87,6 +89,9 @@ class LabelBasis(NamedTuple):
     def ridges(self, lambda1: float, lambda2: float) -> Array:
         """ρ_c of each component, (l,)."""
         return lambda2 * (1 + 1 / (lambda1 * self.d**2))
+
+
+Bases = Sequence[LabelBasis]
 
 
 def decompose(K: Array, weights: MaybeArray = None) -> Spectrum:
@@ -211,8 +216,8 @@ def solve_in(
 def leave_one_out(
     spectrum: Spectrum,
     targets: Targets,
-    bases: Sequence[LabelBasis],
-    penalties: Sequence[Penalty],
+    bases: Bases,
+    penalties: Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
     """Exact leave-one-out scores (n, q) of the training rows for every (λ1, λ2) of every label basis.
@@ -231,8 +236,8 @@ def leave_one_out(
 def held_out(
     spectrum: Spectrum,
     targets: Targets,
-    bases: Sequence[LabelBasis],
-    penalties: Sequence[Penalty],
+    bases: Bases,
+    penalties: Penalties,
     K: Array,
 ) -> Iterator[Array]:
     """Scores (m, q) of other rows for every (λ1, λ2) of every label basis.
@@ -374,8 +379,8 @@ def without_rounding(outside: Array, missed: Array) -> tuple[Array, Array]:
 
 def scores_without(
     smoother: Smoother,
-    bases: Sequence[LabelBasis],
-    penalties: Sequence[Penalty],
+    bases: Bases,
+    penalties: Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
     """Scores (n, q) of each row without it or its group, for every (λ1, λ2) of every label basis."""
@@ -393,7 +398,7 @@ def scores_without(
 
 
 def _errors_without_row(
-    smoother: Smoother, bases: Sequence[LabelBasis], candidates: Sequence[tuple[int, Array]]
+    smoother: Smoother, bases: Bases, candidates: Candidates
 ) -> Iterator[Array]:
     """Errors (n, l) of the components of each candidate, where one unit of weight of the row is left out, or all if it has less.
 
@@ -457,8 +462,8 @@ def blocks_of_groups(groups: Array) -> list[Array]:
 
 def _errors_without_group(
     smoother: Smoother,
-    bases: Sequence[LabelBasis],
-    candidates: Sequence[tuple[int, Array]],
+    bases: Bases,
+    candidates: Candidates,
     groups: Sequence[Array],
 ) -> Iterator[Array]:
     """Errors (n, l) of the components of each candidate, where all rows of the group are left out.

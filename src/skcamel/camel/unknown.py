@@ -23,14 +23,14 @@ scores are 0.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import product
 
 from sklearn.exceptions import ConvergenceWarning
 
 from skcamel.arrays import Array, MaybeArray, as_floats, divisor, namespace
 from skcamel.camel import spectral
-from skcamel.camel.spectral import LabelBasis, Penalty, Solution, Spectrum
+from skcamel.camel.spectral import Bases, LabelBasis, Penalties, Penalty, Solution, Spectrum
 
 # least |Y - ZG| of unknown entries in units of that of known ones: of a fit, and to compare candidates
 EXACT = 1e-10
@@ -117,8 +117,8 @@ def solve_in(
 def leave_one_out(
     spectrum: Spectrum,
     Y: Array,
-    bases: Sequence[LabelBasis],
-    penalties: Sequence[Penalty],
+    bases: Bases,
+    penalties: Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for labels Y (n, q) with NaN where unknown.
@@ -146,8 +146,8 @@ def leave_one_out(
 def held_out(
     spectrum: Spectrum,
     Y: Array,
-    bases: Sequence[LabelBasis],
-    penalties: Sequence[Penalty],
+    bases: Bases,
+    penalties: Penalties,
     K: Array,
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to two or three digits."""
@@ -168,7 +168,7 @@ def _solved(
 
 
 def _filled(
-    spectrum: Spectrum, Y: Array, bases: Sequence[LabelBasis], penalties: Sequence[Penalty]
+    spectrum: Spectrum, Y: Array, bases: Bases, penalties: Penalties
 ) -> Iterator[tuple[LabelBasis, Penalty, Array]]:
     """Every candidate with its labels, filled to two or three digits.
 

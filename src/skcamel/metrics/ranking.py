@@ -145,18 +145,17 @@ def ranking_metrics(
     else:
         judge = _by_marks
     relevant = xp.reshape(xp.broadcast_to(relevant, scores.shape), (-1, q))
-    ranked = xp.reshape(scores if known is None else xp.where(known, scores, xp.nan), (-1, q))
+    ranked = scores
+    if known is not None:
+        ranked = xp.where(known, scores, xp.nan)
+    ranked = xp.reshape(ranked, (-1, q))
     size = max(1, BLOCK // q)
-    blocks = [
-        judge(relevant[i : i + size], ranked[i : i + size], ties)
-        for i in range(0, max(1, len(ranked)), size)
-    ]
-    top, last, wrong, precision, total = xp.reshape(
-        xp.concatenate(blocks, axis=1), (5, *scores.shape[:-1])
-    )
-    if known is None:
-        labels = xp.full_like(total, q)
-    else:
+    starts = range(0, max(1, len(ranked)), size)
+    found = [judge(relevant[i : i + size], ranked[i : i + size], ties) for i in starts]
+    found = xp.reshape(xp.concatenate(found, axis=1), (5, *scores.shape[:-1]))
+    top, last, wrong, precision, total = found
+    labels = xp.full_like(total, q)
+    if known is not None:
         labels = as_floats(xp.sum(known, axis=1))
     values = {  # with what MULAN gives rows that have no or all labels
         "one_error": 1 - top,
@@ -251,9 +250,10 @@ def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
         position[i, j] = as_floats(xp.count_nonzero(down_to, 1))
         hits[i, j] = as_floats(xp.count_nonzero(down_to & relevant[i], 1))
     highest = xp.amax(xp.where(xp.isnan(scores), -xp.inf, scores), axis=1)[:, None]
-    first = xp.argmax(
-        (scores == highest) * (q - columns if ties == "worst" else columns + 1), axis=1
-    )
+    preference = columns + 1
+    if ties == "worst":
+        preference = q - columns
+    first = xp.argmax((scores == highest) * preference, axis=1)
     top = relevant[xp.arange(n, device=scores.device), first]
     last = xp.amax(position, axis=1)
     wrong = xp.sum(position - hits, axis=1)

@@ -175,8 +175,8 @@ class MultilabelStratifiedShuffleSplit(BaseShuffleSplit):
             yield np.flatnonzero(parts == 1), np.flatnonzero(parts == 0)
 
 
-def _labels(X: Array, y: Array | None) -> sparse.csr_array:
-    """Labels as CSR; a 1-d y of classes has one column for each class."""
+def _labels(X: Array, y: Array | None) -> np.ndarray:
+    """Labels in 0 and 1, (n, q); a 1-d y of classes has one column for each class."""
     if y is None:
         raise ValueError(
             "Stratified splitting needs the labels: call split(X, Y) with one row of labels for"
@@ -185,7 +185,7 @@ def _labels(X: Array, y: Array | None) -> sparse.csr_array:
     if not sparse.issparse(y) and np.ndim(y) == 1:
         classes, index = np.unique(np.asarray(y), return_inverse=True)
         y = index[:, None] == np.arange(len(classes))
-    Y = sparse.csr_array(as_labels(y, "y") == 1).astype(np.int64)
+    Y = (as_labels(y, "y") == 1).astype(np.int64)
     check_same_rows(X if hasattr(X, "shape") else np.empty(len(X)), Y, "y")  # X may be a list
     return Y
 
@@ -199,10 +199,12 @@ def _part_sizes(n: int, train_size: float | None, test_size: float | None) -> tu
     """Rows of the training and the test part; shares round as in scikit-learn, tests up and training down."""
     if train_size is None and test_size is None:
         test_size = 0.1
-    n_test = None if test_size is None else int(np.ceil(_rows(test_size, n, "test_size")))
-    n_train = None if train_size is None else int(np.floor(_rows(train_size, n, "train_size")))
-    n_train = n - (n_test or 0) if n_train is None else n_train
-    n_test = n - n_train if n_test is None else n_test
+    n_test = 0 if test_size is None else int(np.ceil(_rows(test_size, n, "test_size")))
+    n_train = 0 if train_size is None else int(np.floor(_rows(train_size, n, "train_size")))
+    if train_size is None:
+        n_train = n - n_test
+    if test_size is None:
+        n_test = n - n_train
     if n_train < 1 or n_test < 1 or n_train + n_test > n:
         raise ValueError(
             f"train_size={train_size!r} and test_size={test_size!r} ask for {n_train} + {n_test} of"
@@ -222,7 +224,7 @@ def _rows(size: float, n: int, name: str) -> float:
     return size * n
 
 
-def _folds(Y: sparse.csr_array, sizes: np.ndarray, groups: Array | None, rng: Rng) -> np.ndarray:
+def _folds(Y: np.ndarray, sizes: np.ndarray, groups: Array | None, rng: Rng) -> np.ndarray:
     """Fold of each row, (n,), groups kept together where given; `rng` shuffles the rows first."""
     n, q = Y.shape
     if groups is not None:
@@ -230,10 +232,7 @@ def _folds(Y: sparse.csr_array, sizes: np.ndarray, groups: Array | None, rng: Rn
     shuffled = np.arange(n)
     if rng is not None:  # the order of the labels decides between equally rare ones
         shuffled = rng.permutation(n)
-        order = rng.permutation(q)
-        Y = sparse.csr_array(Y[shuffled])
-        Y = sparse.csr_array((Y.data, order[Y.indices], Y.indptr), shape=Y.shape)
-        Y.sort_indices()
+        Y = Y[shuffled][:, np.argsort(rng.permutation(q))]
     placing = _Placing(Y, sizes)
     placing.deal_equal_rows()
     placing.place_by_rarest_label()
@@ -252,54 +251,47 @@ def _shares(sizes: np.ndarray) -> np.ndarray:
 class _Placing:
     """Rows on their way into folds."""
 
-    def __init__(self, Y: sparse.csr_array, sizes: np.ndarray) -> None:
+    def __init__(self, Y: np.ndarray, sizes: np.ndarray) -> None:
         self.Y = Y
         self.shares = _shares(sizes)
-        self.folds = np.full(Y.shape[0], UNPLACED)
+        self.folds = np.full(len(Y), UNPLACED)
         self.room = sizes.astype(np.int64)  # (n_folds,) rows
-        total = np.bincount(Y.indices, minlength=Y.shape[1])
         # rows with each label that each fold lacks, (q, n_folds); negative where it has too many
-        self.lacking = np.outer(total, self.shares / self.shares.sum())
+        self.lacking = np.outer(Y.sum(axis=0), self.shares / self.shares.sum())
 
     def place(self, rows: np.ndarray, folds: np.ndarray) -> None:
         """Put rows into folds."""
-        placed = self.Y[rows]
-        n_folds = len(self.room)
-        cells = placed.indices.astype(np.int64) * n_folds + np.repeat(folds, np.diff(placed.indptr))
-        np.subtract.at(self.lacking.reshape(-1), cells, 1.0)
-        self.room -= np.bincount(folds, minlength=n_folds)
+        placed, labels = np.nonzero(self.Y[rows])
+        np.subtract.at(self.lacking, (labels, folds[placed]), 1.0)
+        self.room -= np.bincount(folds, minlength=len(self.room))
         self.folds[rows] = folds
 
     def deal_equal_rows(self) -> None:
         """Give each fold its share, rounded down, of the rows with each label set."""
         kinds = row_kinds(self.Y)
         counts = np.bincount(kinds)
-        dealt = counts[:, None] * self.shares // self.shares.sum()  # (n_kinds, n_folds)
         before = np.repeat(np.cumsum(counts) - counts, counts)
         rank = np.empty(len(kinds), dtype=np.int64)  # of each row among its kind
         rank[np.argsort(kinds, kind="stable")] = np.arange(len(kinds)) - before
-        ends = np.cumsum(dealt, axis=1)
-        rows = np.flatnonzero(rank < ends[kinds, -1])
-        self.place(rows, (rank[rows, None] >= ends[kinds[rows]]).sum(axis=1))
+        dealt = counts[:, None] * self.shares // self.shares.sum()  # (n_kinds, n_folds)
+        ends = np.cumsum(dealt, axis=1)[kinds]
+        rows = np.flatnonzero(rank < ends[:, -1])
+        self.place(rows, (rank[rows, None] >= ends[rows]).sum(axis=1))
 
     def place_by_rarest_label(self) -> None:
         """Place every row that has a label."""
-        n, q = self.Y.shape
-        n_labels = np.diff(self.Y.indptr)
-        rows_of_label = self.Y.tocsc()
-        remaining = np.bincount(self.Y[self.folds == UNPLACED].indices, minlength=q)
+        n_labels = self.Y.sum(axis=1)
+        remaining = self.Y[self.folds == UNPLACED].sum(axis=0)
         window = max(len(self.room), SMALLEST_WINDOW)
         while remaining.any():
-            label = int(np.where(remaining > 0, remaining, n + 1).argmin())
-            start, stop = rows_of_label.indptr[label : label + 2]
-            rows = rows_of_label.indices[start:stop]
-            rows = rows[self.folds[rows] == UNPLACED]
+            label = int(np.where(remaining > 0, remaining, len(self.Y) + 1).argmin())
+            rows = np.flatnonzero((self.Y[:, label] > 0) & (self.folds == UNPLACED))
             rows = rows[np.argsort(-n_labels[rows], kind="stable")]
             turns = self.turns(label, len(rows))
             for first in range(0, len(rows), window):
                 some = slice(first, first + window)
                 self.match(rows[some], turns[some])
-            remaining -= np.bincount(self.Y[rows].indices, minlength=q)
+            remaining -= self.Y[rows].sum(axis=0)
 
     def turns(self, label: int, n_rows: int) -> np.ndarray:
         """Folds in the order in which they take the rows of a label, (n_rows,): the one that lacks it most, among equals the one with most room."""
@@ -311,22 +303,21 @@ class _Placing:
 
     def match(self, rows: np.ndarray, turns: np.ndarray) -> None:
         """Give rows to the folds whose turn it is, so that the folds get most of what they lack."""
-        labels = self.Y[rows]
-        wanted = np.add.reduceat(self.lacking[labels.indices], labels.indptr[:-1], axis=0)
+        which, labels = np.nonzero(self.Y[rows])
+        starts = np.searchsorted(which, np.arange(len(rows)))
+        wanted = np.add.reduceat(self.lacking[labels], starts, axis=0)
         _, chosen = linear_sum_assignment(wanted[:, turns], maximize=True)
         self.place(rows, turns[chosen])
 
 
-def _folds_of_groups(
-    Y: sparse.csr_array, sizes: np.ndarray, groups: np.ndarray, rng: Rng
-) -> np.ndarray:
+def _folds_of_groups(Y: np.ndarray, sizes: np.ndarray, groups: np.ndarray, rng: Rng) -> np.ndarray:
     """Fold of each row, (n,), all rows of a group in one fold.
 
     Groups with the rarest labels are placed first, large ones before small ones, each into the fold
     that lacks most of what its rows have. A fold takes a group only if it has room for it; where
     none has, the fold with most room does. No fold stays empty while there are groups.
     """
-    n = Y.shape[0]
+    n = len(Y)
     if groups.shape != (n,):
         raise ValueError(
             f"groups has shape {groups.shape}; one group for each of the {n} rows is needed."
@@ -338,12 +329,13 @@ def _folds_of_groups(
             f"{len(names)} groups cannot fill {n_parts} parts; choose fewer folds or finer groups."
         )
     cells = (np.ones(n, dtype=np.int64), (index, np.arange(n)))
-    counts = sparse.csr_array(sparse.csr_array(cells, shape=(len(names), n)) @ Y)
+    counts = sparse.csr_array(cells, shape=(len(names), n)) @ sparse.csr_array(Y)  # (n_groups, q)
     group_sizes = np.bincount(index)
     lacking = _Placing(Y, sizes).lacking
     room = sizes.astype(np.int64)
     folds = np.full(len(names), UNPLACED)
-    for placed, group in enumerate(_rarest_groups_first(counts, Y, group_sizes, rng).tolist()):
+    order = _rarest_groups_first(counts, Y.sum(axis=0), group_sizes, rng)
+    for placed, group in enumerate(order.tolist()):
         entries = slice(counts.indptr[group], counts.indptr[group + 1])
         labels, weights, size = counts.indices[entries], counts.data[entries], group_sizes[group]
         wanted = weights @ lacking[labels] + size * room  # (n_folds,)
@@ -361,11 +353,10 @@ def _folds_of_groups(
 
 
 def _rarest_groups_first(
-    counts: sparse.csr_array, Y: sparse.csr_array, group_sizes: np.ndarray, rng: Rng
+    counts: sparse.csr_array, total: np.ndarray, group_sizes: np.ndarray, rng: Rng
 ) -> np.ndarray:
     """All groups, ordered by the frequency of their rarest label, then by size."""
     n_groups = len(group_sizes)
-    total = np.bincount(Y.indices, minlength=Y.shape[1])
     rarest = np.full(n_groups, np.iinfo(np.int64).max)
     groups = np.repeat(np.arange(n_groups), np.diff(counts.indptr))
     np.minimum.at(rarest, groups, total[counts.indices])

@@ -7,6 +7,7 @@ defects. Only :func:`fetch_dataset` uses the network.
 from __future__ import annotations
 
 import difflib
+import gzip
 import http.client
 import json
 import os
@@ -15,12 +16,13 @@ import tempfile
 import urllib.error
 import urllib.request
 import warnings
+import zlib
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from skcamel.data import DataError, Path_
 
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 DATA_HOME, CACHE = "SKCAMEL_DATA", "SKCAMEL_CACHE"  # environment variables
 EMBEDDED = "yeast"  # the one set that a permissively licensed package carries
 GITHUB = "https://raw.githubusercontent.com"
-THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
 _warned: set[str] = set()
 
 
@@ -194,22 +195,24 @@ def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
 
 def places(name: str, data_home: Path_ | None = None) -> tuple[Place, ...]:
     """Folders to search for a data set, in order; they need not exist."""
+    found = [Place(cache_folder() / name, "cache", name)]
     home = data_home or os.environ.get(DATA_HOME)
-    cache = Place(cache_folder() / name, "cache", name)
-    if not home:
-        return (cache,)
-    reason = DATA_HOME if data_home is None else "data_home"
-    return Place(Path(home) / name, reason, name), cache
+    if home:
+        reason = DATA_HOME if data_home is None else "data_home"
+        found.insert(0, Place(Path(home) / name, reason, name))
+    return tuple(found)
 
 
 def whereabouts(name: str, data_home: Path_ | None = None) -> Place | None:
     """Where :func:`load_dataset` would find a set; None where it would not."""
     facts = dataset_facts(name)
-    found = [place for place in places(facts.name, data_home) if place.arff is not None]
-    river = util.find_spec("river") if facts.name == EMBEDDED and not found else None
-    if river is not None and river.origin:
-        found.append(Place(Path(river.origin).parent / "datasets", "river", facts.name))
-    return found[0] if found else None
+    for place in places(facts.name, data_home):
+        if place.arff is not None:
+            return place
+    river = util.find_spec("river") if facts.name == EMBEDDED else None
+    if river is None or river.origin is None:
+        return None
+    return Place(Path(river.origin).parent / "datasets", "river", facts.name)
 
 
 def cache_folder(cache: Path_ | None = None) -> Path:
@@ -245,11 +248,10 @@ def _checked(facts: DatasetFacts, dataset: Dataset) -> Dataset:
         f"put the published file in {folder}, or give yours as a file, with its suffix (in Python:"
         " read_dataset)."
     )
-    n, d, q = dataset.n, dataset.d, dataset.q
-    if (n, d, q) != (facts.n, facts.d, facts.q):
+    found, expected = _sizes(dataset), _sizes(facts)
+    if found != expected:
         raise DataError(
-            f"this is not the data set {facts.name}: it has n={n}, d={d}, q={q}, expected"
-            f" n={facts.n}, d={facts.d}, q={facts.q}; {hint}",
+            f"this is not the data set {facts.name}: it has {found}, expected {expected}; {hint}",
             path=dataset.source,
         )
     if digest(dataset.X, dataset.Y) != facts.digest:
@@ -259,23 +261,25 @@ def _checked(facts: DatasetFacts, dataset: Dataset) -> Dataset:
     return dataset
 
 
+def _sizes(data: Dataset | DatasetFacts) -> str:
+    return f"n={data.n}, d={data.d}, q={data.q}"
+
+
 def _embedded_yeast(facts: DatasetFacts, place: Place) -> Dataset:
     """Yeast as the river package carries it: one gzipped CSV, features first, then Class1 to Class14."""
     import numpy as np
 
     from skcamel.data.dataset import Dataset
-    from skcamel.data.sources import pyarrow_module
 
     path, d = place.folder / "yeast.csv.gz", facts.d
     try:
-        table = pyarrow_module("pyarrow.csv").read_csv(path)
-        values = np.column_stack([column.to_numpy() for column in table.columns])
-        names = table.column_names
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            names = file.readline().strip().split(",")
+            values = np.loadtxt(file, delimiter=",", ndmin=2)
         X, Y = values[:, :d], values[:, d:]
-        return _checked(
-            facts, Dataset(X, Y, names[:d], names[d:], name=facts.name, source=str(path))
-        )
-    except (OSError, ValueError) as error:  # DataError is a ValueError
+        dataset = Dataset(X, Y, names[:d], names[d:], name=facts.name, source=str(path))
+        return _checked(facts, dataset)
+    except (OSError, EOFError, ValueError, zlib.error) as error:  # DataError is a ValueError
         hint = "install river again: pip install --force-reinstall 'river>=0.26'."
         raise DataError(f"this table cannot be read ({error}); {hint}", path=path) from error
 
@@ -286,13 +290,12 @@ def _not_found(facts: DatasetFacts, data_home: Path_ | None) -> str:
         looked.insert(0, f"{DATA_HOME} (not set)")
     if facts.name == EMBEDDED:
         looked.append("the river package (pip install 'skcamel[datasets]')")
-    hint = f"skcamel has no download for it; put {facts.needed}."
-    if facts.download is not None:
-        accepted = ", yes=True" if facts.terms else ""
-        hint = f"skcamel.data.fetch_dataset({facts.name!r}{accepted}); or put {facts.needed}."
-    return (
-        f"The data set {facts.name} is not here. Looked in: {'; '.join(looked)}. To get it: {hint}"
-    )
+    accepted = ", yes=True" if facts.terms else ""
+    hint = f"skcamel.data.fetch_dataset({facts.name!r}{accepted}); or put {facts.needed}."
+    if facts.download is None:
+        hint = f"skcamel has no download for it; put {facts.needed}."
+    where = "; ".join(looked)
+    return f"The data set {facts.name} is not here. Looked in: {where}. To get it: {hint}"
 
 
 def _warn_once(facts: DatasetFacts) -> None:
@@ -314,18 +317,10 @@ def _catalogue() -> dict[str, DatasetFacts]:
     content = json.loads(file.read_text(encoding="utf-8"))
     found: dict[str, DatasetFacts] = {}
     for name, entry in content["datasets"].items():
-        for key in ("defects", "sources"):
-            entry[key] = tuple(entry[key])
-        for part in (entry.get("download") or {"parts": []})["parts"]:
-            part["at"] = [_address(place, content["repositories"]) for place in part["at"]]
+        entry["defects"] = tuple(entry["defects"])
+        entry["sources"] = tuple(entry["sources"])
         found[name] = DatasetFacts(name=name, **entry)
     return found
-
-
-def _address(place: str, repositories: dict[str, dict[str, str]]) -> str:
-    """``owner/repository/commit/path`` from ``key:path``."""
-    key, _, path = place.partition(":")
-    return f"{repositories[key]['name']}/{repositories[key]['commit']}/{path}"
 
 
 def fetch_dataset(
@@ -378,9 +373,8 @@ def fetch_dataset(
             f"{facts.notice}\nTerms apply to {facts.name}; if you accept them, pass yes=True"
             " (command line: --yes)."
         )
-    host = urlsplit(base_url)
-    if host.scheme != "https" and (host.scheme != "http" or host.hostname not in THIS_MACHINE):
-        raise ValueError(f"{base_url}: data is fetched by https only (or http from this machine).")
+    if not base_url.startswith("https://"):
+        raise ValueError(f"{base_url}: data is fetched by https only.")
     place = Place(cache_folder(cache) / facts.name, "cache", facts.name)
     try:
         dataset = _read(facts, place)
@@ -451,11 +445,11 @@ def _stage(facts: DatasetFacts, contents: dict[str, bytes], work: Path, staged: 
 
     form = facts.download["form"]
     folder = staged.folder if form == "mulan" else work
-    files = [folder / name for name in contents]
-    for file, content in zip(files, contents.values()):
-        file.write_bytes(content)
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
     if form == "mulan":
         return
+    files = [folder / name for name in contents]
     if form == "mulan-parts":
         train, test, xml = files
         dataset = read_mulan(train, xml, test=test)

@@ -165,13 +165,12 @@ class Evidence:
 
 def _are_tags(texts: Cells, separator: str) -> bool:
     """Whether cells are lists of few different short items, not sentences with commas."""
-    held, counts = [items_of(text, separator) for text in texts.values], texts.counts
-    sizes = np.array([len(items) for items in held])
-    different = {item for items in held for item in items}
-    n_short = sum(len(item.split()) <= 3 for item in different)
-    n_lists, n_items = counts[sizes > 1].sum(), counts @ sizes
-    many = n_short >= 0.95 * len(different) and n_lists >= 0.2 * counts.sum()
-    return bool(many and len(different) <= max(n_items / 3, 3))
+    lists = [items_of(text, separator) for text in texts.values]
+    sizes = np.array([len(items) for items in lists])
+    different = set().union(*lists)
+    are_short = sum(len(item.split()) <= 3 for item in different) >= 0.95 * len(different)
+    are_lists = texts.counts @ (sizes > 1) >= 0.2 * texts.counts.sum()
+    return bool(are_short and are_lists and len(different) <= max(texts.counts @ sizes / 3, 3))
 
 
 # How model files hold an attribute that is annotated so.
@@ -221,6 +220,10 @@ class LearnedColumn:
     def encode(self, cells: Cells) -> Encoded:
         """Entries of the output columns for each cell."""
         raise NotImplementedError
+
+    def with_encoder(self, encoder: Any) -> Self:
+        """The column with its text encoder, if it has one."""
+        return self
 
     def feature_names(self) -> list[str]:
         """Names of the output columns, but for that of missing values."""
@@ -422,16 +425,16 @@ class Category(LearnedColumn):
         """A row of 0 and 1 for each different value, given to the cells that hold it."""
         places = {value: k for k, value in enumerate(self.values)}
         places |= dict.fromkeys(self.rare, len(self.values))
-        n_values = len(cells.values)  # one more row is that of a missing value
-        entries = sparse.lil_array((n_values + 1, len(self.feature_names())))
-        unseen = np.zeros(n_values, dtype=bool)
+        n_rows = len(cells.values) + 1  # the last is that of a missing value
+        entries = sparse.lil_array((n_rows, len(self.feature_names())))
+        unseen = np.zeros(n_rows, dtype=bool)
         for row, value in enumerate(cells.values):
             for item in self._items(value):
                 if item in places:
                     entries[row, places[item]] = 1.0
                 else:
                     unseen[row] = True
-        return Encoded(entries.tocsr()[cells.codes], cells.spread(unseen, False))
+        return Encoded(entries.tocsr()[cells.codes], unseen[cells.codes])
 
     def feature_names(self) -> list[str]:
         """``name=value`` for each."""
@@ -613,7 +616,7 @@ class EncodedText(LearnedColumn):
         encoder = fitted_encoder(evidence.encoder, evidence.rows.tolist())
         return cls(evidence.name, import_name(encoder), encoded(encoder, PROBES), encoder)
 
-    def with_encoder(self, encoder: Any) -> EncodedText:
+    def with_encoder(self, encoder: Any) -> Self:
         """The column with the encoder of the fit, which must say the same to the fixed texts."""
         if encoder is None:
             raise ValueError(
@@ -732,7 +735,6 @@ def _carry_information(missing: np.ndarray, labels: np.ndarray | None) -> bool:
     if labels is None:
         return True
     apart = missing - missing.mean()
-    labels = labels - labels.mean(axis=0)
     spread = np.sqrt((apart @ apart) * (labels**2).sum(axis=0) / n)
     by_chance = -ndtri(0.025 / labels.shape[1]) * spread
     return bool((abs(apart @ labels) > by_chance)[spread > 0].any())

@@ -18,7 +18,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from skcamel.arrays import column_names, default_names
+from skcamel.arrays import column_names, default_names, dense
 from skcamel.data.cells import Cells
 from skcamel.data.columns import (
     FORCED,
@@ -240,8 +240,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             own.ranks = self.scaling_ == "rank"
         self.columns_ = tuple(learned(own, labels) for own in evidence)
         self.n_features_in_ = len(cells)
-        self.__dict__.pop("sampled_", None)  # of an earlier fit
-        self.__dict__.pop("feature_names_in_", None)
+        for name in ("sampled_", "feature_names_in_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if _has_names(X):
             self.feature_names_in_ = np.array(list(cells), dtype=object)
         if not len(self.source_columns_):
@@ -389,9 +389,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def _stacked(self, blocks: Sequence[Any]) -> Any:
         is_sparse = self.sparse_output
         if is_sparse == "auto":
-            has_text = any(isinstance(column, Text) for column in self.columns_)
-            values = [column for column in self.columns_ if isinstance(column, Category)]
-            is_sparse = has_text or sum(len(own.feature_names()) for own in values) > MANY
+            categories = [own for own in self.columns_ if isinstance(own, Category)]
+            n_values = sum(len(own.feature_names()) for own in categories)
+            is_sparse = any(self.is_word_) or n_values > MANY
         if is_sparse:
             return sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr")
         require(
@@ -399,21 +399,18 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             "A dense table of the features",
             "Leave the output sparse.",
         )
-        return np.hstack([block.toarray() if sparse.issparse(block) else block for block in blocks])
+        return np.hstack([dense(block) for block in blocks])
 
     def take_encoder(self, text_encoder: Any) -> bool:
         """Take back the text encoder of the fit, which a model file does not hold; returns whether a column needs it.
 
         It must say the same as at the fit to the fixed texts that the file holds.
         """
-        columns = {column.name: column for column in self.columns_}
-        read = [column for column in self.columns_ if isinstance(column, EncodedText)]
-        for column in read:
-            encoder = _encoder_for(text_encoder, column.name)
-            columns[column.name] = column.with_encoder(encoder)
-        self.columns_ = tuple(columns.values())
+        self.columns_ = tuple(
+            column.with_encoder(_encoder_for(text_encoder, column.name)) for column in self.columns_
+        )
         self.text_encoder = text_encoder
-        return bool(read)
+        return any(isinstance(column, EncodedText) for column in self.columns_)
 
 
 def _encoder_for(text_encoder: Any, name: str) -> Any:
@@ -459,11 +456,11 @@ def _has_names(X: Any) -> bool:
 
 
 def _labels(y: Any, n: int) -> np.ndarray | None:
-    """Labels as numbers, (n, q), unknown ones as the mean of their label; None where y is no such matrix."""
-    labels = np.asarray(y.toarray() if sparse.issparse(y) else y)
+    """Labels less the mean of each, (n, q), 0 for unknown ones; None where y is no such matrix."""
+    labels = np.asarray(dense(y))
     if labels.dtype.kind not in "biuf" or labels.shape[:1] != (n,):
         return None
     labels = labels.reshape(n, -1).astype(np.float64)
     known = labels == labels
-    mean = np.where(known, labels, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.where(known, labels, mean)
+    mean = np.nansum(labels, axis=0) / np.maximum(known.sum(axis=0), 1)
+    return np.where(known, labels - mean, 0.0)

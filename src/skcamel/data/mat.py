@@ -12,9 +12,9 @@ import struct
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -47,7 +47,6 @@ PAIRS = (
     ("train_X", "train_Y", "test_X", "test_Y"),
 )
 HEADER_BYTES = 128
-PREFIX_BYTES = 2**12  # of a compressed variable: enough for its shape and name
 LARGEST_RATIO = 1100  # of deflate; more than its packed size allows cannot come out of it
 MATRIX, COMPRESSED = 14, 15
 SPARSE_CLASS, NUMERIC_CLASSES = 5, range(5, 16)
@@ -100,15 +99,16 @@ def read_mat(path: Path_, *, features: str | None = None, labels: str | None = N
         problem = "is a Matlab 7.3 (HDF5) file; save it in Matlab by save(…, '-v7')."
         raise DataError(problem, path=path)
     with _damage_refused(path):
-        found = {variable.name: variable for variable in variables(content)}
+        found = _variables(content, path)
     names = _chosen(list(found), features, labels, path)
-    for name in names:  # before it is unpacked: as stored, as float64, and again while joined
-        shape = found[name].shape
-        cells = 0 if found[name].is_sparse else 16 * shape[0] * shape[1]
-        what = f"{shape[0]} x {shape[1]} values of {name[:60]!r}"
-        check_claimed_size(2 * found[name].n_bytes + cells, what, path)
-    with _damage_refused(path):
-        loaded = [found[name].load() for name in names]
+    loaded: list[Array] = []
+    for name in names:
+        variable = found[name]
+        if not variable.is_sparse:  # as float64, and again while joined
+            n, width = variable.shape
+            check_claimed_size(16 * n * width, f"{n} x {width} values of {name[:60]!r}", path)
+        with _damage_refused(path):
+            loaded.append(variable.load())
     Xs: list[Array] = []
     Ys: list[np.ndarray] = []
     for k in range(0, len(names), 2):
@@ -134,6 +134,8 @@ def _damage_refused(path: Path_) -> Iterator[None]:
     """Make errors that show damage a DataError."""
     try:
         yield
+    except DataError:
+        raise
     except (ValueError, zlib.error) as error:
         detail = (str(error).splitlines() or [""])[0][:120]
         raise DataError(
@@ -194,23 +196,18 @@ def _indicator(Y: Array, name: str, path: Path_) -> np.ndarray:
     return np.where(unknown, np.nan, relevant) if unknown.any() else relevant.astype(np.int64)
 
 
-@dataclass(frozen=True)
-class Variable:
-    """A matrix in a file: its description, and where its content is."""
+class Variable(NamedTuple):
+    """A matrix in a file: its description, and its content, unpacked."""
 
     name: str
-    shape: tuple[int, ...]
+    shape: tuple[int, int]
     is_sparse: bool
-    packed: memoryview | None  # compressed content, or
-    body: memoryview  # plain content
-    n_bytes: int  # of the content, unpacked
+    elements: list[tuple[int, memoryview]]
     order: str
 
     def load(self) -> Array:
-        """Read the matrix, as a Fortran-ordered array or a sparse array in CSC form; ValueError where it is damaged."""
-        body = self.body if self.packed is None else _unpacked(self.packed, self.n_bytes)
-        elements = list(_elements(body, self.order))[3:6]
-        parts = [_numbers(kind, data, self.order) for kind, data in elements]
+        """Read the matrix, as a Fortran-ordered or sparse array; ValueError where it is damaged."""
+        parts = [_numbers(kind, data, self.order) for kind, data in self.elements]
         if len(parts) < (3 if self.is_sparse else 1):
             raise ValueError(f"{self.name} lacks indices or values")
         if not self.is_sparse:
@@ -224,58 +221,54 @@ class Variable:
         return matrix
 
 
-def variables(content: bytes) -> list[Variable]:
-    """All real numeric matrices of two dimensions; ValueError or zlib.error where the file is damaged."""
+def _variables(content: bytes, path: Path_) -> dict[str, Variable]:
+    """All real numeric matrices of two dimensions, by name."""
     order = {b"IM": "<", b"MI": ">"}.get(content[126:HEADER_BYTES])
     if order is None:
         raise ValueError("no version 5 header")
-    found: list[Variable] = []
+    found: dict[str, Variable] = {}
+    unpacked = 0
     for kind, data in _elements(memoryview(content)[HEADER_BYTES:], order):
-        variable = None
         if kind == COMPRESSED:
-            variable = _compressed(data, order)
-        elif kind == MATRIX:
-            variable = _variable(data, None, len(data), order)
-        if variable is not None:
-            found.append(variable)
+            n_bytes = _announced(data, order)
+            unpacked += n_bytes
+            check_claimed_size(2 * unpacked, "compressed variables", path)
+            plain = zlib.decompressobj().decompress(data, n_bytes + 8)
+            ((kind, data),) = _elements(memoryview(plain), order)
+        if kind != MATRIX:
+            continue
+        elements = _elements(data, order)
+        parts = [part for _, part in islice(elements, 3)]
+        if len(parts) < 3:
+            continue
+        flags, dimensions, text = parts
+        if len(flags) != 8 or len(dimensions) != 8:
+            continue
+        (flag, _) = struct.unpack(f"{order}II", flags)
+        shape = struct.unpack(f"{order}ii", dimensions)
+        matrix_class = flag & 0xFF
+        if matrix_class in NUMERIC_CLASSES and not flag & COMPLEX and min(shape) >= 0:
+            is_sparse = matrix_class == SPARSE_CLASS
+            name = bytes(text).decode("latin-1")
+            found[name] = Variable(name, shape, is_sparse, list(islice(elements, 3)), order)
     return found
 
 
-def _compressed(packed: memoryview, order: str) -> Variable | None:
-    begin = memoryview(zlib.decompressobj().decompress(packed, PREFIX_BYTES))
-    if len(begin) < 8:
+def _announced(packed: memoryview, order: str) -> int:
+    """Size of a compressed variable; ValueError where so much cannot come out of it."""
+    tag = zlib.decompressobj().decompress(packed, 8)
+    if len(tag) < 8:
         raise ValueError("a compressed variable is cut short")
-    kind, n_bytes = struct.unpack_from(f"{order}II", begin)
+    _, n_bytes = struct.unpack(f"{order}II", tag)
     if n_bytes > LARGEST_RATIO * (len(packed) + 1):
         raise ValueError(
             f"{n_bytes} bytes are announced, more than {len(packed)} compressed ones can hold"
         )
-    return _variable(begin[8:], packed, n_bytes, order) if kind == MATRIX else None
+    return n_bytes
 
 
-def _variable(
-    data: memoryview, packed: memoryview | None, n_bytes: int, order: str
-) -> Variable | None:
-    """What the beginning of a matrix describes; None where it is not real and numeric."""
-    described = list(islice(_elements(data, order, whole=False), 3))
-    if len(described) < 3:
-        return None
-    flags, dimensions, name = (content for _, content in described)
-    if len(flags) != 8 or len(dimensions) != 8:
-        return None
-    (flag,) = struct.unpack_from(f"{order}I", flags)
-    shape = struct.unpack(f"{order}2i", dimensions)
-    kind = flag & 0xFF
-    if kind not in NUMERIC_CLASSES or flag & COMPLEX or min(shape) < 0:
-        return None
-    decoded_name = bytes(name).decode("latin-1")
-    return Variable(decoded_name, shape, kind == SPARSE_CLASS, packed, data, n_bytes, order)
-
-
-def _elements(
-    content: memoryview, order: str, *, whole: bool = True
-) -> Iterator[tuple[int, memoryview]]:
-    """Type and bytes of each data element; a beginning (`whole` false) may stop within one."""
+def _elements(content: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:
+    """Type and bytes of each data element."""
     position = 0
     while position + 8 <= len(content):
         kind, size = struct.unpack_from(f"{order}II", content, position)
@@ -284,21 +277,9 @@ def _elements(
             kind, size = kind & 0xFFFF, kind >> 16
             start, end = position + 4, position + 4 + min(size, 4)
         if end > len(content):
-            if not whole:
-                return
             raise ValueError(f"{size} bytes are announced, {len(content) - start} are there")
         yield kind, content[start:end]
         position = max(end if kind == COMPRESSED else end + -(end - position) % 8, position + 8)
-
-
-def _unpacked(packed: memoryview, size: int) -> memoryview:
-    """Content of a compressed variable, without its tag."""
-    unpacker = zlib.decompressobj()
-    unpacker.decompress(packed, 8)
-    content = unpacker.decompress(unpacker.unconsumed_tail, max(size, 1))
-    if len(content) < size:
-        raise ValueError(f"{size} bytes are announced, {len(content)} are there")
-    return memoryview(content)
 
 
 def _numbers(kind: int, data: memoryview, order: str) -> np.ndarray:

@@ -103,16 +103,13 @@ def read_mulan(
     ...     read_mulan(f"{folder}/tiny.arff")
     Dataset(tiny: 2 rows, 1 feature, 2 labels)
     """
-    xml = _found_beside(Path(arff)) if xml is None else Path(xml)
-    labels = read_label_names(xml)
-    hint = "is the matching XML file from the same release?"
-    return _read(
-        arff,
-        test,
-        nominal,
-        lambda _, attributes: _named_labels(attributes, labels, arff, xml),
-        hint,
-    )
+    label_file = _found_beside(Path(arff)) if xml is None else xml
+    labels = read_label_names(label_file)
+
+    def find(_: str, attributes: Attributes) -> np.ndarray:
+        return _named_labels(attributes, labels, arff, label_file)
+
+    return _read(arff, test, nominal, find, "is the matching XML file from the same release?")
 
 
 def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None) -> Dataset:
@@ -137,26 +134,21 @@ def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None)
     ...     read_meka(f"{folder}/tiny.arff")
     Dataset(tiny: 2 rows, 1 feature, 2 labels)
     """
-    return _read(
-        path,
-        test,
-        nominal,
-        lambda relation, attributes: _counted_labels(relation, len(attributes), path),
-        WHOLE,
-    )
+
+    def find(relation: str, attributes: Attributes) -> np.ndarray:
+        return _counted_labels(relation, len(attributes), path)
+
+    return _read(path, test, nominal, find, WHOLE)
 
 
 def read_with_labels(path: Path_, labels: Collection[str], features: Collection[str]) -> Dataset:
     """Read an ARFF file in which attributes of these names, if any, are labels; `features` are kept even if they identify rows."""
     wanted = set(labels)
-    return _read(
-        path,
-        None,
-        "index",
-        lambda _, attributes: _are_named(attributes, wanted),
-        WHOLE,
-        features,
-    )
+
+    def find(_: str, attributes: Attributes) -> np.ndarray:
+        return _are_named(attributes, wanted)
+
+    return _read(path, None, "index", find, WHOLE, features)
 
 
 def _read(

@@ -15,7 +15,7 @@ from skcamel.data import DataError, Path_
 from skcamel.data.sources import check_claimed_size
 
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-WORDS = ({"NO": 0.0, "YES": 1.0}, {"FALSE": 0.0, "TRUE": 1.0})
+WORDS = {"NO": 0.0, "YES": 1.0, "FALSE": 0.0, "TRUE": 1.0}
 NOMINAL_CHOICES = ("index", "onehot")
 # distinct values per row from which a nominal is an identifier; union files repeat a row or two
 IDENTIFYING_SHARE = 0.99
@@ -37,29 +37,31 @@ class Codes(dict[str, float]):
     """
 
     def __init__(self, kind: str, values: tuple[str, ...] = ()) -> None:
-        words = [value.upper() for value in values]
-        numerals = [float(value) for value in values if NUMERAL.fullmatch(value)]
-        numbers = [float(position) for position in range(len(values))]
         self.kind = kind
+        numerals = [float(value) for value in values if NUMERAL.fullmatch(value)]
+        words = {value.upper() for value in values}
+        of_one_pair = words <= {"NO", "YES"} or words <= {"FALSE", "TRUE"}
         self.by_number = kind == "numeric" or 0 < len(values) == len(set(numerals))
-        self.by_position = not self.by_number
+        self.by_position = False
         if self.by_number:
-            numbers = numerals
-        for meaning in WORDS:
-            if values and set(words) <= set(meaning) and len(set(words)) == len(words):
-                numbers = [meaning[word] for word in words]
-                self.by_position = False
-        super().__init__({"?": np.nan} | dict(zip(values, numbers)))
-        self.numbers = numbers
-        self.first = numbers[0] if numbers else 0.0
+            self.numbers = numerals
+        elif values and of_one_pair and len(words) == len(values):
+            self.numbers = [WORDS[value.upper()] for value in values]
+        else:
+            self.by_position = True
+            self.numbers = [float(position) for position in range(len(values))]
+        self.first = self.numbers[0] if values else 0.0
+        super().__init__(zip(values, self.numbers))
+        self.setdefault("?", np.nan)
 
     def __missing__(self, cell: str) -> float:
         if self.kind == "text":
             return 0.0
-        meant = number(cell) if self.by_number else None
-        if meant is None or (self.numbers and meant not in self.numbers):
-            raise ValueError(f"{cell!r} is not declared")
-        return meant
+        if self.by_number:
+            meant = number(cell)
+            if not self.numbers or meant in self.numbers:
+                return meant
+        raise ValueError(f"{cell!r} is not declared")
 
 
 def number(text: str) -> float:
@@ -94,16 +96,20 @@ def finished(
     A nominal with one value per row names the rows, unless `keep` has its name. With
     ``nominal="onehot"`` one of three or more values becomes a column ``attribute=value`` for each.
     """
-    names_rows = [a.name not in keep and _names_rows(X, k, a) for k, a in enumerate(attributes)]
-    used = np.flatnonzero(~np.array(names_rows, dtype=bool))
-    if not used.size:
+    used = [
+        k
+        for k, attribute in enumerate(attributes)
+        if attribute.name in keep or not _names_rows(X, k, attribute)
+    ]
+    if not used:
         raise DataError(f"no feature is left beside labels and row identifiers; {hint}", path=path)
-    kept = [attributes[k] for k in used.tolist()]
-    X = X if len(kept) == len(attributes) else X[:, used]
+    kept = [attributes[k] for k in used]
+    if len(kept) < len(attributes):
+        X = X[:, used]
+    names = [attribute.name for attribute in kept]
     if nominal == "onehot":
         X, names = _expanded(X, kept, path)
-        return X, names, kept
-    return X, [attribute.name for attribute in kept], kept
+    return X, names, kept
 
 
 def _column(X: Any, k: int) -> np.ndarray:
@@ -122,9 +128,11 @@ def _names_rows(X: Any, k: int, attribute: Attribute) -> bool:
 
 def _expanded(X: Any, attributes: list[Attribute], path: Path_) -> tuple[Any, list[str]]:
     """X with a 0/1 column for each value of a nominal that has three or more; a missing value is NaN in all of them."""
-    n, width = X.shape[0], sum(max(1, len(a.values)) for a in attributes)
+    n = X.shape[0]
+    width = sum(max(1, len(attribute.values)) for attribute in attributes)
     check_claimed_size(16 * n * width, f"{n} rows x {width} columns", path)
-    X = sparse.csc_array(X) if sparse.issparse(X) else X
+    is_sparse = sparse.issparse(X)
+    X = sparse.csc_array(X) if is_sparse else X
     parts: list[Any] = []
     names: list[str] = []
     for k, attribute in enumerate(attributes):
@@ -134,8 +142,9 @@ def _expanded(X: Any, attributes: list[Attribute], path: Path_) -> tuple[Any, li
             continue
         values = _column(X, k)[:, None]
         codes = feature_codes(attribute.values)
-        columns = np.where(np.isnan(values), np.nan, values == [codes[v] for v in attribute.values])
-        parts.append(sparse.csc_array(columns) if sparse.issparse(X) else columns)
+        numbers = [codes[value] for value in attribute.values]
+        columns = (values == numbers).astype(np.float64)
+        columns[np.isnan(values[:, 0])] = np.nan
+        parts.append(sparse.csc_array(columns) if is_sparse else columns)
         names += [f"{attribute.name}={value}" for value in attribute.values]
-    stacked = sparse.hstack(parts, format="csr") if sparse.issparse(X) else np.hstack(parts)
-    return stacked, names
+    return sparse.hstack(parts, format="csr") if is_sparse else np.hstack(parts), names

@@ -190,17 +190,16 @@ def check_labels(
         raise ValueError(
             f"Y has {Y.shape[0]} rows but X has {n_rows}; each row of X needs one row of labels."
         )
+    found = None
     if Y.ndim == 2:
         found = _matrix_labels(Y, names)
-    else:
-        found = None
-    if found is None:
-        if Y.ndim == 2:
+        if found is None:
             warnings.warn(
                 "Y is a single column of classes; it is read as a 1-d y of shape (n_samples,).",
                 DataConversionWarning,
                 stacklevel=4,
             )
+    if found is None:
         found = _class_labels(Y.ravel(), classes if known is None else known.classes)
     if known is None:
         return found
@@ -369,11 +368,10 @@ def inner_splits(
         Handed to the splitter.
     """
     y = Y
-    if target != "matrix":
-        if target == "multiclass":
-            y = Y.argmax(axis=1)
-        else:
-            y = Y[:, 0]
+    if target == "multiclass":
+        y = Y.argmax(axis=1)
+    elif target == "binary":
+        y = Y[:, 0]
     splitter = check_cv(estimator.cv, y, classifier=target != "matrix")
     if isinstance(estimator.cv, Integral) and estimator.random_state is not None:
         splitter.shuffle = True

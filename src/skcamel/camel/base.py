@@ -211,13 +211,12 @@ class BaseCamel(MultiLabelClassifier):
         if estimate.keys() != set(METRICS) or kinds != {float}:
             raise ValueError(f"estimate_ must hold a number for each of {', '.join(METRICS)}")
         figures = getattr(self, "label_estimates_", dict.fromkeys(LABEL_FIGURES, np.zeros(q)))
-        if figures.keys() != LABEL_FIGURES or not all(map(_are_figures, figures.values())):
+        are_sound = all(_are_figures(values, q) for values in figures.values())
+        if figures.keys() != LABEL_FIGURES or not are_sound:
             raise ValueError(
-                "label_estimates_ must hold numbers from 0 on as"
-                f" {', '.join(sorted(LABEL_FIGURES))} of each label"
+                f"label_estimates_ must hold {q} numbers from 0 on as each of"
+                f" {', '.join(sorted(LABEL_FIGURES))}"
             )
-        if {len(values) for values in figures.values()} != {q}:
-            raise ValueError(f"label_estimates_ must hold figures of {q} labels")
 
     def _check_stored_rows(self) -> None:
         """Training rows, or landmarks; none for a kernel that was computed before, whose columns are those rows, and for plain features."""
@@ -637,10 +636,11 @@ def learn_correlation(estimator: Any, data: Data) -> Array:
     return found.S
 
 
-def _are_figures(values: Any) -> bool:
-    """Whether these are numbers from 0 on, NaN where undefined, of a model file."""
-    is_vector = isinstance(values, np.ndarray) and values.dtype == np.float64 and values.ndim == 1
-    return is_vector and not ((values < 0) | (values == np.inf)).any()
+def _are_figures(values: Any, q: int) -> bool:
+    """Whether these are q numbers from 0 on, NaN where undefined, of a model file."""
+    if getattr(values, "dtype", None) != np.float64 or values.shape != (q,):
+        return False
+    return not ((values < 0) | (values == np.inf)).any()
 
 
 def _narrowed(scores: Array, dtype: np.dtype[Any]) -> Array:

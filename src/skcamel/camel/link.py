@@ -88,10 +88,10 @@ def fit_link(
     start = Link(np.ones_like(scores[0, :1]) / unit, np.zeros_like(scores[0, :1]))
     # as if there were one label
     of_all, every, entries = (part.reshape(-1, 1) for part in (relevant, scores, w))
-    common = _minimum(of_all, every, entries, start, (0.0, 0.0), FLATTEST / unit, offsets)
-    return _minimum(
-        relevant, scores, w, common, (SLOPE_PRIOR, OFFSET_PRIOR), FLATTEST / unit, offsets
-    )
+    least = FLATTEST / unit
+    common = _minimum(of_all, every, entries, start, (0.0, 0.0), least, offsets)
+    priors = (SLOPE_PRIOR, OFFSET_PRIOR)
+    return _minimum(relevant, scores, w, common, priors, least, offsets)
 
 
 def _minimum(
@@ -134,9 +134,8 @@ def _minimum(
         determinant = aa * bb - ab * ab
         slope_step = (bb * slope_gradient - ab * offset_gradient) / determinant
         offset_step = (aa * offset_gradient - ab * slope_gradient) / determinant
-        change = (
-            np.max(np.where(w > 0, np.abs(slope_step * x + offset_step), 0.0), axis=0) + SETTLED / 2
-        )
+        changes = np.where(w > 0, np.abs(slope_step * x + offset_step), 0.0)
+        change = np.max(changes, axis=0) + SETTLED / 2
         share = np.log1p(change) / change
         a = np.clip(a - share * slope_step, least, None)
         b = b - share * offset_step

@@ -416,10 +416,8 @@ def _errors_without_row(
     for first in range(0, len(candidates), together):
         block = candidates[first : first + together]
         rho = xp.concatenate([rho for _, rho in block])
-        inside = smoother.rows @ (
-            xp.concatenate([projected[a] for a, _ in block], axis=1)
-            / (smoother.values[:, None] + rho)
-        )
+        labels = xp.concatenate([projected[a] for a, _ in block], axis=1)
+        inside = smoother.rows @ (labels / (smoother.values[:, None] + rho))
         g = diagonal(rho)
         end = 0
         for a, own in block:
@@ -427,14 +425,11 @@ def _errors_without_row(
             end = end + len(own)
             rest = stays + share * own * g[:, start:end]
             is_left = rest > 0
-            error = (missed[a] + own * inside[:, start:end]) / (
-                smoother.roots * xp.where(is_left, rest, 1.0)
-            )
-            yield (
-                error
-                if bool(is_left.all())
-                else xp.where(is_left, error, smoother.truth @ bases[a].R)
-            )
+            error = missed[a] + own * inside[:, start:end]
+            error = error / (smoother.roots * xp.where(is_left, rest, 1.0))
+            if not bool(is_left.all()):
+                error = xp.where(is_left, error, smoother.truth @ bases[a].R)
+            yield error
 
 
 def blocks_of_groups(groups: Array) -> list[Array]:
@@ -491,11 +486,8 @@ def _errors_without_group(
             yield at_nodes @ xp.reshape(mixing, (-1, len(rho)))
     else:
         for a, rho in candidates:
-            yield _errors_at(
-                smoother,
-                groups,
-                [(own, bases[a].R[:, rho == own]) for own in xp.unique(rho).tolist()],
-            )
+            systems = [(own, bases[a].R[:, rho == own]) for own in xp.unique(rho).tolist()]
+            yield _errors_at(smoother, groups, systems)
 
 
 def _errors_at(
@@ -529,9 +521,8 @@ def _errors_at(
             end = end + labels.shape[1]
             shrinkage = xp.sqrt(rho / (smoother.values + rho))  # (r,)
             shrunk = rows * shrinkage
-            inside = xp.reshape(shrunk, (k * m, r)) @ (
-                shrinkage[:, None] * (smoother.projected @ labels)
-            )
+            projected = shrinkage[:, None] * (smoother.projected @ labels)
+            inside = xp.reshape(shrunk, (k * m, r)) @ projected
             residuals = missed @ labels + xp.reshape(inside, (k, m, -1))
             errors = xp.linalg.solve(outside + shrunk @ shrunk.swapaxes(1, 2), residuals)
             found[index, start:end] = turned @ errors / roots

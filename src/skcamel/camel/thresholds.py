@@ -49,15 +49,8 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: MaybeArr
     """
     q = scores.shape[1]
     if not is_tuned(threshold):
-        values = np.broadcast_to(
-            (
-                np.float64(0.0)
-                if isinstance(threshold, str)
-                else np.asarray(threshold, dtype=np.float64)
-            ),
-            (q,),
-        )
-        return to_match(values.copy(), scores)
+        value = 0.0 if isinstance(threshold, str) else threshold
+        return to_match(np.full(q, value, dtype=np.float64), scores)
     metric = OTHER_NAMES.get(threshold, threshold)
     xp = namespace(scores)
     if weights is None:

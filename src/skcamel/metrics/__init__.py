@@ -168,20 +168,11 @@ class LabelReport:
         columns = [column for column in COLUMNS if column in self.rows[0]]
         names = [one_line(row["label"]) for row in self.rows]
         width = max(5, *map(len, names))
-        titles = [
-            f"{'F1' if column == 'f1' else column:>{len(format(0, COLUMNS[column]))}}"
-            for column in columns
-        ]
+        titles = [column.replace("f1", "F1").rjust(int(COLUMNS[column][0])) for column in columns]
         lines = ["  ".join(["label".ljust(width), *titles])]
         for name, row in zip(names, self.rows, strict=True):
-            lines.append(
-                "  ".join(
-                    [
-                        name.ljust(width),
-                        *(format(row[column], COLUMNS[column]) for column in columns),
-                    ]
-                )
-            )
+            cells = [format(row[column], COLUMNS[column]) for column in columns]
+            lines.append("  ".join([name.ljust(width), *cells]))
         return "\n".join(lines)
 
 

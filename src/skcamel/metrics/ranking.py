@@ -174,16 +174,13 @@ def ranking_metrics(
     if rows == "sklearn":
         values["coverage"] = xp.where(empty, -1 / xp.clip(labels, 1, None), values["coverage"])
         values["average_precision"] = xp.where(empty, 1.0, values["average_precision"])
+    if weights is None:
+        weights = xp.ones_like(total)
     means = {}
     for name in RANKING:
-        if weights is None:
-            w = as_floats(counts[name])
-        else:
-            w = counts[name] * weights
-        total_weight = xp.sum(w, axis=-1)
-        means[name] = xp.sum(w * values[name], axis=-1) / xp.where(
-            total_weight > 0, total_weight, xp.nan
-        )
+        w = counts[name] * weights
+        size = xp.sum(w, axis=-1)
+        means[name] = xp.sum(w * values[name], axis=-1) / xp.where(size > 0, size, xp.nan)
     return means
 
 

@@ -195,12 +195,12 @@ def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
 
 def places(name: str, data_home: Path_ | None = None) -> tuple[Place, ...]:
     """Folders to search for a data set, in order; they need not exist."""
-    found = [Place(cache_folder() / name, "cache", name)]
+    cache = Place(cache_folder() / name, "cache", name)
     home = data_home or os.environ.get(DATA_HOME)
-    if home:
-        reason = DATA_HOME if data_home is None else "data_home"
-        found.insert(0, Place(Path(home) / name, reason, name))
-    return tuple(found)
+    if not home:
+        return (cache,)
+    reason = DATA_HOME if data_home is None else "data_home"
+    return Place(Path(home) / name, reason, name), cache
 
 
 def whereabouts(name: str, data_home: Path_ | None = None) -> Place | None:
@@ -221,9 +221,9 @@ def cache_folder(cache: Path_ | None = None) -> Path:
     if chosen:
         return Path(chosen)
     if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local"
     elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
+        base = Path.home() / "Library/Caches"
     else:
         base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "skcamel" / "datasets"

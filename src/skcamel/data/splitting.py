@@ -357,8 +357,8 @@ def _rarest_groups_first(
 ) -> np.ndarray:
     """All groups, ordered by the frequency of their rarest label, then by size."""
     n_groups = len(group_sizes)
-    rarest = np.full(n_groups, np.iinfo(np.int64).max)
-    groups = np.repeat(np.arange(n_groups), np.diff(counts.indptr))
-    np.minimum.at(rarest, groups, total[counts.indices])
+    none = np.iinfo(np.int64).max
+    totals = np.where(counts.toarray() > 0, total, none)
+    rarest = totals.min(axis=1, initial=none)
     order = np.arange(n_groups) if rng is None else rng.permutation(n_groups)
     return order[np.lexsort((-group_sizes[order], rarest[order]))]

@@ -42,8 +42,8 @@ class Rows(NamedTuple):
     """What a file holds; indices count as they do there."""
 
     X: sparse.csr_array
-    label_rows: np.ndarray
     labels: np.ndarray
+    n_labels: list[int]  # of each row
     sizes: tuple[int, int, int] | None  # of the first line
 
 
@@ -94,22 +94,25 @@ def read_svmlight(
     paths = [path] if test is None else [path, test]
     parts = [_read_rows(part) for part in paths]
     counts = [part.X.shape[0] for part in parts]
-    starts = np.cumsum([0, *counts])
-    indices = np.concatenate([part.X.indices for part in parts])
+    n = sum(counts)
+    widest = max(part.X.shape[1] for part in parts)
+    for part in parts:
+        part.X.resize(part.X.shape[0], widest)
+    rows = sparse.vstack([part.X for part in parts], format="csr")
     labels = np.concatenate([part.labels for part in parts])
-    label_rows = np.concatenate([part.label_rows + start for part, start in zip(parts, starts)])
+    n_labels_of_rows = np.concatenate([part.n_labels for part in parts])
     sizes = [part.sizes for part in parts if part.sizes is not None]
     bases = zero_based if isinstance(zero_based, tuple) else (zero_based, zero_based)
-    feature_base = _base(bases[0], indices, has_sizes=bool(sizes))
+    feature_base = _base(bases[0], rows.indices, has_sizes=bool(sizes))
     label_base = _base(bases[1], labels, has_sizes=bool(sizes))
-    d = _width(indices, feature_base, n_features, [size[1] for size in sizes], "features", path)
-    q = _width(labels, label_base, n_labels, [size[2] for size in sizes], "labels", path)
-    check_room_for_labels(starts[-1], q, path)
-    Y = np.zeros((starts[-1], q), dtype=np.int64)
-    Y[label_rows, labels - label_base] = 1
-    values = np.concatenate([part.X.data for part in parts])
-    row_ends = np.concatenate([np.diff(part.X.indptr) for part in parts]).cumsum()
-    X = sparse.csr_array((values, indices - feature_base, [0, *row_ends]), shape=(starts[-1], d))
+    feature_sizes = [size[1] for size in sizes]
+    label_sizes = [size[2] for size in sizes]
+    d = _width(rows.indices, feature_base, n_features, feature_sizes, "features", path)
+    q = _width(labels, label_base, n_labels, label_sizes, "labels", path)
+    check_room_for_labels(n, q, path)
+    Y = np.zeros((n, q), dtype=np.int64)
+    Y[np.repeat(np.arange(n), n_labels_of_rows), labels - label_base] = 1
+    X = sparse.csr_array((rows.data, rows.indices - feature_base, rows.indptr), shape=(n, d))
     return Dataset(
         X,
         Y,
@@ -184,7 +187,7 @@ def _read_rows(path: Path_) -> Rows:
     if problem:
         last_line = max(1, len(content.splitlines()))
         raise DataError(problem, path=path, line=last_line)
-    return Rows(X, np.repeat(np.arange(n), counts), labels, sizes)
+    return Rows(X, labels, counts, sizes)
 
 
 def _parsed(text: bytes) -> tuple[sparse.csr_array, np.ndarray, list[int]]:

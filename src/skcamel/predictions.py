@@ -107,13 +107,10 @@ def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[st
     if explanation.features is None or explanation.feature_base is None:
         return figures
     columns = explanation.column_values(row, label, top)
+    parts = explanation.features[row, :, label]
     return figures | {
         "no_column": float(explanation.feature_base[label]),
         "columns": [part._asdict() for part in columns],
-        "other_columns": float(
-            explanation.features[row, :, label].sum() - sum(part.value for part in columns)
-        ),
-        "number_of_other_columns": (
-            int(np.count_nonzero(explanation.features[row, :, label])) - len(columns)
-        ),
+        "other_columns": float(parts.sum() - sum(part.value for part in columns)),
+        "number_of_other_columns": int(np.count_nonzero(parts)) - len(columns),
     }

@@ -231,7 +231,7 @@ def as_labels(Y: Array, name: str = "Y") -> np.ndarray:
     relevant = None if labels.dtype == object else ones_in(labels)
     if relevant is None:
         found = np.unique(labels.astype(str) if labels.dtype == object else labels).astype(str)
-        listed = ", ".join([*found[:3], "…", *found[-3:]] if len(found) > 6 else found)
+        listed = ", ".join(found[:6])
         raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {listed}.")
     return np.where(labels == labels, relevant, np.nan)
 

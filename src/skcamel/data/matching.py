@@ -17,7 +17,7 @@ from skcamel.data.dataset import Dataset, is_table
 from skcamel.data.labels import cells_of, labels_in
 from skcamel.data.pipeline import final, transformers
 from skcamel.data.preparer import TablePreparer
-from skcamel.data.sources import check_memory, counted, first_repeated, format_of, shortened
+from skcamel.data.sources import check_memory, first_repeated, format_of, shortened
 from skcamel.data.tables import column_numbers, read_columns
 from skcamel.text import count
 
@@ -44,13 +44,13 @@ class Rows(NamedTuple):
     """New rows as the final estimator of a model takes them, and what was not used of them."""
 
     X: Any  # (n, d)
-    Y: np.ndarray | None  # (n, q), NaN where unknown; None unless the truth was wanted
     ids: dict[str, list[str]]  # columns that name the rows
-    table: Any  # the cells of a table that was prepared
-    labels: tuple[str, ...]  # columns that hold labels
     extra: tuple[str, ...]  # columns that the model does not know
-    differences: Any  # Differences of the cells from those of the fit, where there is a preparer
-    by_position: bool  # no names were compared
+    Y: np.ndarray | None = None  # (n, q), NaN where unknown; None unless the truth was wanted
+    table: Any = None  # the cells of a table that was prepared
+    labels: tuple[str, ...] = ()  # columns that hold labels
+    differences: Any = None  # of the cells from those of the fit, where there is a preparer
+    by_position: bool = False  # no names were compared
     unknown: tuple[str, ...] = ()  # labels of the truth that the model does not know
 
     def notes(self, source: str) -> list[str]:
@@ -179,7 +179,7 @@ def _read_nameless(path: Path_, kind: str, expected: Expected, *, truth: bool) -
     _check_count(dataset.d, expected, path)
     names = expected.labels if dataset.q == q else dataset.label_names
     if truth and dataset.q != q:
-        has = f"has {counted(dataset.q, 'label')}, {q} are needed"
+        has = f"has {count(dataset.q, 'label')}, {q} are needed"
         raise DataError(f"{has}; is it of the same kind?", path=path)
     features = expected.features or dataset.feature_names
     return replace(dataset, feature_names=features, label_names=names)
@@ -222,17 +222,15 @@ def match(
         known = getattr(final(model), REMEMBERED, {}).get("dropped", ())
         extra = tuple(name for name in extra if name not in known)
         check_complete(columns, expected.features, source)
-        by_position = expected.features is None
-        rows = Rows(columns, Y, {}, None, labels, extra, None, by_position)
+        rows = Rows(columns, {}, extra, by_position=expected.features is None)
     else:
         if not is_table(columns):
             columns = dict(zip(expected.features or (), dense(columns).T, strict=True))
         rows = _prepared(preparer, columns, source, allow_missing=allow_missing)
-        rows = rows._replace(Y=Y, labels=labels)
     X = rows.X
     for step in transformers(model)[preparer is not None :]:
         X = step.transform(X)
-    return rows._replace(X=X, unknown=unknown)
+    return rows._replace(X=X, Y=Y, labels=labels, unknown=unknown)
 
 
 def _prepared(preparer: TablePreparer, columns: Any, source: str, *, allow_missing: bool) -> Rows:
@@ -243,7 +241,8 @@ def _prepared(preparer: TablePreparer, columns: Any, source: str, *, allow_missi
         raise DataError(str(error), path=source) from error
     table = columns if is_table(columns) else None
     ids = ids_of(preparer, columns)
-    return Rows(X, None, ids, table, (), tuple(differences.extra), differences, False)
+    extra = tuple(differences.extra)
+    return Rows(X, ids, extra, table=table, differences=differences)
 
 
 def _columns(dataset: Dataset, expected: Expected, source: str) -> tuple[Any, tuple[str, ...]]:

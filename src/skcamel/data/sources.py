@@ -58,7 +58,7 @@ CLAIMED_RATIO = 512  # or this many times its size on disk
 LABEL_BYTES = 12  # of one label at the peak: eight that stay, and four while they are checked
 NAME_BYTES = 150  # of a short text in a tuple and in a set, on top of its characters
 GZIP_MAGIC = b"\x1f\x8b"
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = codecs.BOM_UTF8
 
 
 def pyarrow_module(name: str = "pyarrow") -> Any:
@@ -223,9 +223,8 @@ def whole_content(path: Path_) -> bytes:
 
 def utf8(content: bytes, path: Path_) -> bytes:
     """A text as UTF-8 without a byte order mark."""
-    marks = [mark for mark in BYTE_ORDER_MARKS if content.startswith(mark)]
-    mark = marks[0] if marks else b""
-    encodings = (BYTE_ORDER_MARKS[mark],) if marks else ENCODINGS
+    mark = next((mark for mark in BYTE_ORDER_MARKS if content.startswith(mark)), b"")
+    encodings = (BYTE_ORDER_MARKS[mark],) if mark else ENCODINGS
     fitting = next((name for name in encodings if _fits(content, name)), None)
     if fitting is None:
         raise DataError(
@@ -444,10 +443,8 @@ def numerals(values: np.ndarray, missing: str) -> list[str]:
 def stored_cells(X: Any, separator: str, first: int, missing: str) -> Iterator[list[str]]:
     """The text ``column separator value`` of each cell that a CSR matrix stores, row by row; columns are counted from `first`."""
     for start, stop in pairwise(X.indptr.tolist()):
-        columns, values = (
-            (X.indices[start:stop] + first).tolist(),
-            numerals(X.data[start:stop], missing),
-        )
+        columns = (X.indices[start:stop] + first).tolist()
+        values = numerals(X.data[start:stop], missing)
         yield [f"{column}{separator}{value}" for column, value in zip(columns, values)]
 
 
@@ -473,9 +470,8 @@ def check_claimed_size(needed: float, what: str, path: Path_, *, size: int | Non
 
 def check_proportion(needed: float, what: str, path: Path_, size: int | None = None) -> None:
     """Refuse what a file claims where it is out of proportion to its size; `what` is in plural."""
-    if needed > max(
-        CLAIMED_ALWAYS, CLAIMED_RATIO * (os.path.getsize(path) if size is None else size)
-    ):
+    size = os.path.getsize(path) if size is None else size
+    if needed > max(CLAIMED_ALWAYS, CLAIMED_RATIO * size):
         raise DataError(
             f"{what} need {memory.gib(needed)}, out of proportion to a file of its size; keep a"
             " part of them.",

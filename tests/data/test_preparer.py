@@ -435,7 +435,7 @@ ORDERS = [f"A-{k}" for k in [*RNG.permutation(90_000)[:294], *range(6)]]
         (MIXED, "date"),
         ([*ORDERS, *ORDERS[:4]], "id"),
         ([" ".join(RNG.choice(WORDS, RNG.integers(1, 4))) for _ in range(300)], "text"),
-        ([10**400, 1, 2, 3] * 5, "number"),
+        (pd.Series([10**400, 1, 2, 3] * 5, dtype=object), "number"),
         ([np.array(["a", "b"]), np.array(["a"]), np.array([])] * 5, "tags"),
     ],
 )

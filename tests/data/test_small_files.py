@@ -286,7 +286,7 @@ def test_a_matrix_that_does_not_fit_is_refused_before_it_is_unpacked(tmp_path, r
         {"data": rng.random((4000, 100)), "target": np.ones((4000, 1))},
         do_compression=True,
     )
-    with pytest.raises(DataError, match=f"a.mat: Room for 4000 x 100 values of 'data'{REFUSAL}"):
+    with pytest.raises(DataError, match=f"a.mat: Room for compressed variables{REFUSAL}"):
         read_dataset(tmp_path / "a.mat")
 
 

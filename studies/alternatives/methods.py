@@ -43,6 +43,7 @@ def catboost(threshold: str = TUNED_FOR, task_type: str = "CPU") -> Any:
 
     learner = CatBoostClassifier(
         loss_function="MultiLogloss",
+        allow_const_label=True,  # else it refuses folds in which a rare label is absent
         task_type=task_type,
         thread_count=1,
         verbose=False,

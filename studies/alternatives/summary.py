@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from copy import copy
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -34,6 +35,7 @@ BEGIN, END = "<!-- begin: studies/alternatives/summary.py -->", "<!-- end -->"
 OURS = "camel[best]"
 DEFAULT = "-default"  # ends the name of a method that keeps the decisions of its package
 ALONE, CHOSEN = "camel-alone", "camel[quick]"
+PARTIAL = ("xgboost", "catboost")  # ran on some sets only: shown apart, ranked on these
 CAPTION = (
     "Thresholds of CAMEL and ML-MLM are tuned for micro-F1, on leave-one-out scores and on those of"
     " five inner folds. Those of the other methods were tuned, on five inner folds, by the earlier"
@@ -48,7 +50,7 @@ class Results:
     def __init__(self, records: Records) -> None:
         self.summary = summarise(records)
         self.defaults = [name for name in self.summary.methods if name.endswith(DEFAULT)]
-        apart = {*self.defaults, ALONE}
+        apart = {*self.defaults, ALONE, *PARTIAL}
         self.methods = [name for name in self.summary.methods if name not in apart]
         late = [
             failure for failure in records.failures if failure["error"].startswith("TimeoutError")
@@ -69,11 +71,13 @@ class Results:
 
     def _tried(self, dataset: str, method: str) -> bool:
         """Whether a method has all folds of a set, or timed out there."""
-        figures = [self.summary.figures.get((dataset, metric, method)) for metric in NAMES]
+        return (dataset, method) in self.timed_out or self.finished(dataset, method)
+
+    def finished(self, dataset: str, method: str) -> bool:
+        """Whether a method has all folds of a set."""
+        figures = [self.figure(dataset, metric, method) for metric in NAMES]
         expected = self.summary.expected_folds.get((dataset, method))
-        return (dataset, method) in self.timed_out or any(
-            figure is not None and figure.folds == expected for figure in figures
-        )
+        return any(figure is not None and figure.folds == expected for figure in figures)
 
     def figure(self, dataset: str, metric: str, method: str) -> Any:
         """One cell; None where there is none."""
@@ -101,13 +105,18 @@ class Results:
 
     def ranks(self, metric: str) -> np.ndarray:
         """Average rank of each method over all sets, 1 is best; equal ones share theirs."""
-        return np.mean(
-            [
-                rankdata([-mean for mean in self.means(name, metric).values()])
-                for name in self.datasets
-            ],
-            axis=0,
-        )
+        ranks = []
+        for name in self.datasets:
+            means = self.means(name, metric)
+            ranks.append(rankdata([-mean for mean in means.values()]))
+        return np.mean(ranks, axis=0)
+
+    def with_method(self, method: str) -> Results:
+        """The same results with one more method, on the sets that it finished."""
+        found = copy(self)
+        found.methods = [*self.methods, method]
+        found.datasets = tuple(name for name in self.datasets if self._tried(name, method))
+        return found
 
     def standing(self, dataset: str, metric: str, method: str) -> str:
         """first, near (within the larger std of both), behind, or none."""
@@ -203,9 +212,12 @@ def default_table(results: Results) -> list[Row]:
         tuned = name.removesuffix(DEFAULT)
         for metric in ("hamming_loss", "macro_f1", "micro_f1"):
             pairs = [
-                [results.summary.figures[dataset, metric, one].mean for one in (name, tuned)]
+                [results.figure(dataset, metric, one).mean for one in (name, tuned)]
                 for dataset in results.datasets
+                if results.finished(dataset, name) and results.finished(dataset, tuned)
             ]
+            if not pairs:
+                continue
             plain, better = np.mean(pairs, axis=0)
             sign = -1 if metric in LOSSES else 1
             gains = sum(sign * (ours - theirs) > 0 for theirs, ours in pairs)
@@ -302,6 +314,11 @@ def summary_text(results: Results) -> str:
         f" {7 * len(results.datasets)} cells."
     )
     parts += ["## Where CAMEL is behind", count, *([markdown(missed)] if len(missed) > 1 else [])]
+    for method in PARTIAL:
+        some = results.with_method(method)
+        if some.datasets:
+            text = f"Ranks are over the sets that it finished: {', '.join(some.datasets)}."
+            parts += [f"## {title_of(method)}", text, markdown(rank_table(some))]
     if results.defaults:
         parts += ["## What tuned thresholds change", markdown(default_table(results))]
     if ALONE in results.summary.methods:

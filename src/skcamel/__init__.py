@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from skcamel.model_file import ModelFileError, load, save
     from skcamel.model_file.inspection import inspect
 
-__version__ = "1.0.0rc1"
+__version__ = "1.0.0"
 __all__ = [
     "PAPER_ALPHAS",
     "PAPER_LAMBDA2S",

@@ -1,4 +1,4 @@
-"""Methods for many rows, each fitted in a process of its own: time, memory, and average precision on new rows.
+"""Methods for many rows, each fitted in a process of its own: time, memory, average precision.
 
 Rows lie in files that are mapped into memory, so that they count as file pages and not as memory of
 the method.
@@ -7,6 +7,7 @@ the method.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -24,6 +25,7 @@ from sklearn.linear_model import RidgeClassifier, SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 
+from benchmarks.machine import anonymous
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.camel.kernel import mean_distance
 from skcamel.metrics import average_precision
@@ -43,14 +45,17 @@ class Result(NamedTuple):
 
 
 def write_rows(folder: Path, n: int, d: int, q: int) -> Path:
-    """Write n rows and `NEW` others, with labels of which one in two to one in fifty rows has each: waves in hidden columns, and noise."""
+    """Write n rows and `NEW` others, with labels that are waves in hidden columns, and noise.
+
+    One in two to one in fifty rows has each label.
+    """
     rng = np.random.default_rng(0)
-    mixing, directions, waves = (
-        rng.normal(size=(HIDDEN, d)),
-        rng.normal(size=(HIDDEN, 60)),
-        rng.normal(size=(60, q)) / 5,
-    )
-    phases, cuts = rng.uniform(0, 6, size=60), None
+    mixing = rng.normal(size=(HIDDEN, d))
+    directions = rng.normal(size=(HIDDEN, 60))
+    waves = rng.normal(size=(60, q)) / 5
+    phases = rng.uniform(0, 6, size=60)
+    shares = np.linspace(0.5, 0.98, q)
+    limits = None
     folder.mkdir()
     for x_name, y_name, size in (("X", "Y", n), ("new", "truth", NEW)):
         X = open_memmap(folder / f"{x_name}.npy", "w+", np.float64, (size, d))
@@ -58,59 +63,41 @@ def write_rows(folder: Path, n: int, d: int, q: int) -> Path:
         for i in range(0, size, BLOCK):
             U = rng.normal(size=(min(BLOCK, size - i), HIDDEN))
             X[i : i + BLOCK] = U @ mixing + rng.normal(size=(len(U), d))
-            scores = np.sin(0.7 * U @ directions + phases) @ waves + 0.3 * rng.normal(
-                size=(len(U), q)
-            )
-            if cuts is None:
-                cuts = np.array(
-                    [
-                        np.quantile(own, p)
-                        for own, p in zip(scores.T, np.linspace(0.5, 0.98, q), strict=True)
-                    ]
-                )
-            Y[i : i + BLOCK] = scores > cuts
+            noise = 0.3 * rng.normal(size=(len(U), q))
+            scores = np.sin(0.7 * U @ directions + phases) @ waves + noise
+            if limits is None:
+                limits = np.array(list(map(np.quantile, scores.T, shares)))
+            Y[i : i + BLOCK] = scores > limits
     return folder
 
 
 def fitted_apart(method: str, folder: Path, m: int) -> Result:
     """A method of `METHODS` with m landmarks, fitted to the rows in a folder."""
-    command = [
-        sys.executable,
-        "-W",
-        "ignore",
-        "-m",
-        "benchmarks.apart",
-        method,
-        str(folder),
-        str(m),
-    ]
+    words = ["-W", "ignore", "-m", "benchmarks.apart", method, str(folder), str(m)]
     done = subprocess.run(
-        command, stdout=subprocess.PIPE, text=True, check=True, cwd=Path(__file__).parents[1]
+        [sys.executable, *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[1],
     )
     return Result(*json.loads(done.stdout))
 
 
 def nystroem(X: np.ndarray, m: int) -> Nystroem:
     """The same kernel as ours, with its bandwidth."""
-    return Nystroem(
-        gamma=0.5 / mean_distance("rbf", X[: 2 * m]) ** 2, n_components=m, random_state=0
-    )
+    gamma = 0.5 / mean_distance("rbf", X[: 2 * m]) ** 2
+    return Nystroem(gamma=gamma, n_components=m, random_state=0)
 
 
 def ours(X: np.ndarray, Y: np.ndarray, m: int) -> Any:
-    return (
-        CamelClassifierCV(solver="landmark", n_landmarks=m, max_memory="1GiB")
-        .fit(X, Y)
-        .decision_function
-    )
+    model = CamelClassifierCV(solver="landmark", n_landmarks=m, max_memory="1GiB")
+    return model.fit(X, Y).decision_function
 
 
 def ours_once(X: np.ndarray, Y: np.ndarray, m: int) -> Any:
-    return (
-        CamelClassifier(solver="landmark", n_landmarks=m, max_memory="1GiB")
-        .fit(X, Y)
-        .decision_function
-    )
+    model = CamelClassifier(solver="landmark", n_landmarks=m, max_memory="1GiB")
+    return model.fit(X, Y).decision_function
 
 
 def ridge(X: np.ndarray, Y: np.ndarray, m: int) -> Any:
@@ -119,29 +106,23 @@ def ridge(X: np.ndarray, Y: np.ndarray, m: int) -> Any:
 
 def descent(X: np.ndarray, Y: np.ndarray, m: int, *, features: bool) -> Any:
     each = OneVsRestClassifier(SGDClassifier(random_state=0), n_jobs=1)
-    return (make_pipeline(nystroem(X, m), each) if features else each).fit(X, Y).decision_function
+    model = make_pipeline(nystroem(X, m), each) if features else each
+    return model.fit(X, Y).decision_function
 
 
 def himalaya_ridge(X: np.ndarray, Y: np.ndarray, m: int) -> Any:
     from himalaya.ridge import Ridge
 
-    return (
-        make_pipeline(nystroem(X, m), Ridge(alpha=1.0, fit_intercept=True))
-        .fit(X, Y.astype(np.float64))
-        .predict
-    )
+    model = make_pipeline(nystroem(X, m), Ridge(alpha=1.0, fit_intercept=True))
+    return model.fit(X, Y.astype(np.float64)).predict
 
 
 def himalaya_kernel(X: np.ndarray, Y: np.ndarray, m: int) -> Any:
     from himalaya.kernel_ridge import KernelRidgeCV
 
-    gamma, few = (
-        nystroem(X, m).gamma,
-        Y[:m].astype(np.float64),
-    )  # the matrix of all rows would not fit
-    model = KernelRidgeCV(
-        alphas=np.logspace(-3, 3, 7), kernel="rbf", kernel_params={"gamma": gamma}, cv=5
-    )
+    few = Y[:m].astype(np.float64)  # the matrix of all rows would not fit
+    options = {"kernel": "rbf", "kernel_params": {"gamma": nystroem(X, m).gamma}, "cv": 5}
+    model = KernelRidgeCV(alphas=np.logspace(-3, 3, 7), **options)
     model.fit(np.array(X[:m]), few - few.mean(axis=0))
     return lambda new: model.predict(new) + few.mean(axis=0)
 
@@ -157,21 +138,16 @@ METHODS: dict[str, Callable[[np.ndarray, np.ndarray, int], Any]] = {
 }
 
 
-def anonymous() -> int:
-    """Bytes of memory of this process that are no pages of a file."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon"))
-
-
 @contextmanager
 def watched() -> Iterator[list[int]]:
     """A list with the anonymous memory at the peak of the body, beyond that before it."""
-    before, over = anonymous(), threading.Event()
+    process = os.getpid()
+    before, over = anonymous(process), threading.Event()
     peak = [0]
 
     def watch() -> None:
         while not over.wait(EVERY):
-            peak[0] = max(peak[0], anonymous() - before)
+            peak[0] = max(peak[0], anonymous(process) - before)
 
     thread = threading.Thread(target=watch)
     thread.start()
@@ -183,20 +159,14 @@ def watched() -> Iterator[list[int]]:
 
 
 def main(method: str, folder: str, m: str) -> None:
-    X, Y, new, truth = (
-        np.load(Path(folder) / f"{name}.npy", mmap_mode="r") for name in ("X", "Y", "new", "truth")
-    )
+    names = ("X", "Y", "new", "truth")
+    X, Y, new, truth = (np.load(Path(folder, f"{name}.npy"), mmap_mode="r") for name in names)
     with watched() as peak:
         start = time.perf_counter()
-        scores = METHODS[method](X, Y, int(m))
+        score = METHODS[method](X, Y, int(m))
         took = time.perf_counter() - start
-    print(
-        json.dumps(
-            Result(
-                took, peak[0], average_precision(np.array(truth), np.asarray(scores(np.array(new))))
-            )
-        )
-    )
+    scores = np.asarray(score(np.array(new)))
+    print(json.dumps(Result(took, peak[0], average_precision(np.array(truth), scores))))
 
 
 if __name__ == "__main__":

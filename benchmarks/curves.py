@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
-COLOURS = ("#0072b2", "#d55e00", "#009e73")  # told apart by everyone
+COLOURS = ("#0072b2", "#d55e00", "#009e73")  # distinct for colour-blind readers too
 
 
 class Curve(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 from scipy import linalg
@@ -12,10 +13,8 @@ from skcamel import CamelClassifierCV
 from skcamel.camel.representation import Data, Grid, kernel_matrices
 from skcamel.presets import STRONG
 
-SIZES = {
-    (2200, 103, 14): 3.0,
-    (1100, 50, 227): 6.0,
-}  # rows, features, labels: the most that `best` may take, in bare eigh calls
+# Rows, features, labels: the most that `best` may take, in bare eigh calls.
+SIZES = {(2200, 103, 14): 3.0, (1100, 50, 227): 6.0}
 
 
 def make_data(n: int, d: int, q: int) -> tuple[np.ndarray, np.ndarray]:
@@ -27,24 +26,23 @@ def make_data(n: int, d: int, q: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def matrices(X: np.ndarray) -> Iterator[np.ndarray]:
-    """The kernel matrix of each representation of the preset; how fast `eigh` is depends on the matrix."""
+    """The kernel matrix of each representation of the preset: the time of `eigh` depends on it."""
     for place in STRONG:
-        ((_, K),) = kernel_matrices(
-            Data(X, X, np.ones(len(X))), Grid((0.0,), (1.0,), (1.0,), (place,)), None
-        )
+        grid = Grid((0.0,), (1.0,), (1.0,), (place,))
+        ((_, K),) = kernel_matrices(Data(X, X, np.ones(len(X))), grid, None)
         yield K
+
+
+def eigh(K: np.ndarray) -> None:
+    linalg.eigh(K, driver="evd", check_finite=False)
 
 
 def run() -> list[Row]:
     rows = []
     for (n, d, q), most in SIZES.items():
         X, Y = make_data(n, d, q)
-        bare = sum(
-            seconds(lambda K=K: linalg.eigh(K, driver="evd", check_finite=False), 3)
-            for K in matrices(X)
-        )
-        one = seconds(lambda X=X, Y=Y: CamelClassifierCV.from_preset("best").fit(X, Y), 1)
-        rows.append(
-            at_most(f"best, combined, n = {n}, q = {q} / its bare eigh calls", one / bare, most)
-        )
+        bare = sum(seconds(partial(eigh, K), 3) for K in matrices(X))
+        fit = seconds(partial(CamelClassifierCV.from_preset("best").fit, X, Y), 1)
+        what = f"best, combined, n = {n}, q = {q} / its bare eigh calls"
+        rows.append(at_most(what, fit / bare, most))
     return rows

@@ -1,7 +1,7 @@
-"""``python -m benchmarks.front_page``: write the measured tables of README.md from the records of studies/alternatives and from results.md.
+"""``python -m benchmarks.front_page``: write the measured tables of README.md.
 
-No figure of the README is typed by hand; a test compares it with what this module makes of the
-records.
+They come from the records of studies/alternatives and from results.md. No figure of the README is
+typed by hand; a test compares it with what this module makes of the records.
 """
 
 from __future__ import annotations
@@ -16,15 +16,11 @@ from skcamel.experiment import Records, summarise
 from skcamel.experiment.summary import method_and_preset
 
 ROOT = Path(__file__).parents[1]
-README, RESULTS, STUDY = (
-    ROOT / "README.md",
-    ROOT / "benchmarks" / "results.md",
-    ROOT / "studies" / "alternatives",
-)
-BEGIN, END = (
-    "<!-- measured: written by `python -m benchmarks.front_page` -->\n",
-    "<!-- /measured -->",
-)
+README = ROOT / "README.md"
+RESULTS = ROOT / "benchmarks" / "results.md"
+STUDY = ROOT / "studies" / "alternatives"
+BEGIN = "<!-- measured: written by `python -m benchmarks.front_page` -->\n"
+END = "<!-- /measured -->"
 METRIC = "average_precision"
 SHOWN = ("emotions", "scene", "yeast", "medical", "enron")
 # Titles of the methods shown, by name and preset; "" stands for any.
@@ -47,7 +43,9 @@ SELECTION = {
 
 
 def accuracy(records: Iterable[Mapping[str, Any]]) -> str:
-    """Average precision of the shown methods on the shown sets, and the mean over all sets that all of them finished; the best is bold.
+    """Average precision of the shown methods on the shown sets; the best is bold.
+
+    The last row is the mean over all sets that all of these methods finished.
 
     Parameters
     ----------
@@ -59,46 +57,46 @@ def accuracy(records: Iterable[Mapping[str, Any]]) -> str:
     str
         A Markdown table and what was done; nothing without records.
     """
-    records = [
-        record
-        for record in records
-        if (record["method"], record["preset"]) in METHODS or (record["method"], "") in METHODS
-    ]
+    records = [record for record in records if _is_shown(record)]
     if not records:
         return ""
     found = summarise(records)
-    figures = {
-        (dataset, method): cell.mean
-        for (dataset, metric, method), cell in found.figures.items()
-        if metric == METRIC and cell.folds == found.expected_folds.get((dataset, method))
-    }
+    figures = {}
+    for (dataset, metric, method), cell in found.figures.items():
+        is_complete = cell.folds == found.expected_folds.get((dataset, method))
+        if metric == METRIC and is_complete:
+            figures[dataset, method] = cell.mean
     titles = {method: _title(method) for _, method in figures}
-    methods = sorted(titles, key=lambda method: list(METHODS.values()).index(titles[method]))
-    whole = [
-        name
-        for name in dict.fromkeys(name for name, _ in figures)
-        if all((name, method) in figures for method in methods)
-    ]
-    rows = {name: [figures[name, method] for method in methods] for name in SHOWN if name in whole}
-    rows[f"mean of {len(whole)} sets"] = [
-        fmean(figures[name, method] for name in whole) for method in methods
-    ]
+    order = list(METHODS.values())
+    methods = sorted(titles, key=lambda method: order.index(titles[method]))
+    sets = dict.fromkeys(name for name, _ in figures)
+    whole = [name for name in sets if all((name, method) in figures for method in methods)]
+    rows = {}
+    for name in SHOWN:
+        if name in whole:
+            rows[name] = [figures[name, method] for method in methods]
+    means = [fmean(figures[name, method] for name in whole) for method in methods]
+    rows[f"mean of {len(whole)} sets"] = means
     lines = [
         f"| average precision | {' | '.join(titles[method] for method in methods)} |",
         "|---" * (len(methods) + 1) + "|",
     ]
     for name, values in rows.items():
         best = f"{max(values):.3f}"
-        cells = [
-            f"**{value:.3f}**" if f"{value:.3f}" == best else f"{value:.3f}" for value in values
-        ]
+        cells = [f"{value:.3f}" for value in values]
+        cells = [f"**{cell}**" if cell == best else cell for cell in cells]
         lines.append(f"| {name} | {' | '.join(cells)} |")
-    told = (
+    note = (
         "Means over outer folds. Thresholds, and CAMEL's hyper-parameters, are chosen inside the"
         " training parts; `best` was redefined after looking at these sets. All of it: `skcamel"
         " tables studies/alternatives`."
     )
-    return "\n".join([*lines, "", told, ""])
+    return "\n".join([*lines, "", note, ""])
+
+
+def _is_shown(record: Mapping[str, Any]) -> bool:
+    method = record["method"]
+    return (method, record["preset"]) in METHODS or (method, "") in METHODS
 
 
 def _title(method: str) -> str:
@@ -110,7 +108,8 @@ def _title(method: str) -> str:
 def selection(results: str) -> str:
     """How long other searches take, in units of ours.
 
-    >>> selection("| GridSearchCV(KernelRidge), 7 candidates in 5 folds / ours | 4.43 x | ≥ 4 | ok |").splitlines()[2]
+    >>> row = "| GridSearchCV(KernelRidge), 7 candidates in 5 folds / ours | 4.43 x | ≥ 4 | ok |"
+    >>> selection(row).splitlines()[2]
     '| `GridSearchCV(KernelRidge)`, 7 candidates in 5 folds | 4.43 times as long |'
     """
     found = dict(re.findall(r"^\| ([^|]+) \| ([\d.e+]+) x \|", results, re.MULTILINE))

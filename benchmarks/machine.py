@@ -43,30 +43,31 @@ def seconds(work: Callable[[], Any], repeats: int = 3) -> float:
 
 
 def anonymous(process: int) -> int:
-    """Bytes of memory of a process that no file stands behind; 0 where the system does not tell."""
-    try:
-        lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:")), 0)
+    """Bytes of memory of a process that no file stands behind; 0 where the system does not say."""
+    found = _field(Path(f"/proc/{process}/status"), "RssAnon")
+    return int(found.split()[0]) * 1024 if found else 0
 
 
 def facts() -> dict[str, str]:
     """Processor, cores, Python and the libraries that do the work."""
-    model = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        model = next(
-            (
-                line.split(":", 1)[1].strip()
-                for line in info.read_text().splitlines()
-                if line.startswith("model name")
-            ),
-            model,
-        )
-    libraries = ("numpy", "scipy", "scikit-learn", "skcamel")
-    return {
-        "processor": model,
+    model = _field(Path("/proc/cpuinfo"), "model name")
+    machine = {
+        "processor": model or platform.processor() or platform.machine(),
         "cores": str(os.cpu_count()),
         "Python": platform.python_version(),
-    } | {name: version(name) for name in libraries}
+    }
+    libraries = ("numpy", "scipy", "scikit-learn", "skcamel")
+    return machine | {name: version(name) for name in libraries}
+
+
+def _field(path: Path, name: str) -> str | None:
+    """What follows the name of a field of the system; None where there is no such field."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        field, _, value = line.partition(":")
+        if field.strip() == name:
+            return value.strip()
+    return None

@@ -1,13 +1,13 @@
-"""Prediction for one row and for 1 000 rows against `KernelRidge` of scikit-learn with the same kernel and training rows.
+"""Prediction for one row and for 1 000 rows against `KernelRidge` of scikit-learn.
 
-Times depend on shapes alone, so models are fitted on a few rows and then given more. `KernelRidge`
-has no exponential kernel; its rbf
-stands beside ours. Both have one thread: work as short as that of one row measures little but the
-start of several.
+Both have the same kernel and training rows. Times depend on shapes alone, so models are fitted on
+a few rows and then given more. `KernelRidge` has no exponential kernel; its rbf stands beside ours.
+Both have one thread: work as short as that of one row measures little but the start of several.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,8 @@ from benchmarks.machine import Row, at_most, seconds
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.arrays import Array
 
-KERNELS = {
-    "rbf": "rbf",
-    "laplacian": "laplacian",
-    "exponential": "rbf",
-    "linear": "linear",
-}  # ours: KernelRidge's
+# Of each of our kernels, that of KernelRidge.
+KERNELS = {"rbf": "rbf", "laplacian": "laplacian", "exponential": "rbf", "linear": "linear"}
 SIZES = (500, 2_000, 10_000)
 FITTED, NEW, LABELS = 200, 1_000, 10
 METHODS = ("decision_function", "predict", "predict_proba")
@@ -33,27 +29,29 @@ METHODS = ("decision_function", "predict", "predict_proba")
 def tables() -> dict[str, tuple[Array, Array]]:
     """Training rows and new rows by name: dense ones of three sizes, and sparse ones."""
     rng = np.random.default_rng(0)
-    found: dict[str, tuple[Array, Array]] = {
-        f"n = {n}": (rng.normal(size=(n, 50)), rng.normal(size=(NEW, 50))) for n in SIZES
-    }
-    thin = [
-        sparse.random_array((n, 1_000), density=0.02, rng=rng, format="csr")
-        for n in (SIZES[1], NEW)
-    ]
-    return found | {f"sparse, n = {SIZES[1]}": (thin[0], thin[1])}
+    found: dict[str, tuple[Array, Array]] = {}
+    for n in SIZES:
+        found[f"n = {n}"] = rng.normal(size=(n, 50)), rng.normal(size=(NEW, 50))
+    n = SIZES[1]
+    options = {"density": 0.02, "rng": rng, "format": "csr"}
+    X = sparse.random_array((n, 1_000), **options)
+    found[f"sparse, n = {n}"] = X, sparse.random_array((NEW, 1_000), **options)
+    return found
 
 
 def models(kernel: str, X: Array) -> tuple[Any, list[Any]]:
     """`KernelRidge`, and both of our estimators, as if they were fitted on all of X."""
     rng = np.random.default_rng(1)
     Y = rng.integers(2, size=(FITTED, LABELS))
-    theirs = KernelRidge(kernel=KERNELS[kernel]).fit(X[:FITTED], Y)
+    theirs = KernelRidge(kernel=KERNELS[kernel])
     ours = [
         CamelClassifier(kernel=kernel),
         CamelClassifierCV(kernels=(kernel,), alphas=(0.3,), lambda2s=(0.1,)),
     ]
-    for model in (theirs, *(own.fit(X[:FITTED], Y) for own in ours)):
-        model.X_fit_, model.dual_coef_ = X, rng.normal(size=(X.shape[0], LABELS))
+    for model in (theirs, *ours):
+        model.fit(X[:FITTED], Y)
+        model.X_fit_ = X
+        model.dual_coef_ = rng.normal(size=(X.shape[0], LABELS))
     return theirs, ours
 
 
@@ -64,21 +62,11 @@ def run() -> list[Row]:
         for kernel in KERNELS:
             theirs, ours = models(kernel, X)
             calls = [getattr(model, method) for model in ours for method in METHODS]
-            slowest = max(seconds(lambda call=call, row=new[:1]: call(row), 101) for call in calls)
-            reference = seconds(lambda model=theirs, row=new[:1]: model.predict(row), 101)
-            one.append(
-                at_most(
-                    f"one row, {kernel}, {name}: slowest of three methods of two estimators",
-                    slowest / reference,
-                    2.0,
-                )
-            )
-            batch = seconds(lambda model=ours[0], rows=new: model.decision_function(rows), 15)
-            many.append(
-                Row(
-                    f"{NEW} rows, {kernel}, {name}",
-                    batch / seconds(lambda model=theirs, rows=new: model.predict(rows), 15),
-                    "x",
-                )
-            )
+            slowest = max(seconds(partial(call, new[:1]), 101) for call in calls)
+            reference = seconds(partial(theirs.predict, new[:1]), 101)
+            what = f"one row, {kernel}, {name}: slowest of three methods of two estimators"
+            one.append(at_most(what, slowest / reference, 2.0))
+            batch = seconds(partial(ours[0].decision_function, new), 15)
+            reference = seconds(partial(theirs.predict, new), 15)
+            many.append(Row(f"{NEW} rows, {kernel}, {name}", batch / reference, "x"))
     return one + many

@@ -1,4 +1,4 @@
-"""The search on a CUDA GPU against numpy in the same run: same numbers, less time. Run by ``python -m benchmarks gpu``."""
+"""``python -m benchmarks gpu``: the search on a CUDA GPU against numpy: same numbers, less time."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from skcamel.experiment.methods import get_method
 from skcamel.experiment.summary import LARGE, REGULAR
 
 FEW_ROWS = 600
+GIB = 2**30
 
 
 def make_data(n: int, d: int, q: int) -> tuple[np.ndarray, np.ndarray]:
@@ -30,119 +31,93 @@ def make_data(n: int, d: int, q: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def run() -> list[Row]:
-    return [*synthetic(), *scale(), *(column() if os.environ.get("SKCAMEL_DATA") else [])]
+    public = column() if os.environ.get("SKCAMEL_DATA") else []
+    return [*synthetic(), *agreement(), *million(), *largest(), *public]
 
 
 def synthetic() -> list[Row]:
-    """Agreement with numpy, and who is faster."""
+    """Agreement of exact searches with numpy, and who is faster."""
     rows = []
     for n, kernels in ((3000, ("rbf", "laplacian")), (8000, ("rbf",))):
         X, Y = make_data(n + 500, 100, 30)
-        here, there = (
-            CamelClassifierCV(kernels=kernels, threshold="macro_f1", device=device)
-            for device in (None, "cuda")
-        )
+        here = CamelClassifierCV(kernels=kernels, threshold="macro_f1")
+        there = CamelClassifierCV(kernels=kernels, threshold="macro_f1", device="cuda")
         there.fit(X[:200], Y[:200])  # wake the device up
-        train = X[:n], Y[:n]
-        on_cpu, on_gpu = (seconds(partial(model.fit, *train), 1) for model in (here, there))
+        on_cpu = seconds(partial(here.fit, X[:n], Y[:n]), 1)
+        on_gpu = seconds(partial(there.fit, X[:n], Y[:n]), 1)
         gap = abs(here.decision_function(X[n:]) - there.decision_function(X[n:])).max()
-        scores = max(
-            abs(here.cv_results_[key] - there.cv_results_[key]).max()
-            for key in here.cv_results_
-            if key.startswith("mean_")
-        )
+        scores = largest_difference(here.cv_results_, there.cv_results_)
+        named = f"n = {n}, {' and '.join(kernels)}: largest difference of scores on new rows"
+        metrics = f"n = {n}: largest difference of any metric of any candidate"
         rows += [
-            at_most(
-                f"n = {n}, {' and '.join(kernels)}: largest difference of scores on new rows",
-                float(gap),
-                1e-8,
-                "",
-            ),
-            at_most(
-                f"n = {n}: largest difference of any metric of any candidate",
-                float(scores),
-                1e-6,
-                "",
-            ),
+            at_most(named, float(gap), 1e-8, ""),
+            at_most(metrics, scores, 1e-6, ""),
             at_least(f"n = {n}: time on the CPU / on the GPU", on_cpu / on_gpu, 1),
         ]
     return rows
 
 
-def scale() -> list[Row]:
-    """Sums over rows: agreement with numpy; a million rows and the largest exact fit, each with its whole grid."""
+def largest_difference(ours: dict[str, Any], theirs: dict[str, Any]) -> float:
+    """Of any metric of any candidate."""
+    metrics = [key for key in ours if key.startswith("mean_")]
+    return max(float(abs(ours[key] - theirs[key]).max()) for key in metrics)
+
+
+def agreement() -> list[Row]:
+    """Sums over rows against numpy."""
     rows = []
     X, Y = make_data(20_500, 100, 30)
-    for name, options in {
-        "landmark": {"n_landmarks": 1000},
-        "primal": {"kernels": ["linear"]},
-    }.items():
-        here, there = (
-            CamelClassifierCV(solver=name, threshold="macro_f1", device=device, **options)
-            for device in (None, "cuda")
-        )
-        scores = [
-            model.fit(X[:20_000], Y[:20_000]).decision_function(X[20_000:])
-            for model in (here, there)
-        ]
+    solvers = {"landmark": {"n_landmarks": 1000}, "primal": {"kernels": ["linear"]}}
+    for name, options in solvers.items():
+        scores = []
+        for device in (None, "cuda"):
+            model = CamelClassifierCV(solver=name, threshold="macro_f1", device=device, **options)
+            model.fit(X[:20_000], Y[:20_000])
+            scores.append(model.decision_function(X[20_000:]))
         gap = abs(scores[0] - scores[1]).max() / abs(scores[0]).max()
-        rows.append(
-            at_most(
-                f"{name}, n = 20 000: largest relative difference of scores on new rows",
-                float(gap),
-                1e-8,
-                "",
-            )
-        )
-    X, Y = make_data(1_000_000, 100, 50)
-    Y = Y.astype(np.int8)
-    torch.cuda.reset_peak_memory_stats()
-    landmark = CamelClassifierCV(solver="landmark", n_landmarks=10_000, device="cuda")
-    rows.append(
-        at_most(
-            "10⁶ rows, d = 100, q = 50, m = 10 000, 77 candidates",
-            seconds(partial(landmark.fit, X, Y), 1),
-            20,
-            "s",
-        )
-    )
-    rows.append(
-        at_most("memory on the GPU for it", torch.cuda.max_memory_allocated() / 2**30, 17, "GiB")
-    )
-    torch.cuda.reset_peak_memory_stats()
-    new = torch.asarray(X[:10_000], device="cuda")
-    many = seconds(partial(landmark.predict, X), 1)
-    rows.append(
-        at_most(
-            "to predict all of them / one product of their kernels",
-            many / (100 * seconds(partial(_product, new, landmark), 3)),
-            10,
-        )
-    )
-    rows.append(
-        at_most("memory on the GPU for that", torch.cuda.max_memory_allocated() / 2**30, 2, "GiB")
-    )
-    exact = CamelClassifierCV(solver="spectral", device="cuda")
-    rows.append(
-        at_most(
-            "exact, 40 000 rows, 77 candidates",
-            seconds(partial(exact.fit, X[:40_000], Y[:40_000]), 1),
-            60,
-            "s",
-        )
-    )
+        what = f"{name}, n = 20 000: largest relative difference of scores on new rows"
+        rows.append(at_most(what, float(gap), 1e-8, ""))
     return rows
+
+
+def million() -> list[Row]:
+    """A million rows with the whole grid, and their prediction."""
+    X, Y = make_data(1_000_000, 100, 50)
+    torch.cuda.reset_peak_memory_stats()
+    model = CamelClassifierCV(solver="landmark", n_landmarks=10_000, device="cuda")
+    fit = seconds(partial(model.fit, X, Y.astype(np.int8)), 1)
+    fit_memory = torch.cuda.max_memory_allocated() / GIB
+    torch.cuda.reset_peak_memory_stats()
+    predict = seconds(partial(model.predict, X), 1)
+    new = torch.asarray(X[:10_000], device="cuda")
+    product = 100 * seconds(partial(_product, new, model), 3)
+    predict_memory = torch.cuda.max_memory_allocated() / GIB
+    return [
+        at_most("10⁶ rows, d = 100, q = 50, m = 10 000, 77 candidates", fit, 20, "s"),
+        at_most("memory on the GPU for it", fit_memory, 17, "GiB"),
+        at_most("to predict all of them / one product of their kernels", predict / product, 10),
+        at_most("memory on the GPU for that", predict_memory, 2, "GiB"),
+    ]
+
+
+def largest() -> list[Row]:
+    """The largest exact fit, with its whole grid."""
+    X, Y = make_data(40_000, 100, 50)
+    exact = CamelClassifierCV(solver="spectral", device="cuda")
+    took = seconds(partial(exact.fit, X, Y), 1)
+    return [at_most("exact, 40 000 rows, 77 candidates", took, 60, "s")]
 
 
 def _product(new: torch.Tensor, model: CamelClassifierCV) -> None:
     """The kernel's inner products and the scores, without anything else."""
-    Z, B = (torch.asarray(part, device="cuda") for part in (model.X_fit_, model.dual_coef_))
+    Z = torch.asarray(model.X_fit_, device="cuda")
+    B = torch.asarray(model.dual_coef_, device="cuda")
     _ = (new @ Z.T) @ B
     torch.cuda.synchronize()
 
 
 def column() -> list[Row]:
-    """The CAMEL column of the paper's tables, one fold of each set, against its bare `eigh` calls; few rows against the CPU."""
+    """A fold of CAMEL on each set of the paper against its bare `eigh` calls; few rows on the CPU."""
     rows, units, bares = [], [], []
     for name in (*REGULAR, *LARGE):
         X, Y, new = training_part(name)
@@ -151,26 +126,15 @@ def column() -> list[Row]:
         bares.append(seconds(partial(_eigh, K)))
         if len(Y) < FEW_ROWS:
             on_cpu = seconds(partial(unit, "paper", X, Y, new, device=None))
-            rows.append(
-                at_most(
-                    f"{name}, {len(Y)} rows: time on the GPU / on the CPU beside it",
-                    units[-1] / on_cpu,
-                    1,
-                )
-            )
+            what = f"{name}, {len(Y)} rows: time on the GPU / on the CPU beside it"
+            rows.append(at_most(what, units[-1] / on_cpu, 1))
     one = sum(units)
-    rows.append(
-        at_most(
-            f"column of sixteen sets, {10 * one:.1f} s in ten folds / its bare eigh calls",
-            one / sum(bares),
-            2,
-        )
-    )
+    what = f"column of sixteen sets, {10 * one:.1f} s in ten folds / its bare eigh calls"
+    rows.append(at_most(what, one / sum(bares), 2))
     fold = training_part("enron")
     unit("best", *fold)
-    rows.append(
-        at_most("a fold of `best` on enron", seconds(partial(unit, "best", *fold)), 1.5, "s")
-    )
+    took = seconds(partial(unit, "best", *fold))
+    rows.append(at_most("a fold of `best` on enron", took, 1.5, "s"))
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Batched ADMM against scikit-learn's coordinate descent for each label, to the same KKT violation."""
+"""Batched ADMM against scikit-learn's coordinate descent per label, to the same KKT violation."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _product(new: torch.Tensor, model: CamelClassifierCV) -> None:
 
 
 def column() -> list[Row]:
-    """A fold of CAMEL on each set of the paper against its bare `eigh` calls; few rows on the CPU."""
+    """A fold of CAMEL on each set of the paper against bare `eigh` calls; few rows on the CPU."""
     rows, units, bares = [], [], []
     for name in (*REGULAR, *LARGE):
         X, Y, new = training_part(name)

@@ -51,7 +51,7 @@ class Load(NamedTuple):
 async def client(
     host: str, port: int, request: bytes, left: list[int], seen: dict[str, Any]
 ) -> None:
-    """Send requests while any is left, over a new connection where the server closes the old one."""
+    """Send requests while any is left, over a new connection where the server closes one."""
     reader = writer = None
     while left[0] > 0:
         left[0] -= 1

@@ -62,6 +62,7 @@ def made(folder: Path) -> Path:
 
 
 def compare(path: Path, name: str, target: float) -> list[Row]:
+    read_mulan(path)  # imports what it needs, which is no memory of the file
     tracemalloc.start()
     data = read_mulan(path)
     _, peak = tracemalloc.get_traced_memory()

@@ -20,10 +20,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
 
 from benchmarks.machine import Row, anonymous, at_least, at_most
 from skcamel import CamelClassifier, save
 from skcamel.data import load_dataset
+from skcamel.serve import server as serving
 
 CLIENTS, REQUESTS, LONG, ODD = 50, 10_000, 50_000, 10_000
 
@@ -113,29 +116,23 @@ def process(*command: str) -> Any:
 
 def echo() -> None:
     """A server that sends back what it gets."""
-    from fastapi import FastAPI, Request
-    from fastapi.responses import Response
-
-    from skcamel.serve.server import bound, run
-
     app = FastAPI()
 
     @app.post("/predict")
     async def answer(request: Request) -> Response:
         return Response(await request.body(), media_type="application/json")
 
-    listening = bound("127.0.0.1", 0)
+    listening = serving.bound("127.0.0.1", 0)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    run(app, listening, started=lambda: print(f"at {address}", file=sys.stderr, flush=True))
+    serving.run(app, listening, started=lambda: print(f"at {address}", file=sys.stderr, flush=True))
 
 
 def run() -> list[Row]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # defects of the public file are known
+        warnings.simplefilter("ignore")  # of the public file, and of a rare label
         yeast = load_dataset("yeast")
-    model = CamelClassifier(scaling="standard", threshold="macro_f1").fit(
-        yeast.X[:1500], yeast.labels[:1500]
-    )
+        model = CamelClassifier(scaling="standard", threshold="macro_f1")
+        model.fit(yeast.X[:1500], yeast.labels[:1500])
     row = yeast.X[2000:2001]
     names = [f"x{j + 1}" for j in range(row.shape[1])]
     body = json.dumps({"rows": [dict(zip(names, row[0].tolist(), strict=True))]}).encode()

@@ -48,7 +48,7 @@ oldest: # the test suite with the oldest versions that pyproject.toml allows, wi
 	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[cli,report,datasets,serve]" --group test $$($(PYTHON) -c "$(FLOORS)")
 	$(ONE_THREAD) $(VENV)-oldest/bin/python -m pytest -n auto --dist worksteal --cov --cov-report term:skip-covered
 
-benchmark: $(VENV)/.dev  ## ratios against other software, in one run
+benchmark: $(VENV)/.dev  ## ratios against other software, in one run of up to 25 minutes
 	$(BIN)/python -m benchmarks
 
 fuzz: $(VENV)/.dev  ## damaged files and odd commands for MINUTES (5): each must end in an answer or in one clear error

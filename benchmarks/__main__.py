@@ -10,6 +10,7 @@ import argparse
 import sys
 import time
 import traceback
+import warnings
 from importlib import import_module
 from pathlib import Path
 
@@ -48,12 +49,15 @@ def table(rows: list[Row]) -> str:
 def measured(name: str, *, longer: bool) -> tuple[str, bool]:
     """The section of one benchmark, and whether it ran and reached all that is wanted.
 
-    An error becomes the text of the section, so that the other benchmarks still run.
+    An error becomes the text of the section, so that the other benchmarks still run. Warnings about
+    rare labels and about defects of the public sets are known.
     """
     try:
         module = import_module(f"benchmarks.{name}")
         run = getattr(module, "run_all", module.run) if longer else module.run
-        rows = run()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rows = run()
     except Exception as error:
         traceback.print_exc()
         return f"Failed with {type(error).__name__}: {error}", False

@@ -7,7 +7,6 @@ checked on a fourth.
 from __future__ import annotations
 
 import math
-import warnings
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -66,12 +65,6 @@ def fit(n: int, part: int = PART) -> CamelClassifier:
 
 
 def run() -> list[Row]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of Dask, about busy disks and large graphs
-        return measure()
-
-
-def measure() -> list[Row]:
     with cluster(1):
         fit(PART)  # wake the worker up
         times = {n: seconds(partial(fit, n), 1) for n in (*SIZES, CHECKED)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from functools import partial
 from typing import Any
 
@@ -140,9 +139,7 @@ def column() -> list[Row]:
 
 def training_part(name: str) -> tuple[Any, np.ndarray, Any]:
     """Rows and labels of the first of ten folds to train on, and its rows to test."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # known defects of the rcv1 sets
-        data = load_dataset(name)
+    data = load_dataset(name)
     train, test = splits(data.Y, "plain", 10, seed=0)[0]
     return data.X[train], data.Y[train], data.X[test]
 

@@ -87,8 +87,8 @@ def accuracy(records: Iterable[Mapping[str, Any]]) -> str:
         cells = [f"**{cell}**" if cell == best else cell for cell in cells]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     note = (
-        "Means over outer folds. Thresholds, and CAMEL's hyper-parameters, are chosen inside the"
-        " training parts; `best` was redefined after looking at these sets. All of it: `skcamel"
+        "Means over outer folds. Thresholds, and CAMEL's hyper-parameters, are selected inside the"
+        " training parts; `best` was redefined after looking at these sets. All figures: `skcamel"
         " tables studies/alternatives`."
     )
     return "\n".join([*lines, "", note, ""])
@@ -120,7 +120,7 @@ def selection(results: str) -> str:
     ]
     return "\n".join(
         [
-            "| choosing hyper-parameters | against 77 candidates of `CamelClassifierCV` |",
+            "| selecting hyper-parameters | compared with 77 candidates of `CamelClassifierCV` |",
             "|---|---|",
             *rows,
             "",

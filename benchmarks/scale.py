@@ -1,7 +1,7 @@
 """Fits by landmarks of many rows: the pass over them against its bare products, memory, peers.
 
-With ``--all`` on more rows; that also writes benchmarks/scale.md, a table of methods on the same
-rows, and the picture docs/images/scale.png.
+``--all`` also writes benchmarks/scale.md, a table of methods on the same rows, and the picture
+docs/images/scale.png.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from skcamel import CamelClassifier
 
 PAGE = Path(__file__).with_name("scale.md")
 COLUMNS, LABELS, COUNT = 100, 50, 2_000  # the last: landmarks
-SIZES = (50_000, 100_000)  # rows of the pass
+SIZES = (100_000, 200_000)  # rows of the pass
 ALL_SIZES = (10_000, 20_000, 50_000, 100_000, 200_000)
 BLOCK = 4_096  # rows of the bare products
 ROUNDS = 2
@@ -74,7 +74,7 @@ def pass_rows(times: dict[int, Pass]) -> list[Row]:
     growth = times[n].ours / times[half].ours
     return [
         at_least(f"pass over {n} rows: rate / rate of its bare products", rate, 0.7),
-        Row(f"pass over {n} rows / over {half}", growth, "x", "1.9–2.2", 1.9 <= growth <= 2.2),
+        at_most(f"pass over {n} rows / over {half}", growth, 2.2),
     ]
 
 
@@ -109,7 +109,7 @@ def run() -> list[Row]:
 
 
 def run_all() -> list[Row]:
-    """Up to 200 000 rows; and all methods on the same rows, for the page and the picture."""
+    """More sizes of the pass; all methods on the same rows, for the page and the picture."""
     with tempfile.TemporaryDirectory() as folder:
         rows, times = measure(Path(folder), ALL_SIZES)
         some = write_rows(Path(folder) / "peers", *PEERS)

@@ -1,4 +1,4 @@
-"""Plain code of pages is run by tests/test_documents.py; what a build of the site leaves here is no test."""
+"""What a build of the site leaves here is no test; tests/test_documents.py runs plain code."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,7 @@
-"""CAMEL on yeast: choose, fit, evaluate, explain; and many rows. Run by ``make demo``; needs ``skcamel[datasets]``."""
+"""CAMEL on yeast: select, fit, evaluate, explain; and many rows. ``make demo`` runs it.
+
+It needs the extra ``datasets``.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,7 @@ def main() -> None:
 
 
 def many_rows(n: int = 60_000, batch: int = 20_000) -> None:
-    """A fit in one pass over more rows than a matrix of rows allows, and the same rows in batches."""
+    """A fit in one pass over more rows than the exact solver allows, and the same in batches."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n + 2_000, 10)).astype(np.float32)
     Y = X[:, :4] + X[:, 1:5] * X[:, 2:6] > 0.5

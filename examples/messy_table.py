@@ -1,7 +1,7 @@
-"""A table as people keep it: text, dates, money, gaps and a column of tags go in; predictions and reasons by column come out.
+"""A messy table: text, dates, money, missing cells and a column of tags; ``make demo`` runs it.
 
-Run by ``make demo``; needs the extras ``cli``, ``tables`` and ``report``. With ``--tables`` it writes the two
-tables and leaves the rest to you.
+It needs the extras ``cli``, ``tables`` and ``report``. With ``--tables`` it writes the two tables
+only.
 """
 
 from __future__ import annotations
@@ -15,57 +15,79 @@ from pathlib import Path
 import numpy as np
 
 TOPICS = {
-    "billing": "invoice charged twice card payment total",
-    "refund": "money back refund cancel return",
-    "login": "password reset locked account sign code email",
-    "shipping": "parcel late courier address tracking delivery lost",
-    "urgent": "now immediately outage everything broken customers waiting",
+    "billing": (
+        "I was charged twice this month",
+        "the total on my invoice is wrong",
+        "my card was charged although the payment failed",
+        "I do not understand this charge",
+        "please send the invoice again",
+    ),
+    "refund": (
+        "I want my money back",
+        "please refund the payment",
+        "how do I cancel and get a refund",
+        "I returned it and got no money back",
+    ),
+    "login": (
+        "I cannot sign in",
+        "my password does not work",
+        "the code to reset my password never arrives",
+        "my account is locked",
+    ),
+    "shipping": (
+        "my parcel is late",
+        "the courier went to the wrong address",
+        "tracking says delivered but no parcel came",
+        "the delivery was lost",
+    ),
+    "urgent": (
+        "everything is broken right now",
+        "we have an outage and customers are waiting",
+        "please help immediately",
+        "we cannot work until this is fixed",
+    ),
 }
-FILLER = (
-    "hello please the my since when again today team thanks could someone look into this order page"
-    " still"
-)
+OPENINGS = ("Hello", "Hi team", "Good morning", "Dear support", "Hello again")
+CLOSINGS = ("thanks", "kind regards", "could someone look into this", "I am still waiting")
+PRICES = {"free": 0, "team": 49, "business": 1250}
 
 
 def tickets(n: int, seed: int) -> list[dict[str, str]]:
-    """Support tickets: what people wrote, when, from which plan, what they pay, and the tags that an agent gave."""
+    """Support tickets: message, date, plan, payment, and the tags that an agent chose."""
     rng = np.random.default_rng(seed)
-    rows = []
-    for number in range(n):
-        tags = [tag for tag in TOPICS if rng.random() < 0.3 and tag != "refund"]
-        if "billing" in tags and rng.random() < 0.6:  # who asks for money back was billed before
-            tags.append("refund")
-        words = [
-            word
-            for tag in tags
-            if rng.random() < 0.85
-            for word in rng.choice(TOPICS[tag].split(), 3)
-        ]
-        text = rng.permutation([*words, *rng.choice(FILLER.split(), 8)])
-        hour = (
-            rng.integers(0, 6) if "urgent" in tags and rng.random() < 0.7 else rng.integers(7, 20)
-        )  # the night is for emergencies
-        plan = rng.choice(
-            ["free", "team", "business"],
-            p=[0.2, 0.2, 0.6] if "billing" in tags else [0.6, 0.3, 0.1],
-        )
-        paid = {"free": 0, "team": 49, "business": 1250}[plan] * rng.uniform(0.8, 1.2)
-        rows.append(
-            {
-                "ticket": f"T-{seed}{number:05d}",
-                "opened": (
-                    f"{rng.integers(1, 29):02d}/{rng.integers(1, 13):02d}/2025"
-                    f" {hour:02d}:{rng.integers(0, 60):02d}"
-                ),
-                "plan": "" if rng.random() < 0.1 else str(plan),
-                "paid": rng.choice(["n/a", "-"]) if rng.random() < 0.15 else f"${paid:,.2f}",
-                "replied": rng.choice(["yes", "no"]),
-                "message": " ".join(text).capitalize() + ".",
-                "queue": "EU",
-                "tags": "|".join(tags),
-            }
-        )
-    return rows
+    return [ticket(number, seed, rng) for number in range(n)]
+
+
+def ticket(number: int, seed: int, rng: np.random.Generator) -> dict[str, str]:
+    """One ticket. Tags depend on each other, on the plan, and on the time of day."""
+    tags = [tag for tag in TOPICS if rng.random() < 0.3 and tag != "refund"]
+    if "billing" in tags and rng.random() < 0.6:  # who asks for money back was billed before
+        tags.append("refund")
+    at_night = "urgent" in tags and rng.random() < 0.7
+    hour = rng.integers(0, 6) if at_night else rng.integers(7, 20)
+    day = f"{rng.integers(1, 29):02d}/{rng.integers(1, 13):02d}/2025"
+    shares = [0.2, 0.2, 0.6] if "billing" in tags else [0.6, 0.3, 0.1]
+    plan = str(rng.choice(list(PRICES), p=shares))
+    paid = PRICES[plan] * rng.uniform(0.8, 1.2)
+    return {
+        "ticket": f"T-{seed}{number:05d}",
+        "opened": f"{day} {hour:02d}:{rng.integers(0, 60):02d}",
+        "plan": "" if rng.random() < 0.1 else plan,
+        "paid": str(rng.choice(["n/a", "-"])) if rng.random() < 0.15 else f"${paid:,.2f}",
+        "replied": str(rng.choice(["yes", "no"])),
+        "message": message(tags, rng),
+        "queue": "EU",
+        "tags": "|".join(tags),
+    }
+
+
+def message(tags: list[str], rng: np.random.Generator) -> str:
+    """A sentence for most of the tags, in any order."""
+    parts = [str(rng.choice(TOPICS[tag])) for tag in tags if rng.random() < 0.85]
+    parts = [str(part) for part in rng.permutation(parts)] or ["I have a question about my plan"]
+    opening, closing = rng.choice(OPENINGS), rng.choice(CLOSINGS)
+    sentences = [f"{opening}, {parts[0]}", *parts[1:], str(closing)]
+    return ". ".join(text[0].upper() + text[1:] for text in sentences) + "."
 
 
 def write(name: str, rows: list[dict[str, str]]) -> None:
@@ -82,10 +104,10 @@ def run(command: str) -> None:
 
 def main(tables_only: bool) -> None:
     write("tickets.csv", tickets(400, seed=1))
-    write(
-        "new_tickets.csv",
-        [{key: cell for key, cell in row.items() if key != "tags"} for row in tickets(5, seed=2)],
-    )
+    new = tickets(5, seed=2)
+    for row in new:
+        del row["tags"]
+    write("new_tickets.csv", new)
     if tables_only:
         return
     print("tickets.csv:")

@@ -2,8 +2,7 @@
 One row explained, by labels and by columns
 ===========================================
 
-Why did this gene get these classes? Each score is a sum of parts, exactly, and there are two
-accounts of it.
+Why did this gene get these classes? Each score is exactly a sum of parts, in two ways.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +23,7 @@ for push in why.top(3)[0]["Class3"]:  # the strongest parts of one score of the 
 
 # %%
 # **By labels**: the score of the average gene, what the label's own prediction adds, and what the
-# other labels push. A label is predicted where its score exceeds its threshold.
+# other labels add. A label is predicted where its score exceeds its threshold.
 
 plot_explanation(why, row=0, label="Class3", by="labels")
 plt.show()
@@ -36,16 +35,14 @@ plot_explanation(why, row=0, label="Class3", by="columns", k=10)
 plt.show()
 
 # %%
-# The parts add up to the score, to rounding:
+# The parts add up to the score, up to rounding:
 
 scores = model.decision_function(yeast.X[1_000:1_050])
-print(
-    np.abs(why.base + why.parts.sum(axis=1) - scores).max(),
-    np.abs(why.feature_base + why.features.sum(axis=1) - scores).max(),
-)
+print(np.abs(why.base + why.parts.sum(axis=1) - scores).max())
+print(np.abs(why.feature_base + why.features.sum(axis=1) - scores).max())
 
 # %%
-# The mean over all fifty rows shows which columns matter at all.
+# The mean over all fifty rows shows which columns matter most.
 
 strength = why.importance().max(axis=1)
 for column in np.argsort(-strength)[:5]:

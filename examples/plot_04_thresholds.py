@@ -3,8 +3,8 @@ Thresholds
 ==========
 
 A label is predicted where its score exceeds its threshold. Rare labels seldom score above 0, so the
-threshold 0 hardly ever predicts
-them. Thresholds tuned on leave-one-out scores cost no second fit.
+threshold 0 hardly ever predicts them. Thresholds are tuned on leave-one-out scores, without a
+second fit.
 """
 
 import matplotlib.pyplot as plt
@@ -20,19 +20,14 @@ X_train, X_test, Y_train, Y_test = train_test_split(
     yeast.X, yeast.labels, train_size=1_000, random_state=0
 )
 choices = ("zero", "hamming_loss", "micro_f1", "macro_f1")
-models = {
-    name: (
-        CamelClassifier(0.3, scaling="standard", kernel="laplacian", threshold=name).fit(
-            X_train, Y_train
-        )
-    )
-    for name in choices
-}
+options = {"alpha": 0.3, "scaling": "standard", "kernel": "laplacian"}
+models = {name: CamelClassifier(**options, threshold=name) for name in choices}
+for model in models.values():
+    model.fit(X_train, Y_train)
 
 # %%
-# Scores are the same in all four, decisions differ. Each choice is best, or nearly so, for the
-# metric that it is tuned for: no threshold
-# is best for everything.
+# Scores are the same in all four, decisions differ. Each threshold is best, or nearly so, for the
+# metric that it is tuned for.
 
 for name, model in models.items():
     P = model.predict(X_test)
@@ -44,35 +39,27 @@ for name, model in models.items():
     print(f"{name:12}", {metric: round(float(value), 3) for metric, value in figures.items()})
 
 # %%
-# As probabilities, thresholds show what is being traded: for macro-F1 rare labels are predicted
-# from a low probability on. The threshold
-# of a rare label is drawn towards the one that is best for all labels together, the more the fewer
-# positives it has.
+# In terms of probabilities: for macro-F1, rare labels are predicted from a low probability on. The
+# fewer positives a label has, the more its threshold is shrunk towards the one that is best for all
+# labels together.
 
 share = np.asarray(Y_train).mean(axis=0)
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for name, style in (("macro_f1", "o"), ("micro_f1", "s"), ("hamming_loss", "^")):
     ax.plot(share, models[name].probability_thresholds_, style, label=name)
 ax.axhline(0.5, color="grey", linestyle=":", label="½")
-ax.set(
-    xlabel="share of training rows that have the label", ylabel="predicted from this probability on"
-)
+ax.set(xlabel="share of training rows with the label", ylabel="threshold, as a probability")
 ax.set_title("Rare labels need low thresholds")
 ax.legend()
 plt.show()
 
 # %%
-# Where mistakes have known costs, no metric is needed. A miss that is five times as bad as a false
-# alarm asks for a yes from the
-# probability 1/(1 + 5) on.
+# Where mistakes have known costs, no metric is needed. If a miss is five times as bad as a false
+# alarm, a label should be predicted from the probability 1/(1 + 5) on.
 
-careful = CamelClassifier(0.3, scaling="standard", kernel="laplacian", miss_cost=5).fit(
-    X_train, Y_train
-)
-truth, predictions = (
-    np.asarray(Y_test) == 1,
-    {"threshold 0": models["zero"].predict(X_test), "miss_cost=5": careful.predict(X_test)},
-)
-for name, P in predictions.items():
-    misses, alarms = int((truth & (P == 0)).sum()), int((~truth & (P == 1)).sum())
+careful = CamelClassifier(**options, miss_cost=5).fit(X_train, Y_train)
+truth = np.asarray(Y_test) == 1
+for name, model in {"threshold 0": models["zero"], "miss_cost=5": careful}.items():
+    predicted = model.predict(X_test) == 1
+    misses, alarms = (truth & ~predicted).sum(), (~truth & predicted).sum()
     print(f"{name:12} {misses:5} misses, {alarms:5} false alarms, cost {5 * misses + alarms}")

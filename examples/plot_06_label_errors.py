@@ -2,8 +2,8 @@
 Label errors
 ============
 
-Annotators make mistakes. An entry is listed where the score that the *other* rows give it
-contradicts it. We change 3 % of the labels of yeast and see how many are found.
+Annotators make mistakes. `find_label_errors` lists entries that contradict their leave-one-out
+scores. We change 3 % of the labels of yeast and see how many are found.
 """
 
 import matplotlib.pyplot as plt
@@ -21,9 +21,9 @@ found = find_label_errors(wrong.X, wrong.labels)
 print(find_label_errors(wrong.X, wrong.labels, limit=3))
 
 # %%
-# The most likely errors come first. An annotator who looks at the first 5 % of the entries sees a
-# good part of the changed ones, where a random look would see 5 %. Yeast has honest mistakes and
-# odd genes: an entry that we did not change may be wrong all the same.
+# The most likely errors come first. An annotator who checks the first 5 % of the entries finds a
+# good part of the changed ones; checking at random finds 5 %. Yeast also has mistakes of its own,
+# which do not count here.
 
 hits = np.cumsum(changed[found.rows, found.labels])
 looked = np.arange(1, len(hits) + 1) / len(hits)
@@ -31,7 +31,7 @@ fig, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 ax.plot(100 * looked, 100 * hits / hits[-1], label="most likely errors first")
 ax.plot([0, 100], [0, 100], color="grey", linestyle=":", label="at random")
 ax.set(
-    xlabel="entries looked at, in %",
+    xlabel="entries checked, in %",
     ylabel="changed labels found, in %",
     title="Where to look first",
 )

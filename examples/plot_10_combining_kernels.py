@@ -2,9 +2,9 @@
 Combining kernels
 =================
 
-Scaling and kernel decide what "similar rows" means. Instead of choosing one, `combine=True` adds
-the scores of several, with weights
-that are never negative and are learned on leave-one-out scores.
+Scaling and kernel define which rows are similar. Instead of selecting one representation,
+`combine=True` adds the scores of several, with non-negative weights that are learned on
+leave-one-out scores.
 """
 
 import matplotlib.pyplot as plt
@@ -29,36 +29,32 @@ places = (
 grid = {"alphas": (0, 0.25, 0.5), "lambda2s": (0.01, 0.1, 1)}
 
 # %%
-# Each representation by itself, and all together:
+# Each representation alone, and all combined:
 
 names = [f"{scaling}, {kernel}" for scaling, kernel, _ in places]
-alone = [
-    CamelClassifierCV(**grid, representations=[place]).fit(X_train, Y_train) for place in places
-]
-together = CamelClassifierCV(**grid, representations=places, combine=True).fit(X_train, Y_train)
-scores = [
-    average_precision(Y_test, model.decision_function(X_test)) for model in [*alone, together]
-]
+models = [CamelClassifierCV(**grid, representations=[place]) for place in places]
+together = CamelClassifierCV(**grid, representations=places, combine=True)
+scores = []
+for model in [*models, together]:
+    model.fit(X_train, Y_train)
+    scores.append(average_precision(Y_test, model.decision_function(X_test)))
 
 # %%
-# The weights say who takes part; most are 0. Prediction evaluates the others only.
+# Most weights are 0; only the members with positive weights are evaluated at prediction.
 
-taking_part = {
-    f"{one.scaling}, {one.kernel}": round(float(weight), 2)
-    for one, weight in zip(together.members_, together.weights_, strict=True)
-}
-print(taking_part)
+for member, weight in zip(together.members_, together.weights_, strict=True):
+    print(f"{member.scaling}, {member.kernel}: {weight:.2f}")
 
 fig, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
 ax.barh([*names, "combined"], scores, color=["tab:blue"] * len(names) + ["tab:orange"])
 ax.set(
     xlim=(min(scores) - 0.01, max(scores) + 0.005),
-    xlabel="average precision on genes kept aside",
-    title="Several similarities together",
+    xlabel="average precision on test genes",
+    title="Single and combined representations",
 )
 ax.invert_yaxis()
 plt.show()
 print(
-    f"the best single one {max(scores[:-1]):.4f}, combined {scores[-1]:.4f}; spread of the single"
-    f" ones {np.ptp(scores[:-1]):.4f}"
+    f"best single {max(scores[:-1]):.4f}, combined {scores[-1]:.4f};"
+    f" range of the single ones {np.ptp(scores[:-1]):.4f}"
 )

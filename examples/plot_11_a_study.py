@@ -2,11 +2,10 @@
 A study and its critical-difference diagram
 ===========================================
 
-Which of several methods is best? One data set does not tell. A study runs each method on each fold
-of each set; Friedman's test says
-whether ranks differ beyond chance, and the diagram shows which do. The sets here are made up and
-small, so that the study takes
-seconds: the figures say nothing about the methods on your data.
+Which of several methods is best? One data set is not enough to say. A study runs each method on
+each fold of each set; Friedman's test says whether ranks differ beyond chance, and the diagram
+shows which do. The sets here are made up and small, so that the study takes seconds: the figures
+say nothing about the methods on your data.
 """
 
 import tempfile
@@ -22,15 +21,12 @@ from skcamel.plots import plot_critical_difference
 
 sets = []
 for seed in range(5):
-    X, Y = make_multilabel_classification(
-        100, n_features=12, n_classes=5, n_labels=2, random_state=seed
-    )
+    X, Y = make_multilabel_classification(100, n_features=12, random_state=seed)
     sets.append(Dataset(X, Y, name=f"made {seed}"))
 
 # %%
-# Methods have names, or are scikit-learn classifiers of your own. `run_study` writes one record for
-# each unit; run it again on the same
-# folder and it computes only what is missing.
+# Methods are names, or scikit-learn classifiers of your own. `run_study` writes one record for each
+# unit; run it again on the same folder and it computes only what is missing.
 
 methods = [
     "camel",
@@ -43,15 +39,15 @@ with tempfile.TemporaryDirectory() as folder:
 print(f"{len(records)} units: {len(sets)} sets, {len(methods)} methods, 3 folds")
 
 # %%
-# Ranks of the methods on each set are averaged. Methods joined by a bar cannot be told apart at the
-# level of 5 %.
+# The diagram shows the ranks of the methods, averaged over the sets. Methods joined by a bar do not
+# differ significantly at the level of 5 %.
 
 summary = summarise(records)
 plot_critical_difference(summary.figures, "average_precision")
 plt.show()
 
 # %%
-# The same as numbers:
+# The same in numbers:
 
 found = compare_methods(summary.figures, "average_precision")
 print(f"Friedman's test, p = {found.friedman.chi2_p:.4f}")

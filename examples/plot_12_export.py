@@ -2,9 +2,9 @@
 Export
 ======
 
-A fitted model can be written in the ONNX format and run without Python's scientific libraries. The
-exported model gives the same
-scores, labels and probabilities. Needs the extra `export`, and `onnxruntime` to run it.
+A fitted model can be exported to ONNX and run without Python's scientific libraries. The exported
+model gives the same scores, labels and probabilities. This needs the extra `export`, and
+`onnxruntime` to run the model.
 """
 
 import matplotlib.pyplot as plt
@@ -15,31 +15,23 @@ from skcamel import CamelClassifier, export
 from skcamel.data import load_dataset
 
 yeast = load_dataset("yeast")
-model = CamelClassifier(0.3, scaling="standard", threshold="micro_f1").fit(
-    yeast.X[:800], yeast.Y[:800]
-)
+options = {"alpha": 0.3, "scaling": "standard", "threshold": "micro_f1"}
+model = CamelClassifier(**options).fit(yeast.X[:800], yeast.Y[:800])
 new = yeast.X[800:1_300]
 
 # %%
-# A kernel model holds its training rows, and so does what is exported. Where that matters, fit on
-# centres of clusters: 200 of them
-# take the place of 800 genes.
+# A kernel model holds its training rows, and so does the exported file. To avoid this, fit on
+# cluster centres: 200 of them replace 800 genes.
 
-small = CamelClassifier(
-    0.3,
-    scaling="standard",
-    threshold="micro_f1",
-    solver="landmark",
-    landmarks="kmeans",
-    n_landmarks=200,
-)
+centres = {"solver": "landmark", "landmarks": "kmeans", "n_landmarks": 200}
+small = CamelClassifier(**options, **centres)
 small.fit(yeast.X[:800], yeast.Y[:800])
 exported = {"all rows": (model, export.to_onnx(model)), "centres": (small, export.to_onnx(small))}
 for name, (_, graph) in exported.items():
     print(f"{name}: {len(graph.SerializeToString()) / 1024:,.0f} KiB")
 
 # %%
-# Run it as a server in another language would, and compare with the model in Python.
+# Run the exported models, as in any other language, and compare them with those in Python.
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 for ax, (name, (original, graph)) in zip(axes, exported.items(), strict=True):

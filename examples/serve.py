@@ -1,4 +1,7 @@
-"""Fit CAMEL on yeast, as the demo does, and serve it with a page to try it. Run by ``python examples/serve.py``; needs the extra ``serve``."""
+"""Fit CAMEL on yeast and serve it with a page to try it: ``python examples/serve.py``.
+
+It needs the extras ``datasets`` and ``serve``.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,9 @@ def main() -> int:
         path = Path(folder, "yeast.skcamel")
         save(model, path)
         try:
-            return subprocess.call(
-                [sys.executable, "-m", "skcamel", "serve", str(path), *sys.argv[1:]]
-            )
-        except KeyboardInterrupt:  # the server was told too, and says so
+            command = [sys.executable, "-m", "skcamel", "serve", str(path)]
+            return subprocess.call([*command, *sys.argv[1:]])
+        except KeyboardInterrupt:  # the server gets it too, and stops
             return 0
 
 

@@ -1,4 +1,4 @@
-"""Formulas as MathML, written at build time: no script, no font and no network, and screen readers can read them."""
+"""Formulas as MathML, written at build time: no script, no font, no network, and accessible."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from sphinx.application import Sphinx
 # Browsers know lengths, not the names that MathML once had for them.
 WIDTHS = {"thinmathspace": "0.167em", "mediummathspace": "0.222em", "thickmathspace": "0.278em"}
 
+# Of norms and absolute values: the same size on both sides.
+BARS = ("&#x02016;", "&#x0007C;")
+FIXED = 'stretchy="false" lspace="0" rspace="0"'
+
 
 def mathml(latex: str, display: str) -> str:
     r"""A formula as an element `math`.
@@ -21,13 +25,8 @@ def mathml(latex: str, display: str) -> str:
     text = convert(latex.strip(), display=display)
     for name, width in WIDTHS.items():
         text = text.replace(name, width)
-    for bar in (
-        "&#x02016;",
-        "&#x0007C;",
-    ):  # of norms and absolute values: the same size on both sides
-        text = text.replace(
-            f"<mo>{bar}</mo>", f'<mo stretchy="false" lspace="0" rspace="0">{bar}</mo>'
-        )
+    for bar in BARS:
+        text = text.replace(f"<mo>{bar}</mo>", f"<mo {FIXED}>{bar}</mo>")
     return text
 
 
@@ -39,9 +38,8 @@ def visit_inline(self: Any, node: nodes.math) -> None:
 
 def visit_block(self: Any, node: nodes.math_block) -> None:
     """Write a formula that stands by itself; a wide one scrolls, with the keyboard too."""
-    self.body.append(
-        f'<div class="formula" tabindex="0" role="group" aria-label="formula">{mathml(node.astext(), "block")}</div>\n'
-    )
+    box = '<div class="formula" tabindex="0" role="group" aria-label="formula">'
+    self.body.append(f"{box}{mathml(node.astext(), 'block')}</div>\n")
     raise nodes.SkipNode
 
 

@@ -1,7 +1,7 @@
-"""Directive `measured`: bars of figures from `benchmarks/results.md`, with the command that made them. No figure is typed.
+"""Directive `measured`: bars of figures from `benchmarks/results.md`, with the command behind them.
 
-Its argument is a section of the results; each line of its body is "short name = name of a row"; `axis` tells what is drawn,
-`log` asks for a logarithmic axis.
+Its argument is a section of the results; each line of its body is "short name = name of a row";
+`axis` describes what is drawn, `log` makes the axis logarithmic.
 """
 
 from __future__ import annotations
@@ -29,37 +29,36 @@ def figures(text: str, section: str) -> dict[str, tuple[float, str]]:
     >>> figures("## a\n| x / y | 1.5 x | ≤ 2 | ok |\n## b\n| z | 3 s |  |  |", "a")
     {'x / y': (1.5, 'x')}
     """
-    found = next(
-        (
-            part
-            for part in re.split(r"^## ", text, flags=re.MULTILINE)
-            if part.startswith(f"{section}\n")
-        ),
-        "",
-    )
-    return {row["what"]: (float(row["value"]), row["unit"]) for row in ROW.finditer(found)}
+    for part in re.split(r"^## ", text, flags=re.MULTILINE):
+        if part.startswith(f"{section}\n"):
+            return {row["what"]: (float(row["value"]), row["unit"]) for row in ROW.finditer(part)}
+    return {}
+
+
+def size(value: float, logarithmic: bool) -> float:
+    """Length of a bar, before it is scaled."""
+    return max(math.log10(value) + 1, 0) if logarithmic else value
 
 
 def drawing(bars: list[tuple[str, float, str]], axis: str, logarithmic: bool) -> str:
     """Bars in the colour of the text around them, so that they follow a dark page."""
-    size = (lambda value: max(math.log10(value) + 1, 0)) if logarithmic else (lambda value: value)
-    unit = (WIDTH - NAMES - 110) / max(size(value) for _, value, _ in bars)
-    lines = []
+    longest = max(size(value, logarithmic) for _, value, _ in bars)
+    scale = (WIDTH - NAMES - 110) / longest
+    lines, spoken = [], []
     for place, (name, value, kind) in enumerate(bars):
         y = STEP * place
-        lines.append(f'<text x="{NAMES - 10}" y="{y + 20}" text-anchor="end">{escape(name)}</text>')
-        lines.append(
-            f'<rect x="{NAMES}" y="{y + 4}" width="{unit * size(value):.1f}" height="{STEP - 10}"/>'
-        )
-        lines.append(
-            f'<text x="{NAMES + unit * size(value) + 8:.1f}" y="{y + 20}">{value:g} {escape("times" if kind == "x" else kind)}</text>'
-        )
-    spoken = escape(
-        f"{axis}: " + "; ".join(f"{name} {value:g} {kind}" for name, value, kind in bars),
-        quote=True,
-    )
+        length = scale * size(value, logarithmic)
+        figure = f"{value:g} {'times' if kind == 'x' else kind}"
+        spoken.append(f"{name} {figure}")
+        lines += [
+            f'<text x="{NAMES - 10}" y="{y + 20}" text-anchor="end">{escape(name)}</text>',
+            f'<rect x="{NAMES}" y="{y + 4}" width="{length:.1f}" height="{STEP - 10}"/>',
+            f'<text x="{NAMES + length + 8:.1f}" y="{y + 20}">{escape(figure)}</text>',
+        ]
+    label = escape(f"{axis}: {'; '.join(spoken)}", quote=True)
     box = f"0 0 {WIDTH} {STEP * len(bars)}"
-    return f'<svg class="measured" viewBox="{box}" role="img" aria-label="{spoken}">{"".join(lines)}</svg>'
+    opening = f'<svg class="measured" viewBox="{box}" role="img" aria-label="{label}">'
+    return "".join([opening, *lines, "</svg>"])
 
 
 class Measured(SphinxDirective):
@@ -67,7 +66,10 @@ class Measured(SphinxDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec = {"axis": directives.unchanged_required, "log": directives.flag}  # noqa: RUF012 - docutils declares it so
+    option_spec = {  # noqa: RUF012 - docutils declares it so
+        "axis": directives.unchanged_required,
+        "log": directives.flag,
+    }
 
     def run(self) -> list[nodes.Node]:
         """Draw the rows that the body names; a row that is not there is an error."""
@@ -77,25 +79,15 @@ class Measured(SphinxDirective):
         for line in self.content:
             name, _, what = line.partition(" = ")
             if what not in known:
-                raise self.error(
-                    f"benchmarks/results.md has no row {what!r} in section {self.arguments[0]!r}."
-                )
+                problem = f"has no row {what!r} in section {self.arguments[0]!r}."
+                raise self.error(f"benchmarks/results.md {problem}")
             bars.append((name, *known[what]))
+        axis = self.options["axis"]
+        svg = nodes.raw("", drawing(bars, axis, "log" in self.options), format="html")
+        caption = nodes.paragraph("", f"{axis}. Made by ", classes=["caption"])
         command = nodes.literal("", f"python -m benchmarks {self.arguments[0]}")
-        caption = nodes.paragraph(
-            "",
-            "",
-            nodes.Text(f"{self.options['axis']}. Made by "),
-            command,
-            nodes.Text("."),
-            classes=["caption"],
-        )
-        return [
-            nodes.raw(
-                "", drawing(bars, self.options["axis"], "log" in self.options), format="html"
-            ),
-            caption,
-        ]
+        caption += [command, nodes.Text(".")]
+        return [svg, caption]
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

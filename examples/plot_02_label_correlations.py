@@ -1,9 +1,9 @@
 """
-Who helps whom
-==============
+Label correlations
+==================
 
-A model learns from the labels alone how much each label says about each other one. The result is a
-matrix S with many exact zeros.
+CAMEL learns from the labels alone how much each label helps to predict the others. The result is a
+sparse matrix S.
 """
 
 import matplotlib.pyplot as plt
@@ -19,22 +19,22 @@ model = CamelClassifier(
 ).fit(yeast.X[:1_000], yeast.labels[:1_000])
 
 # %%
-# The label on the left pushes the label above. Blue pushes up: labels that occur together more
-# often than their frequencies explain. Orange pushes down. Classes of yeast come in overlapping
-# runs, so neighbours help each other; labels that push each other stand side by side.
+# A blue cell means that the label on the left raises the score of the label above: the two occur
+# together more often than their frequencies explain. Orange lowers it. Labels with strong
+# coefficients are placed side by side.
 
 plot_collaboration(model)
 plt.show()
 
 # %%
-# A push is learned given all other labels, so it is not the plain correlation. How far do the two
-# agree?
+# A coefficient is learned given all other labels, so its sign may differ from that of the plain
+# correlation.
 
 plain = np.corrcoef(yeast.Y[:1_000], rowvar=False)
 S = model.label_correlation_
 pairs = ~np.eye(len(S), dtype=bool)
 agree = (np.sign(S) == np.sign(plain))[pairs & (S != 0)].mean()
 print(
-    f"{(S[pairs] != 0).mean():.0%} of the pairs have a push; {agree:.0%} of the pushes have the"
+    f"{(S[pairs] != 0).mean():.0%} of the coefficients are not 0; {agree:.0%} of these have the"
     " sign of the plain correlation"
 )

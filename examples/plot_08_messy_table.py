@@ -15,7 +15,7 @@ from skcamel.data import TablePreparer, take_labels
 from skcamel.plots import plot_explanation
 
 frame = pd.DataFrame(tickets(400, seed=1))
-print(frame.head(3).to_string())
+print(frame.iloc[1].to_string())
 
 # %%
 # `take_labels` reads the column of tags; an empty cell means that a ticket has none.
@@ -33,7 +33,7 @@ print(model[0].kinds_)
 # %%
 # New tickets get their labels, and reasons by the columns of the table.
 
-new = table[303:308]
+new = table[300:305]
 print(model.label_sets(new))
 plot_explanation(model.explain(new, features=True), row=0)
 plt.show()

@@ -83,7 +83,7 @@ def ticket(number: int, seed: int, rng: np.random.Generator) -> dict[str, str]:
 
 def message(tags: list[str], rng: np.random.Generator) -> str:
     """A sentence for most of the tags, in any order."""
-    parts = [str(rng.choice(TOPICS[tag])) for tag in tags if rng.random() < 0.85]
+    parts = [str(rng.choice(TOPICS[tag])) for tag in tags if rng.random() < 0.7]
     parts = [str(part) for part in rng.permutation(parts)] or ["I have a question about my plan"]
     opening, closing = rng.choice(OPENINGS), rng.choice(CLOSINGS)
     sentences = [f"{opening}, {parts[0]}", *parts[1:], str(closing)]

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
@@ -51,17 +50,6 @@ def test_constant_and_empty_labels_are_legal():
     P = BinaryRelevance().fit(X, Y).predict_proba(X)
     assert (P[:, 0] == 0).all()
     assert (P[:, 3] == 1).all()
-
-
-def test_sparse_rows_and_sparse_labels():
-    X, Y = overlapping.make()
-    X[abs(X) < 1] = 0
-    of_sparse = BinaryRelevance().fit(sparse.csr_array(X), sparse.csr_array(Y))
-    np.testing.assert_allclose(
-        of_sparse.predict_proba(sparse.csr_array(X)),
-        BinaryRelevance().fit(X, Y).predict_proba(X),
-        atol=1e-8,
-    )
 
 
 def test_an_estimator_of_choice_is_used_for_each_label():

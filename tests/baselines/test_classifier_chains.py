@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.multioutput import ClassifierChain
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baselines import overlapping
@@ -102,16 +100,6 @@ def test_the_seed_decides_everything_and_groups_nothing(monkeypatch):
     np.testing.assert_allclose(one, two, atol=1e-3)
     other = EnsembleOfClassifierChains(4, random_state=2).fit(X, Y).predict_proba(X)
     assert abs(one - other).max() > 1e-3
-
-
-def test_an_estimator_of_choice_gives_scikit_learns_chain():
-    X, Y = overlapping.make()
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    base = LogisticRegression()
-    model = plain(order=[3, 1, 0, 2], base_estimator=base).fit(X, Y)
-    theirs = ClassifierChain(base, order=[3, 1, 0, 2]).fit(X, Y)
-    np.testing.assert_array_equal(model.predict(X), theirs.predict(X))
-    np.testing.assert_allclose(model.predict_proba(X)[:, 3], theirs.predict_proba(X)[:, 3])
 
 
 @pytest.mark.parametrize(

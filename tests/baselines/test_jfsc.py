@@ -1,4 +1,4 @@
-"""JFSC: the literal loop, the laws of BASELINES.md section 6, and the manners of an estimator."""
+"""JFSC: the literal loop, its laws, and the manners of an estimator."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,8 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import proximal as literal
-from skcamel.baselines import JFSC, jfsc
+from skcamel.baselines import JFSC
 from skcamel.baselines.jfsc import RobustRegression, fisher
-from skcamel.baselines.llsf import LeastSquares
 from skcamel.baselines.proximal import label_distance
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
@@ -33,11 +32,6 @@ def end_of(X, Y, alpha=0.0, beta=0.0, gamma=0.0, eta=0.1, *, S=None, **options):
 
 def solve(*problem, **options):
     return end_of(*problem, **options).W.T
-
-
-def solve_llsf(X, Y, R, alpha, beta, **options):
-    (end,) = LeastSquares(X, Y, R).solve([{"alpha": alpha, "beta": beta, "rho": 0.1}], **options)
-    return end.W.T
 
 
 @parametrize_with_checks([JFSC(), JFSC(preset="fair"), JFSC(intercept=False)])
@@ -86,36 +80,6 @@ def test_a_the_fisher_term():
     np.testing.assert_allclose(fisher(sparse.csr_array(X), Y), s, atol=1e-10)
     assert not fisher(np.full((40, 2), 0.1), Y).any()
     assert not fisher(X, np.hstack([0 * Y, 0 * Y + 1])).any()
-
-
-def test_b_with_equal_row_weights_it_ends_where_llsf_ends(monkeypatch):
-    monkeypatch.setattr(jfsc, "inverse_lengths", np.ones_like)
-    X, Y = problem(400, 5, 4)
-    W = solve(X, Y, 2.0, 0.0, 20.0, max_iter=5000, tol=-1.0)
-    np.testing.assert_allclose(
-        W, solve_llsf(X, Y, label_distance(Y), 2.0, 20.0, max_iter=5000, tol=-1.0), atol=1e-7
-    )
-
-
-def geometric_median(Y):
-    point = Y.mean(axis=0)
-    for _ in range(5000):
-        weights = 1 / np.linalg.norm(Y - point, axis=1)
-        point = weights @ Y / weights.sum()
-    return point
-
-
-def test_c_a_constant_column_finds_the_geometric_median():
-    Y = np.array([[1.0, 0], [1, 1], [0, 1], [1, 0], [0, 0], [1, 1], [1, 0]])
-    W = solve(np.ones((7, 1)), Y, max_iter=3000, tol=-1.0)
-    np.testing.assert_allclose(W[0], geometric_median(Y), atol=5e-3)
-    single = np.array([[1.0], [1], [1], [0], [0]])
-    assert solve(np.ones((5, 1)), single, max_iter=3000, tol=-1.0)[0, 0] == pytest.approx(
-        1.0, abs=2e-3
-    )
-    assert solve_llsf(np.ones((5, 1)), single, np.zeros((1, 1)), 0.0, 0.0, tol=1e-12)[
-        0, 0
-    ] == pytest.approx(0.6, abs=1e-4)
 
 
 def test_d_convex_problems_end_in_an_optimum():

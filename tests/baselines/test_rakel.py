@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from baselines import overlapping
@@ -18,12 +16,7 @@ from skcamel.baselines.transformation import draw_labelsets
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 
 
-@parametrize_with_checks(
-    [
-        RAkEL(n_estimators=2, random_state=0),
-        RAkEL(base_estimator=DecisionTreeClassifier(random_state=0), random_state=0),
-    ]
-)
+@parametrize_with_checks([RAkEL(n_estimators=2, random_state=0)])
 def test_estimator_check(estimator, check):
     check(estimator)
 
@@ -75,19 +68,6 @@ def test_a_label_in_no_set_is_never_predicted():
 def test_equally_probable_patterns_give_the_lowest_code():
     X, Y = np.zeros((4, 1)), np.array([[1, 1], [0, 1], [1, 0], [0, 0]])
     assert not RAkEL(2).fit(X, Y).predict(X).any()
-    assert not RAkEL(2, base_estimator=DecisionTreeClassifier()).fit(X, Y).predict(X).any()
-
-
-@pytest.mark.parametrize(
-    "base", [DecisionTreeClassifier(max_depth=3, random_state=0), LinearSVC(random_state=0)]
-)
-def test_an_estimator_of_choice_votes(base):
-    X, Y = overlapping.make()
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    model = RAkEL(4, base_estimator=base).fit(X, Y)
-    codes = Y @ [1, 2, 4, 8]
-    theirs = base.fit(X, codes).predict(X)
-    np.testing.assert_array_equal(model.predict(X) @ [1, 2, 4, 8], theirs)
 
 
 @pytest.mark.parametrize(

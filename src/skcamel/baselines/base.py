@@ -1,4 +1,4 @@
-"""What all methods of the comparison share: parameters and checks, scores F - 1/2, and thresholds tuned on inner folds."""
+"""What the methods share: checks, scores F - 1/2, and thresholds tuned on inner folds."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy import ndarray
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
@@ -51,7 +52,7 @@ class Training(NamedTuple):
 
 @dataclass(eq=False, repr=False)  # fields are the parameters, as in its subclasses
 class Baseline(MultiLabelClassifier):
-    """A method that rates labels by F (m, q); its scores are F - 1/2, and labels with a score above their threshold are predicted.
+    """A method that rates labels by F (m, q); its scores are F - 1/2.
 
     A subclass checks its parameters in `_check_parameters`, learns in `_learn(data)` from float64
     rows (array or CSR) with positive weights or None, and answers with F in `_confidences(X)`.
@@ -80,7 +81,7 @@ class Baseline(MultiLabelClassifier):
         raise NotImplementedError
 
     def _has_probabilities(self) -> bool:
-        """Not for a 1-d y of three or more classes, where F does not add up to one, nor where F is a share of votes."""
+        """Not for a 1-d y of three or more classes, where F does not add up to one, nor for votes."""
         adds_up = getattr(self, "_target", "multiclass") != "multiclass"
         return self.PROBABILISTIC and adds_up and getattr(self, "combine", "confidence") != "vote"
 
@@ -92,13 +93,12 @@ class Baseline(MultiLabelClassifier):
         X : array, CSR matrix or frame of shape (n, d)
         y : array, sparse matrix or frame of shape (n, q)
             Labels Y in {0, 1} or {-1, +1}; column names of a frame are kept. A 1-d y of classes is
-            accepted too. NaN, None or NA marks
-            unknown labels; what a method makes of them stands in its notes. A label without a known
-            entry is never predicted.
+            accepted too. NaN, None or NA marks unknown labels; what a method makes of them stands in
+            its notes. A label without a known entry is never predicted.
         sample_weight : array of shape (n,), default=None
             An integer weight equals that many copies of the row, except for what is drawn at
-            random: bootstrap samples and folds.
-            Penalties and tolerances are measured against these copies, so give numbers near 1.
+            random: bootstrap samples and folds. Penalties and tolerances are measured against these
+            copies, so give numbers near 1.
 
         Returns
         -------
@@ -117,7 +117,8 @@ class Baseline(MultiLabelClassifier):
                     " each label from the rows where it is known."
                 )
             warn_of_constant_labels(labels, weights)
-            self.classes_, self.label_names_ = labels.classes, labels.names
+            self.classes_ = labels.classes
+            self.label_names_ = labels.names
             self._target = labels.target
             Y = np.where(unknown, np.nan, labels.Y > 0)
             found = self._learn_all(Training(rows.astype(np.float64), Y, weights))
@@ -132,13 +133,14 @@ class Baseline(MultiLabelClassifier):
 
     def _thresholds(self, data: Training) -> ndarray:
         """Thresholds of the labels, (q,); tuned ones come from the scores of inner folds."""
-        scores = self._left_out_scores(data) if is_tuned(self.threshold) else data.Y
+        scores = data.Y
+        if is_tuned(self.threshold):
+            scores = self._left_out_scores(data)
         known = ~np.isnan(data.Y)
         weights = data.weights
         if not known.all():
             weights = known * (1.0 if weights is None else weights[:, None])
-        scores = np.where(known, scores, 0.0)
-        return thresholds(self.threshold, data.Y > 0, scores, weights)
+        return thresholds(self.threshold, data.Y > 0, np.where(known, scores, 0.0), weights)
 
     def _left_out_scores(self, data: Training) -> ndarray:
         """Score of every row by a model that learned without its fold, (n, q)."""
@@ -149,7 +151,9 @@ class Baseline(MultiLabelClassifier):
                 f" got n_samples = {n}; use threshold='zero'."
             )
         seed = getattr(self, "random_state", None)
-        folds = KFold(min(INNER_FOLDS, n), shuffle=True, random_state=0 if seed is None else seed)
+        if seed is None:
+            seed = 0
+        folds = KFold(min(INNER_FOLDS, n), shuffle=True, random_state=seed)
         scores = np.empty(data.Y.shape)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has warned
@@ -163,16 +167,14 @@ class Baseline(MultiLabelClassifier):
         return in_order(F) if self._has_probabilities() else half_less(F)
 
     def _outputs(self, X: Array) -> Outputs:
-        F = self._confidences(check_rows(self, X, reset=False, pairwise=False).astype(np.float64))
-        link = partial(_given, F) if self._has_probabilities() else None
-        return Outputs(
-            self._scores_of(F),
-            self.thresholds_,
-            self.label_names_,
-            self.classes_,
-            self._target,
-            link,
-        )
+        rows = check_rows(self, X, reset=False, pairwise=False)
+        F = self._confidences(rows.astype(np.float64))
+        link = None
+        if self._has_probabilities():
+            link = partial(_given, F)
+        scores = self._scores_of(F)
+        answers = (self.thresholds_, self.label_names_, self.classes_, self._target)
+        return Outputs(scores, *answers, link)
 
 
 def _given(F: ndarray, _scores: ndarray) -> ndarray:
@@ -182,7 +184,7 @@ def _given(F: ndarray, _scores: ndarray) -> ndarray:
 
 @dataclass(eq=False, repr=False)
 class WithThresholds(Baseline):
-    """One classifier for all labels together, such as a forest; its probabilities are decided like those of the other methods.
+    """One classifier for all labels together, such as a forest, with thresholds as other methods.
 
     The estimator has a `predict_proba` for label matrices, in any form of scikit-learn, or sparse
     as in scikit-multilearn.
@@ -190,12 +192,13 @@ class WithThresholds(Baseline):
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklearn.ensemble import ExtraTreesClassifier
     >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
-    >>> WithThresholds(ExtraTreesClassifier(10, random_state=0), threshold="macro_f1").fit(X, Y).predict(X).shape
+    >>> forest = ExtraTreesClassifier(10, random_state=0)
+    >>> WithThresholds(forest, threshold="macro_f1").fit(X, Y).predict(X).shape
     (60, 3)
     """
 
     estimator: Any
-    PROBABILISTIC: ClassVar[bool] = True
+    PROBABILISTIC = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -232,7 +235,9 @@ def half_less(F: ndarray) -> ndarray:
 
 
 def in_order(P: ndarray) -> ndarray:
-    """Scores P - 1/2 in the order of the probabilities P, of which small ones would all be rounded to -1/2: 1e-12 log(2P) is added.
+    """Scores P - 1/2 in the order of the probabilities P: 1e-12 log(2P) is added.
+
+    Else small ones would all be rounded to -1/2.
 
     >>> np.argsort(in_order(np.array([1e-20, 1e-30, 0.0, 0.5])))
     array([2, 1, 0, 3])
@@ -240,23 +245,33 @@ def in_order(P: ndarray) -> ndarray:
     return half_less(P) + 1e-12 * np.log(2 * np.maximum(P, SMALLEST))
 
 
+def beside(X: Array, columns: ndarray) -> Array:
+    """Rows with columns appended; sparse rows stay sparse."""
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.csr_array(columns)], format="csr")
+    return np.hstack([X, columns])
+
+
 def clone_fitted(base: Any, X: Array, y: ndarray, weights: ndarray | None) -> Any:
     """A clone fitted on labels in {0, 1}; ValueError if there are weights and it takes none."""
-    if weights is None:
-        return clone(base).fit(X, y.astype(int))
-    if not has_fit_parameter(base, "sample_weight"):
-        raise ValueError(
-            f"{base!r} takes no sample_weight; choose a classifier that does, or repeat rows, as by"
-            " numpy.repeat(X, counts, 0)."
-        )
-    return clone(base).fit(X, y.astype(int), sample_weight=weights)
+    given = {}
+    if weights is not None:
+        given["sample_weight"] = weights
+        if not has_fit_parameter(base, "sample_weight"):
+            raise ValueError(
+                f"{base!r} takes no sample_weight; choose a classifier that does, or repeat rows,"
+                " as by numpy.repeat(X, counts, 0)."
+            )
+    return clone(base).fit(X, y.astype(int), **given)
 
 
 def class_one(P: Any, classes: Any) -> ndarray:
-    """Column of class 1 of probabilities (m, number of classes); zeros where training saw no such class.
+    """Column of class 1 of probabilities (m, number of classes); zeros without such a class.
 
     >>> class_one([[0.3, 0.7]], [0, 1]), class_one([[1.0]], [0])
     (array([0.7]), array([0.]))
     """
     where = np.flatnonzero(np.asarray(classes) == 1)
-    return np.asarray(P)[:, where[0]] if len(where) else np.zeros(len(P))
+    if not len(where):
+        return np.zeros(len(P))
+    return np.asarray(P)[:, where[0]]

@@ -16,7 +16,14 @@ from scipy import sparse
 from skcamel.arrays import Array, namespace, to_device
 from skcamel.baselines import proximal
 from skcamel.baselines.base import Training
-from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared
+from skcamel.baselines.linear import (
+    Axes,
+    LinearBaseline,
+    LinearSearch,
+    Prepared,
+    Values,
+    powers,
+)
 from skcamel.baselines.proximal import Products, State, inner, rooted
 from skcamel.camel.scaling import middle, shifted
 from skcamel.checks import check_flag
@@ -35,27 +42,27 @@ def fisher(X: Array, Y: ndarray, weights: ndarray | None = None) -> ndarray:
     s = Σ_P (x - m+)² + (|P| / |N|) Σ_N (x - m-)² - |P| (m+ - m-)²; 0 where P or N is empty. Weights
     (n,) enter all sums and counts.
 
-    >>> fisher(np.array([[1.0], [3.0], [0.0], [0.0], [3.0]]), np.array([[1.0], [1.0], [0.0], [0.0], [0.0]]))
+    >>> X, Y = np.array([1.0, 3.0, 0.0, 0.0, 3.0]), np.array([1.0, 1.0, 0.0, 0.0, 0.0])
+    >>> fisher(X[:, None], Y[:, None])
     array([[4.]])
     """
     X = shifted(X, middle(X))  # changes nothing in s, and much in its rounding
     squares = X.multiply(X) if sparse.issparse(X) else X * X
     w = np.ones(len(Y)) if weights is None else weights
-    inside, outside = w * Y.T, w * (1 - Y.T)  # (q, n)
-    n_inside, n_outside = inside.sum(axis=1)[:, None], outside.sum(axis=1)[:, None]
-    mean_inside, spread_inside = _mean_and_spread(X, squares, inside, n_inside)
-    mean_outside, spread_outside = _mean_and_spread(X, squares, outside, n_outside)
-    share = n_inside / np.where(n_outside > 0, n_outside, 1)
-    s = spread_inside + share * spread_outside - n_inside * (mean_inside - mean_outside) ** 2
-    return np.where((n_inside > 0) & (n_outside > 0), s, 0.0)
-
-
-def _mean_and_spread(
-    X: Array, squares: Array, members: ndarray, size: ndarray
-) -> tuple[ndarray, ndarray]:
-    """Mean, and sum of squared distances from it, of the rows that are members: (q, d) each."""
-    mean = (members @ X) / np.where(size > 0, size, 1)
-    return mean, np.maximum(members @ squares - size * mean**2, 0)
+    sizes = []
+    means = []
+    spreads = []
+    for members in (w * Y.T, w * (1 - Y.T)):  # (q, n), inside and outside
+        size = members.sum(axis=1)[:, None]
+        mean = (members @ X) / np.where(size > 0, size, 1)
+        sizes.append(size)
+        means.append(mean)
+        spreads.append(np.maximum(members @ squares - size * mean**2, 0))
+    inside, outside = sizes
+    share = inside / np.where(outside > 0, outside, 1)
+    gap = means[0] - means[1]
+    s = spreads[0] + share * spreads[1] - inside * gap**2
+    return np.where((inside > 0) & (outside > 0), s, 0.0)
 
 
 def inverse_lengths(lengths: Array) -> Array:
@@ -64,12 +71,12 @@ def inverse_lengths(lengths: Array) -> Array:
 
 
 class RobustRegression(proximal.Problem):
-    """What JFSC needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
+    """What JFSC needs of training rows X (n, d) and targets Y (n, q), for all candidates.
 
     S (q, d) is the Fisher term, and `weights` (n,) are those of the training rows.
     """
 
-    PENALTIES: ClassVar[tuple[str, ...]] = ("alpha", "beta", "gamma", "eta")
+    PENALTIES = ("alpha", "beta", "gamma", "eta")
 
     def __init__(
         self,
@@ -83,7 +90,8 @@ class RobustRegression(proximal.Problem):
         ridge = proximal.Ridge(rooted(X, weights), rooted(Y, weights))
         super().__init__(X, R, ridge, device, 5 * len(Y))
         self.fisher_norm = float(np.abs(S).max())
-        self.S, self.targets = to_device(S.T, device)[:, None], to_device(Y, device)[:, None]
+        self.S = to_device(S.T, device)[:, None]
+        self.targets = to_device(Y, device)[:, None]
         weights = np.ones(len(Y)) if weights is None else weights
         self.weights = to_device(weights, device)[:, None]
 
@@ -97,10 +105,8 @@ class RobustRegression(proximal.Problem):
         """W R and the residuals XW - Y."""
         return proximal.related(W, self.R), proximal.product(self.X, W) - self.targets
 
-    def gradient(
-        self, V: Array, at_V: Products, latest: Products, state: State
-    ) -> tuple[Array, Array]:
-        """X'D(XV - Y) + αVR + βS∘V, where the row weights D, and so L, are those of the latest iterate."""
+    def gradient(self, V: Array, at_V: Products, latest: Products, state: State) -> Products:
+        """X'D(XV - Y) + αVR + βS∘V; row weights D, and so L, are those of the latest iterate."""
         related, residual = at_V
         D = self.weights * inverse_lengths(_lengths(latest[1]))
         slope = proximal.product(self.X.T, D[:, :, None] * residual)
@@ -109,7 +115,8 @@ class RobustRegression(proximal.Problem):
 
     def value(self, W: Array, products: Products, state: State) -> Array:
         """The objective J."""
-        xp, (related, residual) = namespace(W), products
+        xp = namespace(W)
+        related, residual = products
         alpha, beta, gamma = (state[name][:, 0] for name in ("alpha", "beta", "gamma"))
         losses = xp.sum(self.weights * _lengths(residual), axis=0)
         smooth = (alpha * inner(W, related) + beta * inner(W, self.S * W)) / 2
@@ -120,7 +127,8 @@ class RobustRegression(proximal.Problem):
         xp = namespace(D)
         norm, directions = weighted_norm(self.X, D, state["direction"].T)
         state["direction"] = directions.T
-        of_labels, of_fisher = state["alpha"] * self.label_norm, state["beta"] * self.fisher_norm
+        of_labels = state["alpha"] * self.label_norm
+        of_fisher = state["beta"] * self.fisher_norm
         L = xp.sqrt(3 * (norm[:, None] ** 2 + of_labels**2 + of_fisher**2))
         return xp.where(L > 0, L, 1.0)
 
@@ -141,7 +149,8 @@ def weighted_norm(X: Array, D: Array, directions: Array) -> tuple[Array, Array]:
     units = directions
     moving = norm == 0
     for _ in range(POWER_STEPS):
-        units = units / xp.clip(xp.sqrt(xp.sum(units**2, axis=0)), SMALLEST_NORM, None)
+        lengths = xp.sqrt(xp.sum(units**2, axis=0))
+        units = units / xp.clip(lengths, SMALLEST_NORM, None)
         images = X.T @ (D * (X @ units))
         reached = xp.sqrt(xp.sum(images**2, axis=0))
         turned = reached - xp.sum(units * images, axis=0) > POWER_TOL * reached
@@ -159,7 +168,7 @@ class BaseJFSC(LinearBaseline):
 
     _: KW_ONLY
     intercept: bool = True
-    PROBLEM: ClassVar[type[proximal.Problem]] = RobustRegression
+    PROBLEM = RobustRegression
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -177,7 +186,7 @@ class BaseJFSC(LinearBaseline):
 
 @dataclass(eq=False, repr=False)
 class JFSC(BaseJFSC):
-    """Joint feature selection and classification: sparse regression with robust residuals and a Fisher term.
+    """Joint feature selection and classification: sparse robust regression with a Fisher term.
 
     Parameters
     ----------
@@ -209,19 +218,15 @@ class JFSC(BaseJFSC):
     Notes
     -----
     J(W) = ||XW - Y||_{2,1} + (α/2) tr(R W'W) + (β/2) Σ_k w_k' S_k w_k + γ ||W||_1 is not convex: R
-    has negative
-    eigenvalues, and S is negative for features that separate a label well. As for :class:`LLSF` the
-    early-stopped sequence
-    is the method. The authors published no code; this corrects a known reproduction. S has squares.
-    The step constant
+    has negative eigenvalues, and S is negative for features that separate a label well. As for
+    :class:`LLSF` the early-stopped sequence is the method. The authors published no code; this
+    corrects a known reproduction. S has squares. The step constant
     L = sqrt(3 (||X'DX||² + ||αR||² + β² max s²)) follows the row weights D in every iteration.
-    Residuals shorter than 1e-3
-    weigh as much as one of that length. J itself is monitored, and the run ends after `max_iter`
-    iterations, when J changes by
-    at most `tol`, or when J <= 0. None of these is a failure, so nothing warns. Row weights enter
-    the lengths of the
-    residuals, the cosines of R, the sums of S and the means of the fair preset. On dense features
-    "fair" is better, as for LLSF.
+    Residuals shorter than 1e-3 weigh as much as one of that length. J itself is monitored, and the
+    run ends after `max_iter` iterations, when J changes by at most `tol`, or when J <= 0. None of
+    these is a failure, so nothing warns. Row weights enter the lengths of the residuals, the
+    cosines of R, the sums of S and the means of the fair preset. On dense features "fair" is
+    better, as for LLSF.
 
     Examples
     --------
@@ -248,8 +253,7 @@ class JFSCCV(LinearSearch, BaseJFSC):
         Values of each penalty; None takes those of `grid`.
     grid : {"coarse", "paper"}, default="coarse"
         "paper": α, β and γ in 4^-5, 4^-4, …, 4^5 and η in 0.1, 1, 10, together 3 993 candidates.
-        "coarse": every second power
-        from 4^-4 to 4^4 and η = 0.1, 125 candidates.
+        "coarse": every second power from 4^-4 to 4^4 and η = 0.1, 125 candidates.
     preset, intercept, threshold, max_iter, tol
         As in :class:`JFSC`.
     cv, scoring, device, random_state
@@ -274,16 +278,10 @@ class JFSCCV(LinearSearch, BaseJFSC):
     """
 
     GRIDS: ClassVar[dict[str, Axes]] = {
-        "coarse": (
-            dict.fromkeys(("alpha", "beta", "gamma"), tuple(4.0**k for k in range(-4, 5, 2)))
-            | {"eta": (0.1,)}
-        ),
-        "paper": (
-            dict.fromkeys(("alpha", "beta", "gamma"), tuple(4.0**k for k in range(-5, 6)))
-            | {"eta": (0.1, 1.0, 10.0)}
-        ),
+        "coarse": powers(4, range(-4, 5, 2), ("alpha", "beta", "gamma")) | {"eta": (0.1,)},
+        "paper": powers(4, range(-5, 6), ("alpha", "beta", "gamma")) | {"eta": (0.1, 1.0, 10.0)},
     }
-    alphas: Sequence[float] | None = None
-    betas: Sequence[float] | None = None
-    gammas: Sequence[float] | None = None
-    etas: Sequence[float] | None = None
+    alphas: Values = None
+    betas: Values = None
+    gammas: Values = None
+    etas: Values = None

@@ -1,8 +1,8 @@
-"""What LLSF and JFSC share as estimators: features, scores, the authors' threshold, and a search."""
+"""What LLSF and JFSC share as estimators: features, scores, the authors' threshold, a search."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
 from typing import Any, ClassVar, NamedTuple
@@ -10,11 +10,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy import ndarray
 from scipy import sparse
-from sklearn.model_selection import BaseCrossValidator
 
 from skcamel import checks
 from skcamel.arrays import Array, check_device
-from skcamel.baselines.base import Baseline, Training, half_less
+from skcamel.baselines.base import Baseline, Training, beside, half_less
 from skcamel.baselines.proximal import MAX_ITER, TOL, End, Problem, label_distance
 from skcamel.camel import scaling
 from skcamel.camel.search import Scores, candidate_metrics, tabulate, usable
@@ -25,8 +24,18 @@ PRESETS = ("faithful", "fair")
 N_THRESHOLDS = 51
 TUNED = "tuned"  # the authors' rule
 
+Values = Sequence[float] | None
 Axes = dict[str, tuple[float, ...]]
 Candidate = Mapping[str, Any]
+
+
+def powers(base: float, exponents: Sequence[int], names: Sequence[str]) -> Axes:
+    """The same powers as values of each penalty.
+
+    >>> powers(2, range(-1, 2), ("alpha",))
+    {'alpha': (0.5, 1.0, 2.0)}
+    """
+    return dict.fromkeys(names, tuple(float(base) ** k for k in exponents))
 
 
 class Solution(NamedTuple):
@@ -53,11 +62,14 @@ class Prepared(NamedTuple):
 
     def solution(self, end: End) -> Solution:
         """The model of scaled rows that are neither centred nor extended."""
-        W, intercept = end.W, np.zeros(len(end.W))
+        W = end.W
+        intercept = np.zeros(len(W))
         if self.means is not None:
-            intercept = self.means[1] - W @ self.means[0]
+            x_mean, y_mean = self.means
+            intercept = y_mean - W @ x_mean
         if self.extended:
-            W, intercept = W[:, :-1], W[:, -1]
+            intercept = W[:, -1]
+            W = W[:, :-1]
         return Solution(self.scale, W, intercept, end.n_iter)
 
 
@@ -77,14 +89,10 @@ def prepare(preset: str, data: Training, *, intercept: bool) -> Prepared:
     if not intercept:
         return Prepared(scale, rows, Y)
     if preset == "fair":
-        x_mean, y_mean = (np.average(part, axis=0, weights=weights) for part in (rows, Y))
+        x_mean = np.average(rows, axis=0, weights=weights)
+        y_mean = np.average(Y, axis=0, weights=weights)
         return Prepared(scale, rows - x_mean, Y - y_mean, (x_mean, y_mean))
-    ones = np.ones((X.shape[0], 1))
-    if sparse.issparse(rows):
-        extended = sparse.hstack([rows, sparse.csr_array(ones)], format="csr")
-    else:
-        extended = np.hstack([rows, ones])
-    return Prepared(scale, extended, Y, extended=True)
+    return Prepared(scale, beside(rows, np.ones((X.shape[0], 1))), Y, extended=True)
 
 
 def scaled(scale: scaling.Scaling, X: Array) -> Array:
@@ -103,9 +111,9 @@ def scaled(scale: scaling.Scaling, X: Array) -> Array:
     if scale.name != "unit" or not empty.any():
         return rows
     filling = np.outer(empty, np.full(X.shape[1], 1 / np.sqrt(X.shape[1])))
-    return (
-        sparse.csr_array(rows + sparse.csr_array(filling)) if sparse.issparse(X) else rows + filling
-    )
+    if sparse.issparse(X):
+        return sparse.csr_array(rows + sparse.csr_array(filling))
+    return rows + filling
 
 
 @dataclass(eq=False, repr=False)
@@ -120,11 +128,11 @@ class LinearBaseline(Baseline):
     preset: str = "faithful"
     max_iter: int = MAX_ITER
     tol: float = TOL
-    THRESHOLDS: ClassVar[tuple[str, ...]] = (*WORDS, TUNED)
+    THRESHOLDS = (*WORDS, TUNED)
     PROBLEM: ClassVar[type[Problem]]
 
     def __sklearn_tags__(self) -> Any:
-        """Rows of unit length without intercept cannot tell near from far: dense classes may be scored poorly."""
+        """Rows of unit length cannot tell near from far: dense classes may be scored poorly."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self.preset == "faithful"
         return tags
@@ -166,8 +174,10 @@ class LinearBaseline(Baseline):
 
     def _learn(self, data: Training) -> None:
         (found,) = self._solutions(data, [self._chosen()])
-        self.scaling_, self.n_iter_ = found.scale, found.n_iter
-        self.coef_, self.intercept_ = found.coef, found.intercept
+        self.scaling_ = found.scale
+        self.coef_ = found.coef
+        self.intercept_ = found.intercept
+        self.n_iter_ = found.n_iter
 
     def _confidences(self, X: Array) -> ndarray:
         return Solution(self.scaling_, self.coef_, self.intercept_, self.n_iter_).rated(X)
@@ -180,14 +190,14 @@ class LinearBaseline(Baseline):
 
 @dataclass(eq=False, repr=False)
 class LinearSearch(LinearBaseline):
-    """Scores every candidate of a grid of penalties in every fold, chooses one and learns with it from all rows.
+    """Scores every candidate of a grid in every fold, and learns with the best from all rows.
 
     A subclass names its grids; their keys are its parameters, given with an "s" appended.
     """
 
     _: KW_ONLY
     grid: str = "coarse"
-    cv: int | BaseCrossValidator | Iterable[tuple[ndarray, ndarray]] = 5
+    cv: Any = 5
     scoring: str = "average_precision"
     random_state: Any = None
     device: str | None = None
@@ -229,14 +239,12 @@ class LinearSearch(LinearBaseline):
         names = self.PROBLEM.PENALTIES
         every = product(*self._axes().values())
         candidates = [dict(zip(names, values, strict=True)) for values in every]
-        folds = checks.inner_splits(self, X, Y, self._target, weights)
-        results = [
-            self._judged(data.rows(train), data.rows(test), candidates) for train, test in folds
-        ]
+        results = []
+        for train, test in checks.inner_splits(self, X, Y, self._target, weights):
+            results.append(self._judged(data.rows(train), data.rows(test), candidates))
         self.scoring_ = usable(self.scoring, 2 * Y - 1, weights)
-        self.cv_results_, self.best_index_, self.best_score_ = tabulate(
-            candidates, results, self.scoring_
-        )
+        found = tabulate(candidates, results, self.scoring_)
+        self.cv_results_, self.best_index_, self.best_score_ = found
         self.best_params_ = candidates[self.best_index_]
         for name, value in self.best_params_.items():
             setattr(self, f"{name}_", value)
@@ -246,13 +254,15 @@ class LinearSearch(LinearBaseline):
         self, known: Training, new: Training, candidates: Sequence[Candidate]
     ) -> list[Scores]:
         """The seven metrics of each candidate in a fold, at fixed thresholds or the authors'."""
-        at = thresholds("zero" if is_tuned(self.threshold) else self.threshold, new.Y > 0, new.Y)
+        relevant = new.Y > 0
+        fixed = "zero" if is_tuned(self.threshold) else self.threshold
+        at = thresholds(fixed, relevant, new.Y)
         results: list[Scores] = []
         for found in self._solutions(known, candidates, self.device):
             if self.threshold == TUNED:
                 at = authors_threshold(known.Y, found.rated(known.X), known.weights)
-            scores = half_less(found.rated(new.X))[None]
-            results += candidate_metrics(new.Y > 0, scores, at, new.weights)
+            scores = half_less(found.rated(new.X))
+            results += candidate_metrics(relevant, scores[None], at, new.weights)
         return results
 
 
@@ -272,7 +282,8 @@ def authors_threshold(Y: ndarray, F: ndarray, weights: ndarray | None = None) ->
 
     def f1(tau: float) -> float:
         predicted = tau <= F
-        both, total = (relevant & predicted).sum(axis=1), size + predicted.sum(axis=1)
+        both = (relevant & predicted).sum(axis=1)
+        total = size + predicted.sum(axis=1)
         of_rows = np.where(total > 0, 2 * both / np.maximum(total, 1), 1.0)
         return float(np.average(of_rows, weights=weights))
 

@@ -5,7 +5,6 @@ Huang et al., ICDM 2015.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,18 +14,25 @@ from numpy import ndarray
 from skcamel.arrays import Array, dense, namespace, to_device
 from skcamel.baselines import proximal
 from skcamel.baselines.base import Training
-from skcamel.baselines.linear import Axes, LinearBaseline, LinearSearch, Prepared
+from skcamel.baselines.linear import (
+    Axes,
+    LinearBaseline,
+    LinearSearch,
+    Prepared,
+    Values,
+    powers,
+)
 from skcamel.baselines.proximal import Products, State, inner
 
 
 class LeastSquares(proximal.Problem):
-    """What LLSF needs of training rows X (n, d) and targets Y (n, q), computed once for all candidates.
+    """What LLSF needs of training rows X (n, d) and targets Y (n, q), for all candidates.
 
     The gradient G(W) = X'XW - X'Y + αWR is affine, so one product with X'X serves the step and the
     monitored value.
     """
 
-    PENALTIES: ClassVar[tuple[str, ...]] = ("alpha", "beta", "rho")
+    PENALTIES = ("alpha", "beta", "rho")
 
     def __init__(self, X: Array, Y: ndarray, R: ndarray, device: Any = None) -> None:
         super().__init__(X, R, proximal.Ridge(X, Y), device, 0)
@@ -44,9 +50,7 @@ class LeastSquares(proximal.Problem):
             fitted = proximal.product(self.gram, W)
         return (fitted - self.targets + state["alpha"] * proximal.related(W, self.R),)
 
-    def gradient(
-        self, V: Array, at_V: Products, latest: Products, state: State
-    ) -> tuple[Array, Array]:
+    def gradient(self, V: Array, at_V: Products, latest: Products, state: State) -> Products:
         """With the step constants L = sqrt(2 (||X'X||² + ||αR||²)); 1 where all is zero."""
         xp = namespace(V)
         L = xp.sqrt(2 * (self.ridge.norm**2 + (state["alpha"] * self.label_norm) ** 2))
@@ -62,19 +66,20 @@ class LeastSquares(proximal.Problem):
 class BaseLLSF(LinearBaseline):
     """What LLSF learns from, with given or with chosen penalties."""
 
-    PROBLEM: ClassVar[type[proximal.Problem]] = LeastSquares
+    PROBLEM = LeastSquares
 
     def _has_intercept(self) -> bool:
         return self.preset == "fair"
 
     def _problem(self, prepared: Prepared, data: Training, device: Any) -> LeastSquares:
-        rows, targets = (proximal.rooted(part, data.weights) for part in (prepared.X, prepared.Y))
+        rows = proximal.rooted(prepared.X, data.weights)
+        targets = proximal.rooted(prepared.Y, data.weights)
         return LeastSquares(rows, targets, self.label_distance_, device)
 
 
 @dataclass(eq=False, repr=False)
 class LLSF(BaseLLSF):
-    """Label-specific features: sparse linear regression in which dissimilar labels are pushed to dissimilar weights.
+    """Label-specific features: sparse regression that pushes dissimilar labels to unlike weights.
 
     Parameters
     ----------
@@ -87,11 +92,9 @@ class LLSF(BaseLLSF):
     preset : {"faithful", "fair"}, default="faithful"
         "faithful": rows of unit length, no intercept, as the authors do. "fair": columns mapped to
         [0, 1], intercept.
-    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss", "tuned"}, float or array of shape
-    (q,), default="zero"
-        As in :class:`BinaryRelevance`; "tuned" is the authors' rule: of 51 thresholds between F = 0
-        and the largest F of the training rows
-        the first with the best example-based F1 there.
+    threshold : as in :class:`BinaryRelevance`, or "tuned", default="zero"
+        "tuned" is the authors' rule: of 51 thresholds between F = 0 and the largest F of the
+        training rows the first with the best example-based F1 there.
     max_iter : int, default=100
         Iterations at most; 0 gives the ridge regression.
     tol : float, default=1e-4
@@ -112,18 +115,15 @@ class LLSF(BaseLLSF):
     Notes
     -----
     J(W) = ½ ||XW - Y||² + (α/2) tr(R W'W) + β ||W||_1 has no minimum in general: R has negative
-    eigenvalues, and J falls
-    without bound unless λ_min(X'X) + α λ_min(R) >= 0. So the method *is* its early-stopped
-    sequence; start, step
-    L = sqrt(2 (||X'X||² + ||αR||²)), momentum and stop belong to it. The run ends after `max_iter`
-    iterations, when
+    eigenvalues, and J falls without bound unless λ_min(X'X) + α λ_min(R) >= 0. So the method *is*
+    its early-stopped sequence; start, step L = sqrt(2 (||X'X||² + ||αR||²)), momentum and stop
+    belong to it. The run ends after `max_iter` iterations, when
     T = ||XW - Y||² + α tr(R W'W) + β nnz(W) changes by at most `tol`, or when T <= 0; that is no
-    failure, so nothing warns.
-    Row weights weight the squares, the cosines of R and the means of the fair preset.
+    failure, so nothing warns. Row weights weight the squares, the cosines of R and the means of the
+    fair preset.
 
     On dense numeric features rows of unit length and no intercept cost much accuracy, so the
-    faithful preset carries
-    scikit-learn's tag `poor_score`; the fair preset does not.
+    faithful preset carries scikit-learn's tag `poor_score`; the fair preset does not.
 
     Examples
     --------
@@ -149,8 +149,7 @@ class LLSFCV(LinearSearch, BaseLLSF):
         Values of each penalty; None takes those of `grid`.
     grid : {"coarse", "paper"}, default="coarse"
         "paper": α and β in 2^-10, 2^-9, …, 2^10 and ρ in 0.1, 1, 10, together 1 323 candidates.
-        "coarse": every third power
-        from 2^-9 to 2^9 and the same ρ, 147 candidates.
+        "coarse": every third power from 2^-9 to 2^9 and the same ρ, 147 candidates.
     preset, threshold, max_iter, tol
         As in :class:`LLSF`. Candidates are compared by decisions at F = 1/2, at given thresholds or
         at those of the authors' rule; other tuned thresholds are those of the choice. (The authors
@@ -160,8 +159,7 @@ class LLSFCV(LinearSearch, BaseLLSF):
         `random_state` is given.
     scoring : str, default="average_precision"
         One of the seven metrics, see `skcamel.metrics.NAMES`. If it is undefined on every row (a
-        ranking metric with one label),
-        the Hamming loss takes its place, and `scoring_` says so.
+        ranking metric with one label), the Hamming loss takes its place, and `scoring_` says so.
     device : str, default=None
         "cuda" iterates the sequences that are compared on a GPU, all candidates together; the model
         itself is learned on the CPU.
@@ -176,8 +174,7 @@ class LLSFCV(LinearSearch, BaseLLSF):
         As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid.
     cv_results_ : dict
         params, param_*, mean_test_score, rank_test_score and mean_test_<each of the seven metrics>,
-        losses negated; with more
-        than one fold also std_test_score and split<k>_test_score.
+        losses negated; with more than one fold also std_test_score and split<k>_test_score.
 
     All other attributes are those of :class:`LLSF`.
 
@@ -191,15 +188,9 @@ class LLSFCV(LinearSearch, BaseLLSF):
     """
 
     GRIDS: ClassVar[dict[str, Axes]] = {
-        "coarse": (
-            dict.fromkeys(("alpha", "beta"), tuple(2.0**k for k in range(-9, 10, 3)))
-            | {"rho": (0.1, 1.0, 10.0)}
-        ),
-        "paper": (
-            dict.fromkeys(("alpha", "beta"), tuple(2.0**k for k in range(-10, 11)))
-            | {"rho": (0.1, 1.0, 10.0)}
-        ),
+        "coarse": powers(2, range(-9, 10, 3), ("alpha", "beta")) | {"rho": (0.1, 1.0, 10.0)},
+        "paper": powers(2, range(-10, 11), ("alpha", "beta")) | {"rho": (0.1, 1.0, 10.0)},
     }
-    alphas: Sequence[float] | None = None
-    betas: Sequence[float] | None = None
-    rhos: Sequence[float] | None = None
+    alphas: Values = None
+    betas: Values = None
+    rhos: Values = None

@@ -1,14 +1,13 @@
-"""Unregularised logistic regression for many targets over the same rows: the base learner of BR, ECC and RAkEL.
+"""Unregularised logistic regression for many targets over the same rows, for BR, ECC and RAkEL.
 
 For each target it minimises the sum over the rows of -log p(y | x), plus ridge · ||w||², over the
-intercept and the weights of
-the standardised columns.
+intercept and the weights of the standardised columns.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -17,7 +16,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from skcamel.arrays import Array, allowed_threads, dense, one_thread
-from skcamel.baselines.base import Training
+from skcamel.baselines.base import Training, beside
 from skcamel.baselines.lbfgs import MEMORY, Problems, minimise
 from skcamel.camel.scaling import is_filled, moments, shifted, varies
 
@@ -30,10 +29,11 @@ SPARSE = 0.15  # share of entries up to which sparse products are the faster one
 
 
 class StandardisedRows:
-    """A = [1, Z - 1 meanᵀ] (n, D), known by its products: rows that are mostly zero are a sparse Z, others a centred array."""
+    """A = [1, Z - 1 meanᵀ] (n, D), known by its products; Z is sparse, or a centred array."""
 
     def __init__(self, Z: Array, mean: ndarray) -> None:
-        self.Z, self.mean = Z, mean
+        self.Z = Z
+        self.mean = mean
         self.Z_transposed = Z.T
         self.shape = (Z.shape[0], 1 + Z.shape[1])
 
@@ -52,8 +52,7 @@ class StandardisedRows:
         return answer
 
 
-@dataclass(frozen=True)
-class Columns:
+class Columns(NamedTuple):
     """Columns that vary, with their mean and sample standard deviation."""
 
     kept: ndarray  # (d',) indices
@@ -62,12 +61,11 @@ class Columns:
 
     def rows(self, X: Array) -> StandardisedRows:
         """Standardised rows with a column of ones before them."""
-        if (X.nnz if sparse.issparse(X) else np.count_nonzero(X)) > SPARSE * X.shape[0] * X.shape[
-            1
-        ]:
-            return StandardisedRows(
-                (dense(X)[:, self.kept] - self.mean) / self.spread, np.zeros(len(self.kept))
-            )
+        n, d = X.shape
+        n_filled = X.nnz if sparse.issparse(X) else np.count_nonzero(X)
+        if n_filled > SPARSE * n * d:
+            Z = (dense(X)[:, self.kept] - self.mean) / self.spread
+            return StandardisedRows(Z, np.zeros(len(self.kept)))
         Z = sparse.csr_array(X)[:, self.kept]
         centred = is_filled(Z)  # such columns lose digits unless they are centred first
         Z = shifted(Z, np.where(centred, self.mean, 0.0))
@@ -83,16 +81,18 @@ def varying_columns(X: Array, weights: ndarray | None = None) -> Columns:
     >>> varying_columns(sparse.csr_array([[0.0, 5.0], [3.0, 5.0]])).mean
     array([1.5])
     """
-    w = np.ones(X.shape[0]) if weights is None else weights
-    seen, w = X[w > 0], w[w > 0]
-    mean, deviation = moments(seen, w)
-    spread = deviation * np.sqrt(w.sum() / max(w.sum() - 1, 1))
+    if weights is None:
+        weights = np.ones(X.shape[0])
+    seen = X[weights > 0]
+    weights = weights[weights > 0]
+    total = weights.sum()
+    mean, deviation = moments(seen, weights)
+    spread = deviation * np.sqrt(total / max(total - 1, 1))
     kept = np.flatnonzero(varies(seen) & (spread > 0))  # not those that vary by less than rounding
     return Columns(kept, mean[kept], spread[kept])
 
 
-@dataclass(frozen=True)
-class Logistic:
+class Logistic(NamedTuple):
     """Binary models, one for each target; for a target with one class the intercept is infinite."""
 
     columns: Columns
@@ -103,27 +103,34 @@ class Logistic:
         """P(target = 1 | row), (m, B)."""
         return expit(self.columns.rows(X).times(self.coef))
 
-    def chain_probabilities(self, X: Array, order: ndarray) -> ndarray:
-        """P of each label, (m, B): in the given order, the labels so far enter as hard predictions."""
-        columns, n_features = self.columns, X.shape[1]
-        split = int(np.searchsorted(columns.kept, n_features))
+
+class Chain(NamedTuple):
+    """The links of a classifier chain: a model for each label, over the features and all labels."""
+
+    order: ndarray  # (q,) label numbers
+    columns: Columns
+    coef: ndarray  # (1 + d', q), the intercept first
+    n_iter: ndarray  # steps of those that were solved
+
+    def probabilities(self, X: Array) -> ndarray:
+        """P of each label, (m, q); along the order, earlier labels enter as hard predictions."""
+        columns = self.columns
+        q = len(self.order)
+        split = int(np.searchsorted(columns.kept, X.shape[1]))
         features = Columns(columns.kept[:split], columns.mean[:split], columns.spread[:split])
-        of_labels = np.zeros((len(order), len(order)))  # (earlier label, label)
-        labels = columns.kept[split:] - n_features
+        labels = columns.kept[split:] - X.shape[1]
+        of_labels = np.zeros((q, q))  # (earlier label, label)
         of_labels[labels] = self.coef[1 + split :] / columns.spread[split:, None]
-        margins = (
-            features.rows(X).times(self.coef[: 1 + split])
-            - columns.mean[split:] @ of_labels[labels]
-        )
-        bits = np.zeros((X.shape[0], len(order)))
-        for label in order:
+        margins = features.rows(X).times(self.coef[: 1 + split])
+        margins -= columns.mean[split:] @ of_labels[labels]
+        bits = np.zeros((X.shape[0], q))
+        for label in self.order:
             margins[:, label] += bits @ of_labels[:, label]
             bits[:, label] = margins[:, label] >= 0
         return expit(margins)
 
 
-@dataclass(frozen=True)
-class Softmax:
+class Softmax(NamedTuple):
     """Models of several classes each."""
 
     columns: Columns
@@ -137,8 +144,8 @@ class Softmax:
         return margins.reshape(X.shape[0], n_classes, n_models).argmax(axis=1)
 
 
-def fit_logistic(data: Training, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER) -> Logistic:
-    """One binary model for each column of Y (n, B) in {0, 1}.
+def fit_logistic(data: Training, **limits: Any) -> Logistic:
+    """One binary model for each column of Y (n, B) in {0, 1}; `limits` are those of :func:`solve`.
 
     A target with one class gets that class with probability 1.
 
@@ -147,39 +154,34 @@ def fit_logistic(data: Training, *, tol: float = TOLERANCE, max_iter: int = MAX_
     np.float64(2.0)
     """
     X, Y, weights = data
-    columns, live = varying_columns(X, weights), varies(Y)
-    coef, n_iter = solve(columns.rows(X), Y[:, None, live], weights, tol=tol, max_iter=max_iter)
+    columns = varying_columns(X, weights)
+    live = varies(Y)
+    coef, n_iter = solve(columns.rows(X), Y[:, None, live], weights, **limits)
     return Logistic(columns, _with_constants(coef[:, 0], live, Y[0]), n_iter)
 
 
-def fit_softmax(
-    data: Training, n_classes: int, *, tol: float = TOLERANCE, max_iter: int = MAX_ITER
-) -> Softmax:
-    """One model for each column of Y (n, B), in which each of the classes 0 … n_classes - 1 occurs."""
+def fit_softmax(data: Training, n_classes: int, **limits: Any) -> Softmax:
+    """One model for each column of Y (n, B), in which each of so many classes from 0 on occurs."""
     X, Y, weights = data
     columns = varying_columns(X, weights)
-    targets = (Y[:, None] == np.arange(n_classes)[:, None]).astype(np.float64)
-    return Softmax(columns, *solve(columns.rows(X), targets, weights, tol=tol, max_iter=max_iter))
+    classes = np.arange(n_classes)[:, None]
+    targets = (Y[:, None] == classes).astype(np.float64)
+    return Softmax(columns, *solve(columns.rows(X), targets, weights, **limits))
 
 
-def fit_chains(
-    X: Array,
-    Y: ndarray,
-    orders: ndarray,
-    bags: ndarray,
-    *,
-    tol: float = TOLERANCE,
-    max_iter: int = MAX_ITER,
-) -> list[Logistic]:
-    """Links of classifier chains, all solved together: a model for each label of Y (n, q), of each chain.
+def fit_chains(X: Array, Y: ndarray, orders: ndarray, bags: ndarray, **limits: Any) -> list[Chain]:
+    """Classifier chains over the labels of Y (n, q), all links solved together.
 
     A chain has an order of the labels, `orders` (C, q), and weights of the rows, `bags` (n, C). The
     model of a label sees the features and the true values of the earlier labels; the models are
     over the columns of [X, Y]. Columns that are constant in a bag get no weight there, and a label
     with one class in a bag gets that class with probability 1.
     """
-    n_features, seen = X.shape[1], bags.any(axis=1)
-    rows, Y, bags = beside(X, Y)[seen], Y[seen], bags[seen]
+    n_features = X.shape[1]
+    seen = bags.any(axis=1)
+    rows = beside(X, Y)[seen]
+    Y = Y[seen]
+    bags = bags[seen]
     columns = varying_columns(rows, bags.sum(axis=1))
     positive = bags.T @ Y > 0  # (C, q)
     live = positive & (bags.T @ (1 - Y) > 0)
@@ -189,23 +191,15 @@ def fit_chains(
     sees[:, n_features:] &= place[chain] < place[chain, target][:, None]
     allowed = np.ones((1 + len(columns.kept), len(chain)), dtype=bool)
     allowed[1:] = sees[:, columns.kept].T
-    targets, weights = Y[:, None].take(target, axis=2), bags.take(chain, axis=1)
-    coef, n_iter = solve(columns.rows(rows), targets, weights, allowed, tol=tol, max_iter=max_iter)
-    models = []
-    for c in range(len(orders)):
+    targets = Y[:, None].take(target, axis=2)
+    weights = bags.take(chain, axis=1)
+    coef, n_iter = solve(columns.rows(rows), targets, weights, allowed, **limits)
+    chains = []
+    for c, order in enumerate(orders):
         own = chain == c
         of_chain = _with_constants(coef[:, 0, own], live[c], positive[c])
-        models.append(Logistic(columns, of_chain, n_iter[own]))
-    return models
-
-
-def beside(X: Array, labels: ndarray) -> Array:
-    """Rows with label columns appended; sparse rows stay sparse."""
-    return (
-        sparse.hstack([X, sparse.csr_array(labels)], format="csr")
-        if sparse.issparse(X)
-        else np.hstack([X, labels])
-    )
+        chains.append(Chain(order, columns, of_chain, n_iter[own]))
+    return chains
 
 
 def solve(
@@ -214,46 +208,42 @@ def solve(
     weights: ndarray | None,
     allowed: ndarray | None = None,
     *,
-    tol: float,
-    max_iter: int,
+    tol: float = TOLERANCE,
+    max_iter: int = MAX_ITER,
 ) -> tuple[ndarray, ndarray]:
     """Weights of the columns of A for all problems, (D, K, B), and the steps that each took, (B,).
 
-    Targets (n, K, B) are those of :func:`skcamel.baselines.lbfgs.loss_and_residual`. Weights are
-    those of the rows in all problems (n,) or
-    in each (n, B). `allowed` (D, B) says which columns each problem may use, always the first. As
-    many problems are solved together
-    as the budget of memory allows.
+    Targets (n, K, B) are those of :class:`skcamel.baselines.lbfgs.Problems`. Weights are those of
+    the rows in all problems (n,) or in each (n, B). `allowed` (D, B) says which columns each
+    problem may use, always the first. As many problems are solved together as the budget of memory
+    allows.
     """
     n, n_columns, n_problems = targets.shape
-    weights = np.ones(n) if weights is None else weights
+    n_weights = A.shape[1]
+    if weights is None:
+        weights = np.ones(n)
+    if allowed is None:
+        allowed = np.ones((n_weights, n_problems), dtype=bool)
     weights = np.broadcast_to(weights.reshape(n, -1), (n, n_problems))
     total = weights.sum(axis=0)
-    if allowed is None:
-        allowed = np.ones((A.shape[1], n_problems), dtype=bool)
-    bytes_each = 8 * n_columns * (10 * n + (2 * MEMORY + 10) * A.shape[1])
-    n_threads = allowed_threads() if n * A.shape[1] * n_columns * n_problems > SMALL else 1
+    problems = Problems(targets, weights / total, RIDGE / total, allowed)
+    bytes_each = 8 * n_columns * (10 * n + (2 * MEMORY + 10) * n_weights)
+    n_threads = 1
+    if n * n_weights * n_columns * n_problems > SMALL:
+        n_threads = allowed_threads()
     size = min(BUDGET // (bytes_each * n_threads), math.ceil(n_problems / n_threads))
-    parts = [slice(i, i + max(1, size)) for i in range(0, n_problems, max(1, size))]
+    size = max(1, size)
+    parts = [slice(first, first + size) for first in range(0, n_problems, size)]
+    batches = [Problems(*(array[..., part] for array in problems)) for part in parts]
     with one_thread():
         solved = Parallel(n_jobs=n_threads, prefer="threads")(
-            delayed(minimise)(
-                A,
-                Problems(
-                    targets[..., part],
-                    weights[:, part] / total[part],
-                    RIDGE / total[part],
-                    allowed[:, part],
-                ),
-                tol=tol,
-                max_iter=max_iter,
-            )
-            for part in parts
+            delayed(minimise)(A, batch, tol=tol, max_iter=max_iter) for batch in batches
         )
-    coef = np.zeros((A.shape[1], n_columns, n_problems))
+    coef = np.zeros((n_weights, n_columns, n_problems))
     n_iter = np.zeros(n_problems, dtype=int)
     for part, (weights_of_part, steps) in zip(parts, solved, strict=True):
-        coef[..., part], n_iter[part] = weights_of_part, steps
+        coef[..., part] = weights_of_part
+        n_iter[part] = steps
     return coef, n_iter
 
 

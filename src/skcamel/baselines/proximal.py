@@ -30,6 +30,7 @@ MAX_ITER = 100
 TOL = 1e-4
 IN_CACHE, ON_DEVICE = 2**25, 2**32  # bytes of the arrays of candidates that run together
 
+Candidates = Sequence[Mapping[str, Any]]
 State = dict[str, Array]  # penalties of the candidates, (C, 1) each, and what else belongs to them
 Products = tuple[Array, ...]
 
@@ -43,7 +44,7 @@ class End(NamedTuple):
 
 
 class Problem:
-    """Training rows X (n, d) and cosine distances R (q, q) of the labels, for any number of candidates.
+    """Training rows X (n, d) and cosine distances R (q, q) of the labels, for any candidates.
 
     A subclass names the penalties of a candidate: the last is that of the ridge regression from
     which the sequence starts, the one before it that of the l1 norm.
@@ -52,12 +53,14 @@ class Problem:
     PENALTIES: ClassVar[tuple[str, ...]]
 
     def __init__(self, X: Array, R: ndarray, ridge: Ridge, device: Any, rows: int) -> None:
-        self.X, self.R = to_device(X, device), to_device(R, device)
-        self.ridge, self.device = ridge, device
+        self.X = to_device(X, device)
+        self.R = to_device(R, device)
+        self.ridge = ridge
+        self.device = device
         self.label_norm = float(np.linalg.norm(R, 2))
         self.bytes_each = 8 * len(R) * (rows + 10 * X.shape[1])
 
-    def state(self, candidates: Sequence[Mapping[str, Any]]) -> State:
+    def state(self, candidates: Candidates) -> State:
         """What belongs to each candidate, its first axis running over them."""
         state = {}
         for name in self.PENALTIES:
@@ -69,10 +72,8 @@ class Problem:
         """What gradient and value are made of, each affine in W."""
         raise NotImplementedError
 
-    def gradient(
-        self, V: Array, at_V: Products, latest: Products, state: State
-    ) -> tuple[Array, Array]:
-        """Gradient at V and step constants L (C, 1), by the products at V and at the latest iterate."""
+    def gradient(self, V: Array, at_V: Products, latest: Products, state: State) -> Products:
+        """Gradient at V and step constants L (C, 1); products are of V and of the latest iterate."""
         raise NotImplementedError
 
     def value(self, W: Array, products: Products, state: State) -> Array:
@@ -80,23 +81,21 @@ class Problem:
         raise NotImplementedError
 
     def solve(
-        self,
-        candidates: Sequence[Mapping[str, Any]],
-        *,
-        max_iter: int = MAX_ITER,
-        tol: float = TOL,
+        self, candidates: Candidates, *, max_iter: int = MAX_ITER, tol: float = TOL
     ) -> Iterator[End]:
         """The end of the sequence of each candidate; as many run together as stay in the cache."""
-        size = max(1, (IN_CACHE if self.device is None else ON_DEVICE) // self.bytes_each)
+        budget = IN_CACHE if self.device is None else ON_DEVICE
+        size = max(1, budget // self.bytes_each)
         parts = [candidates[first : first + size] for first in range(0, len(candidates), size)]
-        n_threads = allowed_threads() if self.device is None and len(parts) > 1 else 1
+        n_threads = 1
+        if self.device is None and len(parts) > 1:
+            n_threads = allowed_threads()
+        parallel = Parallel(n_threads, prefer="threads", return_as="generator")
         with one_thread() if n_threads > 1 else nullcontext():
-            for ends in Parallel(n_threads, prefer="threads", return_as="generator")(
-                delayed(self._run)(part, max_iter, tol) for part in parts
-            ):
+            for ends in parallel(delayed(self._run)(part, max_iter, tol) for part in parts):
                 yield from ends
 
-    def _run(self, candidates: Sequence[Mapping[str, Any]], max_iter: int, tol: float) -> list[End]:
+    def _run(self, candidates: Candidates, max_iter: int, tol: float) -> list[End]:
         """Run every candidate until its own stop.
 
         A candidate stops after `max_iter` iterations, when its monitored value changes by at most
@@ -108,22 +107,22 @@ class Problem:
         state = self.state(candidates)
         start = self.ridge.stacked(to_numpy(state[of_start])[:, 0].tolist())
         ends = [End(start[:, c].T, 0, 0.0) for c in range(len(candidates))]
-        W = before = to_device(start, self.device)
-        products = products_before = self.products(W, state)
-        values, index = np.zeros(len(ends)), np.arange(len(ends))
-        a_before, a = 1.0, 1.0
+        index = np.arange(len(ends))
+        values = np.zeros(len(ends))
+        W = to_device(start, self.device)
+        now = before = (W, *self.products(W, state))
+        a_before = a = 1.0
         for t in range(1, max_iter + 1):
             momentum = (a_before - 1) / a
-            a_before, a = a, (1 + math.sqrt(1 + 4 * a**2)) / 2
-            V, *at_V = (
-                now + momentum * (now - past)
-                for now, past in zip((W, *products), (before, *products_before), strict=True)
-            )
-            gradient, L = self.gradient(V, tuple(at_V), products, state)
-            before, products_before = W, products
+            a_before = a
+            a = (1 + math.sqrt(1 + 4 * a**2)) / 2
+            ahead = [new + momentum * (new - old) for new, old in zip(now, before, strict=True)]
+            V, *at_V = ahead
+            gradient, L = self.gradient(V, tuple(at_V), now[1:], state)
             W = soft(V - gradient / L, state[l1] / L)
-            products = self.products(W, state)
-            reached = to_numpy(self.value(W, products, state))
+            before = now
+            now = (W, *self.products(W, state))
+            reached = to_numpy(self.value(W, now[1:], state))
             stops = (np.abs(reached - values) <= tol) | (reached <= 0) | (t == max_iter)
             for c in np.flatnonzero(stops):
                 ends[index[c]] = End(to_numpy(W[:, c]).T, t, float(reached[c]))
@@ -132,10 +131,10 @@ class Problem:
                 break
             values = reached[live]
             if len(live) < len(index):
-                index, state = index[live], {name: own[live] for name, own in state.items()}
-                W, before = W[:, live], before[:, live]
-                products = tuple(part[:, live] for part in products)
-                products_before = tuple(part[:, live] for part in products_before)
+                index = index[live]
+                state = {name: own[live] for name, own in state.items()}
+                now = tuple(part[:, live] for part in now)
+                before = tuple(part[:, live] for part in before)
         return ends
 
 
@@ -195,9 +194,10 @@ class Ridge:
     """
 
     def __init__(self, X: Array, Y: ndarray) -> None:
-        self.X, self.is_wide = X, X.shape[1] > X.shape[0]
-        gram = dense(X @ X.T if self.is_wide else X.T @ X)
-        eigenvalues, self.vectors = np.linalg.eigh(gram)
+        self.X = X
+        self.is_wide = X.shape[1] > X.shape[0]
+        gram = X @ X.T if self.is_wide else X.T @ X
+        eigenvalues, self.vectors = np.linalg.eigh(dense(gram))
         self.eigenvalues = np.maximum(eigenvalues, 0)
         self.norm = float(self.eigenvalues[-1])
         self.targets = self.vectors.T @ (Y if self.is_wide else X.T @ Y)

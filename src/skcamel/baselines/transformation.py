@@ -1,13 +1,13 @@
-"""Binary relevance, classifier chains and RAkEL: they turn the problem into ordinary ones, for logistic or other classifiers."""
+"""Binary relevance, classifier chains and RAkEL: they turn the problem into ordinary ones."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy import ndarray
@@ -20,40 +20,32 @@ from skcamel.baselines.base import Baseline, Training, class_one, clone_fitted
 from skcamel.baselines.logistic import (
     MAX_ITER,
     TOLERANCE,
+    Chain,
     Logistic,
-    Softmax,
-    beside,
     fit_chains,
     fit_logistic,
     fit_softmax,
 )
 from skcamel.checks import check_flag, check_number
 
-TOGETHER = (
-    2**20
-)  # rows times links up to which members are solved as one batch; beyond, the work outweighs the overhead
+# Rows times links up to which members are solved as one batch; beyond, work outweighs the overhead
+TOGETHER = 2**20
 DENSE_DRAW = 4  # up to four times as many sets as are wanted, all are listed
+
+
+Models = list[tuple[list[int], Any]]  # numbers of labels or sets, and what answers for them
 
 
 @dataclass(eq=False, repr=False)
 class LogisticBaseline(Baseline):
-    """A method whose models are logistic, or clones of a classifier that the user chooses."""
+    """A method whose models are logistic."""
 
     _: KW_ONLY
-    base_estimator: Any = None
     max_iter: int = MAX_ITER
     tol: float = TOLERANCE
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        base = self.base_estimator
-        if base is not None and (
-            isinstance(base, type) or not (hasattr(base, "fit") and hasattr(base, "predict"))
-        ):
-            raise TypeError(
-                f"base_estimator must be a scikit-learn classifier or None, got {base!r}; "
-                "pass an instance, as in LogisticRegression(C=1.0)."
-            )
         check_number("max_iter", self.max_iter, 1, whole=True)
         check_number("tol", self.tol, above=True)
 
@@ -62,14 +54,14 @@ class LogisticBaseline(Baseline):
 
     def _count_steps(self, models: Iterable[Any]) -> None:
         """Store the steps of the slowest model, and warn if some reached the limit."""
-        steps = [1]  # of a model of another classifier
+        steps: list[int] = []
         for model in models:
             steps.extend(getattr(model, "n_iter", ()))
-        self.n_iter_ = int(max(steps))
-        late = sum(count >= self.max_iter for count in steps[1:])
+        self.n_iter_ = int(max(steps, default=1))
+        late = sum(count >= self.max_iter for count in steps)
         if late:
             warnings.warn(
-                f"{late} of {len(steps) - 1} logistic models did not reach their tolerance in"
+                f"{late} of {len(steps)} logistic models did not reach their tolerance in"
                 f" {self.max_iter} steps. Predictions are usable; raise max_iter or tol to silence"
                 " this.",
                 ConvergenceWarning,
@@ -85,15 +77,12 @@ class BinaryRelevance(LogisticBaseline):
     ----------
     base_estimator : classifier, default=None
         Any scikit-learn classifier, cloned for each label. None: logistic regression with ridge
-        1e-8 on standardised
-        columns, all labels solved together. A classifier without `predict_proba` is asked for its
-        `decision_function` s, and
-        1 / (1 + exp(-s)) stands for the probability.
-    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss"}, float or array of shape (q,),
-    default="zero"
+        1e-8 on standardised columns, all labels solved together. Without `predict_proba`,
+        1 / (1 + exp(-s)) of the `decision_function` s stands for the probability.
+    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss"}, float or array, default="zero"
         Where scores F - 1/2 become decisions: at 0, at thresholds of the labels that are best for a
-        metric on the scores of 5 shuffled
-        inner folds, those of rare labels drawn to the one that is best for all, or at numbers.
+        metric on the scores of 5 shuffled inner folds, those of rare labels drawn to the one that
+        is best for all, or at one number for all or for each.
     max_iter : int, default=1000
         Limit of the steps of the logistic solver.
     tol : float, default=1e-4
@@ -113,12 +102,10 @@ class BinaryRelevance(LogisticBaseline):
 
     Notes
     -----
-    A label is learned from the rows where it is known, as by a fit on these rows alone.
-    A label with one class in training gets that class with probability 1. Where a label can be
-    separated by the features
-    its weights would grow for ever; start, steps and stop are those of scikit-learn's
-    ``LogisticRegression(C=5e7)`` on
-    standardised columns.
+    A label is learned from the rows where it is known, as by a fit on these rows alone. A label
+    with one class in training gets that class with probability 1. Where a label can be separated by
+    the features its weights would grow for ever; start, steps and stop are those of scikit-learn's
+    ``LogisticRegression(C=5e7)`` on standardised columns.
 
     Examples
     --------
@@ -132,24 +119,31 @@ class BinaryRelevance(LogisticBaseline):
     """
 
     base_estimator: Any = None
-    PROBABILISTIC: ClassVar[bool] = True
-    TAKES_UNKNOWN: ClassVar[bool] = True
+    PROBABILISTIC = True
+    TAKES_UNKNOWN = True
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        base = self.base_estimator
+        if isinstance(base, type) or not (base is None or hasattr(base, "predict")):
+            raise TypeError(
+                f"base_estimator must be a scikit-learn classifier or None, got {base!r}; "
+                "pass an instance, as in LogisticRegression(C=1.0)."
+            )
 
     def _learn(self, data: Training) -> None:
-        self.estimators_: list[tuple[list[int], Any]] = []  # labels, and what answers for them
+        self.estimators_: Models = []
         known = ~np.isnan(data.Y)
-        groups = [[j] for j in range(data.Y.shape[1])]
-        if self.base_estimator is None:
-            groups = equal_columns(known)
-        for labels in groups:
-            own = data.rows(known[:, labels[0]])._replace(Y=data.Y[known[:, labels[0]]][:, labels])
-            if self.base_estimator is not None:
-                model = fit_one(self.base_estimator, own)
-            elif len(own.Y):
-                model = fit_logistic(own, **self._limits())
-            else:
-                model = 0
-            self.estimators_.append((labels, model))
+        for labels in alike(column.tobytes() for column in known.T):
+            rows = known[:, labels[0]]
+            own = data.rows(rows)._replace(Y=data.Y[rows][:, labels])
+            if self.base_estimator is None:
+                model = fit_logistic(own, **self._limits()) if rows.any() else 0
+                self.estimators_.append((labels, model))
+                continue
+            for place, label in enumerate(labels):
+                target = own._replace(Y=own.Y[:, [place]])
+                self.estimators_.append(([label], fit_one(self.base_estimator, target)))
         self._count_steps(model for _, model in self.estimators_)
 
     def _confidences(self, X: Array) -> ndarray:
@@ -157,24 +151,6 @@ class BinaryRelevance(LogisticBaseline):
         for labels, model in self.estimators_:
             F[:, labels] = positive_probability(model, X)
         return F
-
-
-@dataclass(frozen=True)
-class Chain:
-    """One member: the order of its labels, and a model for each link."""
-
-    order: ndarray  # (q,) label numbers
-    links: Logistic | list[Any]
-
-    def probabilities(self, X: Array) -> ndarray:
-        """P of every label, (m, q), in the order of the label numbers."""
-        if isinstance(self.links, Logistic):
-            return self.links.chain_probabilities(X, self.order)
-        P = np.empty((X.shape[0], len(self.order)))
-        for s, link in enumerate(self.links):
-            earlier = (P[:, self.order[:s]] >= 0.5).astype(np.float64)
-            P[:, [self.order[s]]] = positive_probability(link, beside(X, earlier))
-        return P
 
 
 @dataclass(eq=False, repr=False)
@@ -185,9 +161,6 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     ----------
     n_estimators : int, default=30
         Number of chains.
-    base_estimator : classifier, default=None
-        As in :class:`BinaryRelevance`, cloned for each link; by default all links of many chains
-        are solved together.
     combine : {"confidence", "vote"}, default="confidence"
         F is the mean of the members' probabilities, or of their decisions.
     bootstrap : bool, default=True
@@ -203,19 +176,17 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     estimators_ : list of Chain
         Each with its `order`.
     n_iter_ : int
-        Steps of the slowest link; 1 with a `base_estimator`.
+        Steps of the slowest link.
 
     All other attributes are those of :class:`BinaryRelevance`.
 
     Notes
     -----
     Links learn from the true values of the earlier labels and predict from the earlier predictions,
-    1 where p >= 1/2. So
-    all links of all chains are known before the first is solved, and those of many members are
-    solved as one batch. Repeated
-    rows of a bag enter once, with their count times their `sample_weight` as weight. Columns and
-    labels that are constant in a
-    bag are dropped there.
+    1 where p >= 1/2. So all links of all chains are known before the first is solved, and those of
+    many members are solved as one batch. Repeated rows of a bag enter once, with their count times
+    their `sample_weight` as weight. Columns and labels that are constant in a bag are dropped
+    there.
 
     Examples
     --------
@@ -233,7 +204,7 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     bootstrap: bool = True
     order: Sequence[int] | None = None
     random_state: Any = None
-    PROBABILISTIC: ClassVar[bool] = True
+    PROBABILISTIC = True
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -244,18 +215,23 @@ class EnsembleOfClassifierChains(LogisticBaseline):
 
     def _learn(self, data: Training) -> None:
         orders, counts = self._plans(*data.Y.shape)
-        size = max(1, TOGETHER // data.Y.size) if self.base_estimator is None else 1
+        if data.weights is not None:
+            counts *= data.weights[:, None]
+        size = max(1, TOGETHER // data.Y.size)
         self.estimators_: list[Chain] = []
         for first in range(0, self.n_estimators, size):
             group = slice(first, first + size)
-            self.estimators_ += self._chains(data, orders[group], counts[:, group])
-        self._votes = self.combine == "vote"
-        self._count_steps(chain.links for chain in self.estimators_)
+            bags = counts[:, group]
+            limits = self._limits()
+            self.estimators_ += fit_chains(data.X, data.Y, orders[group], bags, **limits)
+        self._count_steps(self.estimators_)
 
     def _plans(self, n_rows: int, n_labels: int) -> tuple[ndarray, ndarray]:
-        """Orders (C, q) and row counts (n, C) of the members, drawn before the work is shared out."""
-        random, fixed = check_random_state(self.random_state), self.order
-        if fixed is not None and not np.array_equal(np.sort(_numbers(fixed)), np.arange(n_labels)):
+        """Orders (C, q) and row counts (n, C) of the members, drawn before the work is split."""
+        random = check_random_state(self.random_state)
+        fixed = self.order
+        each = np.arange(n_labels)
+        if fixed is not None and not np.array_equal(np.sort(np.atleast_1d(fixed)), each):
             raise ValueError(
                 f"order must hold each of the numbers 0 to {n_labels - 1} once, got {fixed!r}."
             )
@@ -263,46 +239,22 @@ class EnsembleOfClassifierChains(LogisticBaseline):
         counts = np.ones((n_rows, self.n_estimators))
         for member in range(self.n_estimators):
             if self.bootstrap:
-                counts[:, member] = np.bincount(
-                    random.randint(n_rows, size=n_rows), minlength=n_rows
-                )
+                bag = random.randint(n_rows, size=n_rows)
+                counts[:, member] = np.bincount(bag, minlength=n_rows)
             orders[member] = random.permutation(n_labels) if fixed is None else fixed
         return orders, counts
-
-    def _chains(self, data: Training, orders: ndarray, counts: ndarray) -> list[Chain]:
-        """The members of a group."""
-        if self.base_estimator is None:
-            bags = counts if data.weights is None else data.weights[:, None] * counts
-            links = fit_chains(data.X, data.Y, orders, bags, **self._limits())
-            return list(map(Chain, orders, links))
-        chains = []
-        for order, bag in zip(orders, counts.T, strict=True):
-            own = data.rows(np.repeat(np.arange(len(bag)), bag.astype(int)))
-            of_chain = []
-            for s, label in enumerate(order):
-                rows = beside(own.X, own.Y[:, order[:s]])
-                link = Training(rows, own.Y[:, [label]], own.weights)
-                of_chain.append(fit_one(self.base_estimator, link))
-            chains.append(Chain(order, of_chain))
-        return chains
 
     def _confidences(self, X: Array) -> ndarray:
         F = np.zeros((X.shape[0], len(self.label_names_)))
         for chain in self.estimators_:
             P = chain.probabilities(X)
-            F += P >= 0.5 if self._votes else P
+            F += P >= 0.5 if self.combine == "vote" else P
         return F / len(self.estimators_)
-
-
-def _numbers(order: Any) -> ndarray:
-    """An order as integers; empty where it holds anything else."""
-    numbers = np.array([] if isinstance(order, str) else order)
-    return numbers if numbers.dtype.kind in "iu" and numbers.ndim == 1 else np.empty(0, dtype=int)
 
 
 @dataclass(eq=False, repr=False)
 class RAkEL(LogisticBaseline):
-    """Random k-labelsets, overlapping: every model predicts a pattern of k labels, and the patterns vote.
+    """Random k-labelsets, overlapping: models predict patterns of k labels, and these vote.
 
     Parameters
     ----------
@@ -310,10 +262,6 @@ class RAkEL(LogisticBaseline):
         Labels in a set; at most q are used, which gives a single label powerset.
     n_estimators : int, default=None
         Number of sets; None: 2q. Never more than the C(q, k) sets that exist.
-    base_estimator : classifier, default=None
-        As in :class:`BinaryRelevance`, cloned for each set, with one class for each pattern. None:
-        multinomial logistic
-        regression, all sets with equally many patterns solved together.
     random_state : int, RandomState or None, default=None
     threshold, max_iter, tol
         As in :class:`BinaryRelevance`.
@@ -326,17 +274,17 @@ class RAkEL(LogisticBaseline):
         The patterns of each set that occur in training, by ascending code Σ_i bit_i 2^i. No other
         is ever predicted.
     n_iter_ : int
-        Steps of the slowest model; 1 with a `base_estimator`.
+        Steps of the slowest model.
 
     All other attributes are those of :class:`BinaryRelevance`.
 
     Notes
     -----
-    F is the share of votes for a label among the sets that hold it, 0 for a label in no set. A set
-    votes for its most probable
-    pattern; among equals, for the one with the lowest code. At threshold 0, half of the votes
-    predict a label. F takes few values, so
-    ranking metrics depend much on the rule for ties.
+    Each set is a multinomial logistic regression on patterns; sets with equally many patterns are
+    solved together. F is the share of votes for a label among the sets that hold it, 0 for a label in no set. A set
+    votes for its most probable pattern; among equals, for the one with the lowest code. At
+    threshold 0, half of the votes predict a label. F takes few values, so ranking metrics depend
+    much on the rule for ties.
 
     Examples
     --------
@@ -366,19 +314,13 @@ class RAkEL(LogisticBaseline):
         powersets = [label_powerset(data.Y[:, labels]) for labels in self.labelsets_]
         self.patterns_ = [patterns for patterns, _ in powersets]
         codes = np.column_stack([codes for _, codes in powersets])
-        sizes = np.array([len(patterns) for patterns in self.patterns_])
-        groups = [[m] for m in range(len(sizes))]
-        if self.base_estimator is None:  # sets with as many patterns are solved together
-            groups = [np.flatnonzero(sizes == size).tolist() for size in np.unique(sizes)]
-        self._models: list[tuple[list[int], Any]] = []  # sets, and what answers for them
-        for sets in groups:
-            own = data._replace(Y=codes[:, sets])
-            if self.base_estimator is not None:
-                model = fit_one(self.base_estimator, own)
-            elif sizes[sets[0]] > 1:
-                model = fit_softmax(own, int(sizes[sets[0]]), **self._limits())
-            else:
-                model = 0
+        self._models: Models = []
+        for sets in alike(map(len, self.patterns_)):
+            n_patterns = len(self.patterns_[sets[0]])
+            model = None
+            if n_patterns > 1:
+                own = data._replace(Y=codes[:, sets])
+                model = fit_softmax(own, n_patterns, **self._limits())
             self._models.append((sets, model))
         self._count_steps(model for _, model in self._models)
 
@@ -386,8 +328,9 @@ class RAkEL(LogisticBaseline):
         votes = np.zeros((X.shape[0], len(self.label_names_)))
         counts = np.zeros(votes.shape[1])
         for sets, model in self._models:
-            best = np.empty((X.shape[0], len(sets)), dtype=int)
-            best[:] = most_probable(model, X)
+            best = np.zeros((X.shape[0], len(sets)), dtype=int)
+            if model is not None:
+                best = model.most_probable(X)
             for m, codes in zip(sets, best.T, strict=True):
                 votes[:, self.labelsets_[m]] += self.patterns_[m][codes]
                 counts[self.labelsets_[m]] += 1
@@ -395,7 +338,7 @@ class RAkEL(LogisticBaseline):
 
 
 def draw_labelsets(q: int, k: int, wanted: int, random: np.random.RandomState) -> ndarray:
-    """Distinct k-subsets of range(q), uniform among all such collections: (min(wanted, C(q, k)), k), ascending rows.
+    """Distinct k-subsets of range(q), uniform among such collections, at most all: (M, k).
 
     If few more exist than are wanted, all are listed and shuffled; else repeats are rare, and drawn
     again.
@@ -403,15 +346,16 @@ def draw_labelsets(q: int, k: int, wanted: int, random: np.random.RandomState) -
     total = math.comb(q, k)
     wanted = min(wanted, total)
     if total <= DENSE_DRAW * wanted:
-        return np.array(list(combinations(range(q), k)))[random.permutation(total)[:wanted]]
-    drawn: dict[tuple[int, ...], None] = {}
+        every = np.array(list(combinations(range(q), k)))
+        return every[random.permutation(total)[:wanted]]
+    drawn: dict[Hashable, None] = {}
     while len(drawn) < wanted:  # at least three in four draws are new
         drawn[tuple(sorted(random.choice(q, k, replace=False).tolist()))] = None
     return np.array(list(drawn))
 
 
 def label_powerset(Y: ndarray) -> tuple[ndarray, ndarray]:
-    """Patterns that occur in the rows of Y (n, k), by ascending code Σ_i bit_i 2^i, and each row's place among them.
+    """Patterns in the rows of Y (n, k), by ascending code Σ_i bit_i 2^i, and each row's place.
 
     >>> patterns, codes = label_powerset(np.array([[0, 1], [1, 0], [0, 1]]))
     >>> patterns.tolist(), codes.tolist()
@@ -421,15 +365,15 @@ def label_powerset(Y: ndarray) -> tuple[ndarray, ndarray]:
     return reversed_patterns[:, ::-1], codes.ravel()
 
 
-def equal_columns(table: ndarray) -> list[list[int]]:
-    """Groups of columns with equal entries.
+def alike(keys: Iterable[Hashable]) -> list[list[int]]:
+    """Positions of equal keys.
 
-    >>> equal_columns(np.array([[1, 0, 1], [0, 0, 0]]))
+    >>> alike("aba")
     [[0, 2], [1]]
     """
-    groups: dict[bytes, list[int]] = {}
-    for index, column in enumerate(table.T):
-        groups.setdefault(column.tobytes(), []).append(index)
+    groups: dict[Hashable, list[int]] = {}
+    for place, key in enumerate(keys):
+        groups.setdefault(key, []).append(place)
     return list(groups.values())
 
 
@@ -458,17 +402,3 @@ def positive_probability(model: Any, X: Array) -> ndarray:
     if hasattr(model, "decision_function"):
         return expit(np.asarray(model.decision_function(X), dtype=np.float64))[:, None]
     return np.asarray(model.predict(X), dtype=np.float64)[:, None]
-
-
-def most_probable(model: Any, X: Array) -> ndarray:
-    """The class of each row, (m, number of targets); among equally probable ones, the lowest."""
-    if isinstance(model, int):
-        return np.full((X.shape[0], 1), model)
-    if isinstance(model, Softmax):
-        return model.most_probable(X)
-    for name in ("predict_proba", "decision_function"):
-        if hasattr(model, name):
-            scores = np.asarray(getattr(model, name)(X))
-            best = scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0).astype(int)
-            return np.asarray(model.classes_)[best][:, None]
-    return np.asarray(model.predict(X))[:, None]

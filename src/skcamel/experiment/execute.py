@@ -13,7 +13,6 @@ import select
 import signal
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -210,10 +209,8 @@ def _begin(parent: int) -> None:
     os.setsid()
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO)
-    if hasattr(os, "pidfd_open"):
+    if hasattr(os, "pidfd_open"):  # elsewhere a worker of a killed study ends after its unit
         _leave_a_watcher(parent)
-    else:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 
 def _leave_a_watcher(parent: int) -> None:
@@ -230,10 +227,3 @@ def _leave_a_watcher(parent: int) -> None:
     nothing: list[int] = []
     select.select(ends, nothing, nothing)
     os.killpg(worker, signal.SIGKILL)
-
-
-def _end_with(parent: int) -> None:
-    """Kill this process and all that it has started when its parent has ended."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os.killpg(0, signal.SIGKILL)

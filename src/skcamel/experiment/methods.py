@@ -17,18 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GroupKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-from skcamel.arrays import dense
-from skcamel.baselines import (
-    JFSCCV,
-    LLSFCV,
-    BinaryRelevance,
-    EnsembleOfClassifierChains,
-    RAkEL,
-)
+from skcamel.arrays import Array, MaybeArray, dense
+from skcamel.baselines import JFSCCV, LLSFCV, BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 from skcamel.baselines.base import WithThresholds, class_one
+from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.classifier_cv import CamelClassifierCV
 from skcamel.checks import choice
 from skcamel.experiment.records import jsonable, version_of
@@ -48,33 +45,67 @@ ONE_LABEL = re.compile("1d array|[Mm]ulti-?label")  # what estimators of one lab
 class Outcome(NamedTuple):
     """Scores and decisions for the test rows, and what was chosen to get them."""
 
-    scores: np.ndarray  # (m, q)
-    decisions: np.ndarray  # (m, q) of 0 and 1
+    scores: Array  # (m, q)
+    decisions: Array  # (m, q) of 0 and 1
     params: dict[str, Any]
     criterion: str  # the metric that selected them; "" where nothing was selected
-    probabilities: np.ndarray | None = None  # (m, q)
+    probabilities: MaybeArray = None  # (m, q)
 
 
 class PerMetric(BaseEstimator):
-    """CAMEL with a model for each of the seven metrics: selected, and its thresholds tuned, for that metric.
+    """CAMEL with a model for each metric: selected, and its thresholds tuned, for that metric.
 
     Parameters
     ----------
     search : CamelClassifierCV
+
+    Notes
+    -----
+    Metrics of the order of scores do not depend on thresholds, so all metrics with the same
+    thresholds share a search: its table names the best candidate of each.
     """
 
     def __init__(self, search: CamelClassifierCV) -> None:
         self.search = search
 
-    def fit(self, X: Any, Y: np.ndarray, groups: np.ndarray | None = None) -> PerMetric:
-        """Run a search for each metric."""
-        self.models_by_metric_ = {}
+    def fit(self, X: Any, Y: Array, groups: MaybeArray = None) -> PerMetric:
+        """Run a search for each kind of thresholds, and fit the choice of each metric."""
+        own = self.search.threshold
+        by_threshold: dict[str, list[str]] = {}
         for metric in NAMES:
-            search = clone(self.search).set_params(scoring=metric)
-            if search.threshold != "zero" and metric not in RANKING:
-                search.set_params(threshold=metric)
-            self.models_by_metric_[metric] = search.fit(X, Y, groups=groups)
+            is_tuned = own != "zero" and metric not in RANKING
+            by_threshold.setdefault(metric if is_tuned else own, []).append(metric)
+        self.models_by_metric_ = {}
+        for threshold, metrics in by_threshold.items():
+            search = clone(self.search).set_params(scoring=metrics[-1], threshold=threshold)
+            search.fit(X, Y, groups=groups)
+            models: dict[Any, Any] = {getattr(search, "best_index_", None): search}
+            for metric in metrics:
+                best = _best_candidate(search, metric)
+                if best not in models:
+                    models[best] = _candidate(search, best).fit(X, Y, groups=groups)
+                self.models_by_metric_[metric] = models[best]
         return self
+
+
+def _best_candidate(search: CamelClassifierCV, metric: str) -> int | None:
+    """The first of the best by a metric, or by Hamming loss where no row defines it; None of members."""
+    if search.combine:  # least squares choose the members, whatever the metric
+        return None
+    scores = search.cv_results_[f"mean_test_{metric}"]
+    if np.isnan(scores).all():
+        scores = search.cv_results_["mean_test_hamming_loss"]
+    return int(np.nanargmax(scores))
+
+
+def _candidate(search: CamelClassifierCV, index: int | None) -> CamelClassifier:
+    """An estimator with the parameters of a candidate and the other settings of its search."""
+    model = CamelClassifier()
+    params = search.cv_results_["params"][index]
+    settings = search.get_params(deep=False) | params
+    model.set_params(**{name: settings[name] for name in model.get_params()})
+    model.best_params_ = params
+    return model
 
 
 @dataclass(frozen=True)
@@ -104,7 +135,7 @@ class Method:
         return int(getattr(self.estimator, "study_version", version_of(self.name, preset)))
 
     def fit(
-        self, X: Any, Y: np.ndarray, *, seed: int, groups: np.ndarray | None = None
+        self, X: Any, Y: Array, *, seed: int, groups: MaybeArray = None
     ) -> dict[str, FittedMethod]:
         """Fitted models by metric; one under "" where a single model gives all metrics."""
         model = _seeded(self.estimator, seed)
@@ -126,7 +157,7 @@ class Method:
         return {name: FittedMethod(one, Y.shape[1]) for name, one in models.items()}
 
 
-def _grouped(model: Any, X: Any, groups: np.ndarray | None) -> dict[str, np.ndarray]:
+def _grouped(model: Any, X: Any, groups: MaybeArray) -> dict[str, Array]:
     """Let the inner folds of a search leave groups whole; what its fit is to be given for that."""
     if groups is None:
         return {}
@@ -143,18 +174,18 @@ def _seeded(estimator: Any, seed: int) -> Any:
     if not hasattr(estimator, "get_params"):
         return copy.deepcopy(estimator)
     model = clone(estimator)
-    unset = {}
     for name, value in model.get_params().items():
         if name.rpartition("__")[2] == "random_state" and value is None:
-            unset[name] = seed
-    return model.set_params(**unset)
+            model.set_params(**{name: seed})
+    return model
 
 
-def _target(model: Any, Y: np.ndarray) -> np.ndarray:
-    """Labels Y (n, q); a single one is 1-d, unless the estimator takes matrices or some are unknown."""
-    if Y.shape[1] > 1 or np.isnan(Y).any() or not hasattr(model, "__sklearn_tags__"):
-        return Y
-    return Y[:, 0] if get_tags(model).target_tags.single_output else Y
+def _target(model: Any, Y: Array) -> Array:
+    """Labels Y (n, q); a single known one is 1-d for an estimator that takes no matrix."""
+    is_single = Y.shape[1] == 1 and not np.isnan(Y).any() and hasattr(model, "__sklearn_tags__")
+    if is_single and get_tags(model).target_tags.single_output:
+        return Y[:, 0]
+    return Y
 
 
 @dataclass(frozen=True)
@@ -170,20 +201,21 @@ class FittedMethod:
         criterion = getattr(self.model, "scoring_", "")
         if hasattr(self.model, "outputs"):  # of the library: one evaluation gives all
             found = self.model.outputs(X)
-            probabilities = None if found.link is None else found.probabilities
+            scores = found.scores
             decisions = self._columns(found.predictions, X)
-            return Outcome(found.scores, 1 * (decisions == 1), params, criterion, probabilities)
-        decisions = self._columns(self.model.predict(X), X)
-        if not np.isin(decisions, (-1, 0, 1)).all():
-            raise ValueError(f"predict of {self.model!r:.60} gave more than 0 and 1.")
-        probabilities = self._answer("predict_proba", X)
-        scores = self._answer("decision_function", X)
-        for known in (probabilities, decisions):
-            scores = known if scores is None else scores
+            probabilities = None if found.link is None else found.probabilities
+        else:
+            decisions = self._columns(self.model.predict(X), X)
+            if not np.isin(decisions, (-1, 0, 1)).all():
+                raise ValueError(f"predict of {self.model!r:.60} gave more than 0 and 1.")
+            probabilities = self._answer("predict_proba", X)
+            scores = self._answer("decision_function", X)
+            if scores is None:
+                scores = decisions if probabilities is None else probabilities
         return Outcome(scores, 1 * (decisions == 1), params, criterion, probabilities)
 
     def _answer(self, name: str, X: Any) -> Any:
-        """What the model says of class 1 of each label, (m, q); None where it has no such method."""
+        """What the model says of class 1 of each label, (m, q); None without such a method."""
         if not hasattr(self.model, name):
             return None
         given = getattr(self.model, name)(X)
@@ -193,11 +225,14 @@ class FittedMethod:
             given = class_one(np.asarray(given), self.model.classes_)
         return self._columns(given, X).astype(float)
 
-    def _columns(self, given: Any, X: Any) -> np.ndarray:
+    def _columns(self, given: Any, X: Any) -> Array:
         """An answer as (m, q); only that of a single label may be 1-d."""
-        columns = np.asarray(given.toarray() if hasattr(given, "toarray") else given)
-        shape = X.shape[0], self.q
-        if columns.shape != shape and (columns.shape, self.q) != (shape[:1], 1):
+        if hasattr(given, "toarray"):
+            given = given.toarray()
+        columns = np.asarray(given)
+        shape = (X.shape[0], self.q)
+        is_single = self.q == 1 and columns.shape == shape[:1]
+        if columns.shape != shape and not is_single:
             name = type(self.model).__name__
             raise ValueError(f"{name} gave shape {columns.shape}; it must be {shape}.")
         return columns.reshape(shape)
@@ -208,71 +243,77 @@ def _camel(preset: str, *, prepared: bool = False) -> Any:
     return CamelClassifierCV.from_preset(preset, prepared=prepared, solver="spectral")
 
 
-def _linear(kind: type[LLSFCV | JFSCCV], preset: str, threshold: str | None = None) -> Any:
+def _per_metric(preset: str, *, prepared: bool = False) -> Any:
+    return PerMetric(_camel(preset, prepared=prepared))
+
+
+def _transforming(kind: Any) -> Callable[[str], Any]:
+    return lambda preset: kind(threshold=THRESHOLDS[preset])
+
+
+def _linear(kind: Any, threshold: str | None = None) -> Callable[[str], Any]:
     """LLSF or JFSC by its coarse grid; that of the authors has 1 323 or 3 993 candidates."""
-    return kind(
-        grid="coarse",
+    return lambda preset: kind(
         cv=3 if preset == "quick" else 5,
         threshold=threshold or THRESHOLDS[preset],
         preset="fair" if preset == "best" else "faithful",
     )
 
 
-def _forest(name: str, preset: str) -> Any:
-    from sklearn import ensemble
+def _tuned(learner: Any, preset: str) -> Any:
+    """A learner of all labels together, with thresholds as all methods have them."""
+    threshold = THRESHOLDS[preset]
+    if threshold == "zero":
+        return learner
+    return WithThresholds(learner, threshold=threshold)
 
-    forest, threshold = getattr(ensemble, name)(500), THRESHOLDS[preset]
-    return forest if threshold == "zero" else WithThresholds(forest, threshold=threshold)
 
-
-def _boosted(package: str, name: str, preset: str, **params: Any) -> Any:
-    """Boosted trees for all labels together, on dense rows, where their package is installed."""
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
-
+def _installed(text: str) -> Any:
+    """The estimator that a text names, of a package that need not be there."""
+    package = text.partition(":")[0]
     if find_spec(package) is None:
         raise ImportError(f"This method needs {package}: pip install {package}")
-    learner, threshold = getattr(import_module(package), name)(**params), THRESHOLDS[preset]
-    learner = learner if threshold == "zero" else WithThresholds(learner, threshold=threshold)
-    return make_pipeline(FunctionTransformer(dense, accept_sparse=True), learner)
+    return _from_text(text)[1]
 
 
-def _for_each_label(module: str, name: str, preset: str, **params: Any) -> Any:
-    """A model for each label, on columns of unit variance; not centred, so sparse rows stay sparse."""
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    learner = getattr(import_module(module), name)(**params)
-    labels = BinaryRelevance(learner, threshold=THRESHOLDS[preset])
-    return make_pipeline(StandardScaler(with_mean=False), labels)
+def _together(text: str) -> Callable[[str], Any]:
+    """A model for all labels."""
+    return lambda preset: _tuned(_installed(text), preset)
 
 
-METHODS: dict[str, Callable[[str], Any]] = {
+def _of_dense_rows(text: str) -> Callable[[str], Any]:
+    """A model for all labels that takes no sparse rows."""
+    rows = FunctionTransformer(dense, accept_sparse=True)
+    return lambda preset: make_pipeline(rows, _tuned(_installed(text), preset))
+
+
+def _for_each_label(text: str) -> Callable[[str], Any]:
+    """A model for each label, on columns of unit variance; uncentred, so sparse rows stay sparse."""
+    columns = StandardScaler(with_mean=False)
+    return lambda preset: make_pipeline(
+        columns, BinaryRelevance(_installed(text), threshold=THRESHOLDS[preset])
+    )
+
+
+METHODS: dict[str, Callable[..., Any]] = {
     "camel": _camel,
-    "camel-per-metric": lambda preset: PerMetric(_camel(preset)),
-    "br": lambda preset: BinaryRelevance(threshold=THRESHOLDS[preset]),
-    "ecc": lambda preset: EnsembleOfClassifierChains(threshold=THRESHOLDS[preset]),
-    "rakel": lambda preset: RAkEL(threshold=THRESHOLDS[preset]),
-    "llsf": lambda preset: _linear(LLSFCV, preset),
-    "jfsc": lambda preset: _linear(JFSCCV, preset),
-    "jfsc-tuned": lambda preset: _linear(JFSCCV, preset, "tuned"),
-    "extra-trees": lambda preset: _forest("ExtraTreesClassifier", preset),
-    "random-forest": lambda preset: _forest("RandomForestClassifier", preset),
-    "logistic": lambda preset: _for_each_label(
-        "sklearn.linear_model", "LogisticRegression", preset, max_iter=1000
+    "camel-per-metric": _per_metric,
+    "br": _transforming(BinaryRelevance),
+    "ecc": _transforming(EnsembleOfClassifierChains),
+    "rakel": _transforming(RAkEL),
+    "llsf": _linear(LLSFCV),
+    "jfsc": _linear(JFSCCV),
+    "jfsc-tuned": _linear(JFSCCV, "tuned"),
+    "extra-trees": _together("sklearn.ensemble:ExtraTreesClassifier(500)"),
+    "random-forest": _together("sklearn.ensemble:RandomForestClassifier(500)"),
+    "logistic": _for_each_label("sklearn.linear_model:LogisticRegression(max_iter=1000)"),
+    "svc": _for_each_label("sklearn.svm:SVC(gamma='auto')"),
+    "catboost": _of_dense_rows(
+        "catboost:CatBoostClassifier(loss_function='MultiLogloss', thread_count=1, verbose=False,"
+        " allow_writing_files=False)"
     ),
-    "svc": lambda preset: _for_each_label("sklearn.svm", "SVC", preset, gamma="auto"),
-    "catboost": lambda preset: _boosted(
-        "catboost",
-        "CatBoostClassifier",
-        preset,
-        loss_function="MultiLogloss",
-        thread_count=1,
-        verbose=False,
-        allow_writing_files=False,
-    ),
-    "xgboost": lambda preset: _boosted(
-        "xgboost", "XGBClassifier", preset, multi_strategy="multi_output_tree", n_jobs=1
+    "xgboost": _of_dense_rows(
+        "xgboost:XGBClassifier(multi_strategy='multi_output_tree', n_jobs=1)"
     ),
 }
 
@@ -303,45 +344,55 @@ def get_method(spec: Any, preset: str = "paper", *, device: str | None = None) -
     choice(preset, tuple(PRESETS), "preset")
     if isinstance(spec, Method):
         return spec
-    if isinstance(spec, str) and ":" in spec:
-        return _imported_method(spec)
+    if isinstance(spec, str) and ":" not in spec:
+        return _own_method(spec, preset, device)
+    name = type(spec).__name__
     if isinstance(spec, str):
-        estimator = METHODS[choice(spec, tuple(METHODS), "method")](preset)
-        on_words: Any = _camel(preset, prepared=True) if spec.startswith("camel") else None
-        if spec == "camel-per-metric":
-            on_words = PerMetric(on_words)
-        has_device = any(name.endswith("device") for name in estimator.get_params())
-        return Method(spec, estimator, device if has_device else None, on_words)
-    name, estimator = spec if isinstance(spec, tuple) else (type(spec).__name__, spec)
-    if isinstance(estimator, type) or not hasattr(estimator, "predict"):
+        spec = _from_text(spec)
+    if isinstance(spec, tuple):
+        name, spec = spec
+    if isinstance(spec, type) or not hasattr(spec, "predict"):
         raise TypeError(
-            f"The method {name!r} needs an object with fit and predict, got {estimator!r}; pass an"
+            f"The method {name!r} needs an object with fit and predict, got {spec!r}; pass an"
             " instance, as in MyMethod()."
         )
-    return Method(name, estimator)
+    return Method(name, spec)
 
 
-def _imported_method(text: str) -> Method:
-    """The method that a text names: an estimator of that class, an instance, or what a function makes."""
+def _own_method(name: str, preset: str, device: str | None) -> Method:
+    """A method of `METHODS`."""
+    make = METHODS[choice(name, tuple(METHODS), "method")]
+    estimator = make(preset)
+    on_words = None
+    if name.startswith("camel"):
+        on_words = make(preset, prepared=True)
+    if not any(parameter.endswith("device") for parameter in estimator.get_params()):
+        device = None
+    return Method(name, estimator, device, on_words)
+
+
+def _from_text(text: str) -> tuple[str, Any]:
+    """Name and object that a text names: an instance, or what a class or a function makes."""
     parsed = SPEC.fullmatch(text.strip())
     if parsed is None:
         raise ValueError(f"{text} is not understood; write {FORM}.")
     found = imported(parsed["place"].strip())
     try:
-        call = ast.parse(f"f{parsed['call'] or '()'}", mode="eval").body
-        arguments = [ast.literal_eval(one) for one in getattr(call, "args", ())]
-        words = {str(one.arg): ast.literal_eval(one.value) for one in getattr(call, "keywords", ())}
+        call: Any = ast.parse(f"f{parsed['call'] or '()'}", mode="eval").body
+        arguments = [ast.literal_eval(one) for one in call.args]
+        words = {one.arg: ast.literal_eval(one.value) for one in call.keywords}
     except (SyntaxError, ValueError) as error:
         raise ValueError(
             f"{text} cannot be read ({error}); arguments are Python literals: numbers, 'text',"
             " True, None, lists; for others write a function without arguments."
         ) from error
-    try:
-        made = found(*arguments, **words) if callable(found) else found
-    except (Exception, SystemExit) as error:
-        raise TypeError(f"{text}: {error}; write its arguments as in {FORM}.") from error
-    name = (parsed["name"] or type(made).__name__).strip()
-    return get_method((name, made))
+    if callable(found):
+        try:
+            found = found(*arguments, **words)
+        except (Exception, SystemExit) as error:
+            raise TypeError(f"{text}: {error}; write its arguments as in {FORM}.") from error
+    name = parsed["name"] or type(found).__name__
+    return name.strip(), found
 
 
 def imported(place: str) -> Any:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import product
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from skcamel.experiment.summary import (
@@ -23,11 +25,7 @@ from skcamel.experiment.summary import (
 
 PAPER_METHODS = ("camel", "br", "ecc", "rakel", "llsf", "jfsc")
 PRINTED_AS = {"camel-per-metric": "camel", "jfsc-tuned": "jfsc"}
-CRITERIA = {
-    "no_worse": "no worse than the figure printed for the same method by more than 2 of its std",
-    "as_good_as_best": "at least as good as the best figure printed for any method",
-    "near_best": "no worse than that best figure by more than one std (the larger of both)",
-}
+CRITERIA = ("no_worse", "as_good_as_best", "near_best")
 
 
 class PaperFigure(NamedTuple):
@@ -61,21 +59,21 @@ class Published:
     def best(
         self, dataset: str, metric: str, measure: Metric
     ) -> tuple[PaperFigure, tuple[str, ...]] | None:
-        """The best figure of any method, the smallest std among equal means, and the methods that have it.
+        """The best figure of any method, and the methods that have it; of equal means the surest.
 
         >>> from skcamel.experiment.summary import SEVEN
         >>> paper_table().best("yeast", "one_error", SEVEN["one_error"])
         (PaperFigure(mean=0.218, std=0.027, bold=True), ('camel',))
         """
-        cells: dict[str, tuple[float, float]] = {}
+        ranked = []
         for (name, other, method), cell in self.figures.items():
             if (name, other) == (dataset, metric):
                 std = math.inf if math.isnan(cell.std) else cell.std
-                cells[method] = measure.gain(cell.mean, 0.0), -std
-        if not cells:
+                ranked.append((measure.gain(cell.mean, 0.0), -std, method))
+        if not ranked:
             return None
-        surest = max(cells, key=lambda method: cells[method])
-        leaders = tuple(method for method in cells if cells[method][0] == cells[surest][0])
+        highest, _, surest = max(ranked, key=itemgetter(0, 1))
+        leaders = tuple(method for gain, _, method in ranked if gain == highest)
         return self.figures[dataset, metric, surest], leaders
 
 
@@ -142,9 +140,9 @@ class CellComparison:
     best_methods: tuple[str, ...]
     difference: float  # from the figure of the same method in its std; positive is better
     ahead_of_best: float  # negative where ours is worse
-    no_worse: bool | None  # None where the same method has no figure
-    as_good_as_best: bool
-    near_best: bool
+    no_worse: bool | None  # by at most 2 of its std; None where the same method has no figure
+    as_good_as_best: bool  # as the best figure of any method
+    near_best: bool  # worse than that figure by at most one std, the larger of both
 
 
 @dataclass(frozen=True)
@@ -152,12 +150,13 @@ class Comparison:
     """All cells of one method that both have."""
 
     cells: tuple[CellComparison, ...]
-    notes: list[str]
 
     def counts(self) -> dict[str, int]:
         """Number of cells, and of cells that meet each of `CRITERIA`."""
-        met = {name: sum(getattr(one, name) is True for one in self.cells) for name in CRITERIA}
-        return {"cells": len(self.cells)} | met
+        counts = {"cells": len(self.cells)}
+        for name in CRITERIA:
+            counts[name] = sum(getattr(one, name) is True for one in self.cells)
+        return counts
 
     def missed(self, criterion: str) -> list[CellComparison]:
         """Cells that do not meet one of `CRITERIA`."""
@@ -203,37 +202,42 @@ def compare_with_paper(
         known = ", ".join(summary.methods)
         raise ValueError(f"method={method!r} has no records; there are {known}.")
     published = published or paper_table()
-    found: list[CellComparison] = []
-    for dataset in summary.datasets:
-        for metric in summary.measures:
-            cell = _compared(summary, (dataset, metric, method), published)
-            found += [] if cell is None else [cell]
-    datasets = tuple(dict.fromkeys(cell.dataset for cell in found))
-    return Comparison(tuple(found), summary.notes(datasets))
+    found = []
+    for place in product(summary.datasets, summary.measures):
+        cell = _compared(summary, (*place, method), published)
+        if cell is not None:
+            found.append(cell)
+    return Comparison(tuple(found))
 
 
 def _compared(summary: Summary, key: Key, published: Published) -> CellComparison | None:
     """One cell; None where one of both has no figure."""
-    measure, ours = summary.measures[key[1]], summary.figures.get(key)
-    found = published.best(key[0], key[1], measure)
+    dataset, metric, _ = key
+    measure = summary.measures[metric]
+    ours = summary.figures.get(key)
+    found = published.best(dataset, metric, measure)
     if ours is None or math.isnan(ours.mean) or found is None:
         return None
-    best, own = found[0], published.of(*key)
-    ahead = measure.gain(thousandths(ours.mean), thousandths(best.mean))
+    best, leaders = found
+    mean = thousandths(ours.mean)
+    ahead = measure.gain(mean, thousandths(best.mean))
     stds = [thousandths(std) for std in (ours.std, best.std) if not math.isnan(std)]
-    difference, no_worse = math.nan, None
+    own = published.of(*key)
+    difference = math.nan
+    no_worse = None
     if own is not None:
-        gain = measure.gain(thousandths(ours.mean), thousandths(own.mean))
+        gain = measure.gain(mean, thousandths(own.mean))
         std = ours.std if math.isnan(own.std) else own.std
         difference = in_std(gain / 1000, std)
-        no_worse = -gain <= 2 * (0 if math.isnan(std) else thousandths(std))
+        allowed = 0 if math.isnan(std) else 2 * thousandths(std)
+        no_worse = -gain <= allowed
     return CellComparison(
-        key[0],
-        key[1],
+        dataset,
+        metric,
         ours,
         own,
         best,
-        found[1],
+        leaders,
         difference,
         ahead / 1000,
         no_worse,

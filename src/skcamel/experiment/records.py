@@ -22,6 +22,7 @@ else:
     import fcntl
 
 Record = dict[str, Any]
+Translate = Callable[[Any], Any]
 RECORDS, LOCK = "records.jsonl", "lock"
 # The version of what a method computes from the same parameters. Raise it when results change:
 # records of earlier versions are then computed anew, and tables say that they are out of date.
@@ -36,15 +37,8 @@ VERSIONS = {
 }
 PLACE = itemgetter("dataset", "method", "preset", "seed", "fold")  # by which records are sorted
 PLAN = itemgetter("dataset", "method", "preset", "seed", "folds", "n_folds", "fold")
-NEEDED: dict[str, Any] = {
-    "dataset": str,
-    "method": str,
-    "preset": str,
-    "folds": str,
-    "fold": int,
-    "n_folds": int,
-    "seed": int,
-}
+TEXTS = ("dataset", "method", "preset", "folds")
+NUMBERS = ("fold", "n_folds", "seed")
 
 
 class RecordsError(ValueError):
@@ -99,24 +93,30 @@ class Records(list[Record]):
             raise FileNotFoundError(
                 f"{self.folder} is not a folder; give the one that skcamel study -o wrote."
             )
-        lines = _read_lines(self.folder / RECORDS)
-        last = {PLAN(record): record for record in lines}
+        last = {}
+        finished = {}
+        newest = {}
+        for record in _read_lines(self.folder / RECORDS):
+            last[PLAN(record)] = record
+            if "error" not in record:
+                work = _work(record)
+                finished[PLAN(record), work] = record
+                newest[PLACE(record)[:3]] = work
         self.failures = sorted((one for one in last.values() if "error" in one), key=PLACE)
-        finished = {(PLAN(one), _work(one)): one for one in lines if "error" not in one}
-        newest = {PLACE(one)[:3]: _work(one) for one in lines if "error" not in one}
         super().__init__()
         self.superseded: list[Record] = []
-        for record in sorted(finished.values(), key=PLACE):
-            is_newest = _work(record) == newest[PLACE(record)[:3]]
+        for (_, work), record in sorted(finished.items(), key=lambda item: PLACE(item[1])):
+            is_newest = work == newest[PLACE(record)[:3]]
             (self if is_newest else self.superseded).append(record)
 
     def __repr__(self) -> str:
         return f"Records({str(self.folder)!r}: {len(self)} finished, {len(self.failures)} failed)"
 
-    def of_run(self) -> tuple[list[Record], list[Record]]:
+    def of_run(self) -> list[list[Record]]:
         """Finished and failed units of the call of ``run_study`` that returned this object."""
-        finished = [one for one in self if PLAN(one) in self.planned]
-        return finished, [one for one in self.failures if PLAN(one) in self.planned]
+        return [
+            [one for one in all_ if PLAN(one) in self.planned] for all_ in (self, self.failures)
+        ]
 
     def to_frame(self) -> Any:
         """A pandas DataFrame with one row for each finished unit."""
@@ -131,28 +131,31 @@ def _work(record: Record) -> str:
     return json.dumps(work, sort_keys=True)
 
 
-def jsonable(value: Any, infinite: Callable[[float], Any] = str) -> Any:
-    """What strict JSON can hold; anything else becomes the text that describes it.
+def jsonable(value: Any, other: Translate | None = None, infinite: Translate = str) -> Any:
+    """What strict JSON can hold; what `other` makes of an object, else the text that describes it.
 
     >>> jsonable({"alpha": np.float64(0.5), "kernels": ("rbf",), "limit": np.inf})
     {'alpha': 0.5, 'kernels': ['rbf'], 'limit': 'inf'}
     """
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and other is None):
         value = value.tolist()
     if value is None or isinstance(value, bool | str | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else infinite(value)
     if isinstance(value, Mapping):
-        return {str(key): jsonable(item, infinite) for key, item in value.items()}
+        return {str(key): jsonable(item, other, infinite) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [jsonable(item, infinite) for item in value]
+        return [jsonable(item, other, infinite) for item in value]
+    if other is not None:
+        return other(value)
     return repr(value).partition(" at 0x")[0]
 
 
-def encoded(record: Mapping[str, Any]) -> bytes:
+def encoded(record: Record) -> bytes:
     """One line of strict JSON; undefined metrics are null."""
-    text = json.dumps(jsonable(record, lambda _: None), separators=(",", ":"), allow_nan=False)
+    plain = jsonable(record, infinite=lambda _: None)
+    text = json.dumps(plain, separators=(",", ":"), allow_nan=False)
     return f"{text}\n".encode()
 
 
@@ -163,7 +166,9 @@ def _decoded(line: bytes) -> Record:
     except (ValueError, TypeError, RecursionError) as error:
         raise ValueError("it is no mapping in JSON") from error
     record = {name: math.nan if value is None else value for name, value in record.items()}
-    needed = NEEDED if "error" in record else NEEDED | dict.fromkeys(NAMES, (int, float))
+    needed: dict[str, Any] = dict.fromkeys(TEXTS, str) | dict.fromkeys(NUMBERS, int)
+    if "error" not in record:
+        needed |= dict.fromkeys(NAMES, (int, float))
     for name, kind in needed.items():
         if not isinstance(record.get(name), kind):
             raise ValueError(f"{name} is {record.get(name)!r}")  # noqa: TRY004 (of the file)
@@ -218,9 +223,10 @@ class StudyFolder:
         self._file.close()
         self._lock.close()
 
-    def append(self, record: Mapping[str, Any]) -> None:
+    def append(self, record: Record) -> None:
         """Write a record or a failure, whole or not at all."""
-        line, end = encoded(record), self._file.seek(0, os.SEEK_END)
+        line = encoded(record)
+        end = self._file.seek(0, os.SEEK_END)
         if self._file.write(line) != len(line):
             self._file.truncate(end)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path / RECORDS))
@@ -228,8 +234,7 @@ class StudyFolder:
 
     def _mend(self) -> None:
         """Remove a last line that a kill has torn."""
-        whole = (self.path / RECORDS).read_bytes().rpartition(b"\n")
-        self._file.truncate(len(whole[0]) + len(whole[1]))
+        self._file.truncate((self.path / RECORDS).read_bytes().rfind(b"\n") + 1)
 
 
 def _locked(folder: Path) -> BinaryIO:

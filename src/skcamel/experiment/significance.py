@@ -1,10 +1,8 @@
-"""Scores of several methods on several data sets ► average ranks, Friedman, critical differences, Wilcoxon with Holm, effect sizes.
+"""Scores of several methods on several data sets ► ranks, Friedman, Wilcoxon with Holm, effect sizes.
 
 After Demšar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 7 (2006) 1-30.
-Scores and ranks have a row for
-each of N data sets and a column for each of k methods. Metrics are tested one at a time: metrics of
-one model are not
-independent. No test sees the folds.
+Scores and ranks have a row for each of N data sets and a column for each of k methods. Metrics are
+tested one at a time: metrics of one model are not independent. No test sees the folds.
 """
 
 from __future__ import annotations
@@ -20,15 +18,16 @@ from scipy import special, stats
 
 from skcamel.arrays import Array
 from skcamel.checks import choice
-from skcamel.experiment.summary import SEVEN, HasMean, Key, Metric
+from skcamel.experiment.summary import SEVEN, Key, Metric
 
 TESTS = ("nemenyi", "bonferroni-dunn")
 LEVEL = 0.05  # of the tests in tables and on pages
 EXACT_UP_TO = 50  # rows for which the distribution of Wilcoxon's statistic is counted out
+Figures = Mapping[Key, Any]  # (data set, metric, method) ► something with a mean
 
 
 class Friedman(NamedTuple):
-    """Whether the methods differ at all: χ² with k - 1, F with k - 1 and (k - 1)(N - 1) degrees of freedom."""
+    """Whether the methods differ: χ² (k - 1 degrees of freedom), F (k - 1 and (k - 1)(N - 1))."""
 
     chi2: float
     chi2_p: float
@@ -64,7 +63,7 @@ class Significance:
 
 
 def compare_methods(
-    figures: Mapping[Key, HasMean],
+    figures: Figures,
     metric: str,
     *,
     methods: Sequence[str] | None = None,
@@ -95,19 +94,26 @@ def compare_methods(
     >>> min(found.ranks, key=found.ranks.get), found.friedman.f_p < 0.001
     ('camel', True)
     """
-    scores, datasets, methods = score_matrix(figures, metric, methods, measure=measure)
-    n, k = scores.shape
+    if measure is None:
+        measure = SEVEN[choice(metric, tuple(SEVEN), "metric")]
+    if methods is None:
+        methods = list(dict.fromkeys(method for _, name, method in figures if name == metric))
+    rows = score_rows(figures, metric, methods, measure)
+    n = len(rows)
+    k = len(methods)
     if min(n, k) < 2:
         raise ValueError(
             f"{metric}: {k} method(s) share {n} data set(s) with results; tests need at least 2 of"
             " each."
         )
+    scores = np.array(list(rows.values()))
     ranks = ranks_of(scores)
+    averages = ranks.mean(axis=0).tolist()
     return Significance(
         metric,
-        methods,
-        datasets,
-        dict(zip(methods, ranks.mean(axis=0).tolist(), strict=True)),
+        tuple(methods),
+        tuple(rows),
+        dict(zip(methods, averages, strict=True)),
         friedman_test(ranks),
         nemenyi=critical_difference(k, n, alpha=alpha),
         bonferroni_dunn=critical_difference(k, n, alpha=alpha, test="bonferroni-dunn"),
@@ -116,58 +122,48 @@ def compare_methods(
 
 
 def compare_by_metric(
-    figures: Mapping[Key, HasMean],
+    figures: Figures,
     measures: Mapping[str, Metric],
     methods: Sequence[str],
     *,
     alpha: float = LEVEL,
 ) -> dict[str, Significance]:
-    """Tests of every metric for which the methods share at least two data sets, with the first method as control.
+    """Tests of every metric for which the methods share two data sets, the first one as control.
 
     >>> from skcamel.experiment.published import paper_figures
     >>> found = compare_by_metric(paper_figures(), SEVEN, ["camel", "br"])
     >>> len(found), compare_by_metric({}, SEVEN, ["camel", "br"])
     (7, {})
     """
+    how: dict[str, Any] = {"methods": methods, "control": methods[0], "alpha": alpha}
     found = {}
     for metric, measure in measures.items():
-        _, datasets, _ = score_matrix(figures, metric, methods, measure=measure)
-        if min(len(methods), len(datasets)) > 1:
-            how: dict[str, Any] = {"control": methods[0], "alpha": alpha, "measure": measure}
-            found[metric] = compare_methods(figures, metric, methods=methods, **how)
+        shared = score_rows(figures, metric, methods, measure)
+        if min(len(methods), len(shared)) > 1:
+            found[metric] = compare_methods(figures, metric, measure=measure, **how)
     return found
 
 
-def score_matrix(
-    figures: Mapping[Key, HasMean],
-    metric: str,
-    methods: Sequence[str] | None = None,
-    *,
-    measure: Metric | None = None,
-) -> tuple[np.ndarray, tuple[str, ...], tuple[str, ...]]:
-    """Means of one metric as (scores (N, k), data sets, methods); losses negated, incomplete data sets left out."""
-    measure = measure or SEVEN[choice(metric, tuple(SEVEN), "metric")]
-    found = dict.fromkeys(method for _, name, method in figures if name == metric)
-    columns = tuple(found if methods is None else methods)
+def score_rows(
+    figures: Figures, metric: str, methods: Sequence[str], measure: Metric
+) -> dict[str, list[float]]:
+    """Means of the methods on each data set that all of them have; losses are negated."""
     rows = {}
     for dataset in dict.fromkeys(key[0] for key in figures):
-        cells = [figures.get((dataset, metric, method)) for method in columns]
+        cells = [figures.get((dataset, metric, method)) for method in methods]
         scores = [math.nan if cell is None else measure.gain(cell.mean, 0.0) for cell in cells]
         if not np.isnan(scores).any():
             rows[dataset] = scores
-    return np.array([*rows.values()]).reshape(len(rows), len(columns)), tuple(rows), columns
+    return rows
 
 
-def ranks_of(scores: Array) -> np.ndarray:
-    """Ranks (N, k) of the methods on every data set, 1 for the largest score; equal scores share the mean of their ranks.
+def ranks_of(scores: Array) -> Array:
+    """Ranks (N, k) of the methods on every data set, 1 for the largest score; ties share theirs.
 
-    >>> ranks_of([[0.9, 0.5, 0.7], [0.8, 0.8, 0.1]])
+    >>> ranks_of(np.array([[0.9, 0.5, 0.7], [0.8, 0.8, 0.1]]))
     array([[1. , 3. , 2. ],
            [1.5, 1.5, 3. ]])
     """
-    scores = np.asarray(scores, dtype=np.float64)
-    if np.isnan(scores).any():
-        raise ValueError("Scores hold NaN, which has no rank; leave out these data sets.")
     return stats.rankdata(-scores, axis=1)
 
 
@@ -179,31 +175,29 @@ def friedman_test(ranks: Array) -> Friedman:
     and Davenport's form. If all rows are equal, F is infinite even for two data sets; its p-value
     is then the chance that N random rows are equal, (k!)^(1 - N) without ties.
 
-    >>> result = friedman_test([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]])
+    >>> result = friedman_test(np.array([[1, 2, 3], [1, 3, 2], [1, 2, 3], [2, 1, 3]]))
     >>> round(result.chi2, 6), round(result.f, 6)
     (4.5, 3.857143)
     """
-    ranks = np.asarray(ranks, dtype=np.float64)
     n, k = ranks.shape
-    if n < 2:
-        raise ValueError(f"Friedman's test got {n} data set; it needs at least 2.")
     deviations = ranks - (k + 1) / 2
     spread = (deviations**2).sum()
     if spread == 0:  # every row one tie
         return Friedman(0.0, 1.0, 0.0, 1.0)
     chi2 = float(n**2 * (k - 1) * (deviations.mean(axis=0) ** 2).sum() / spread)
-    room = n * (k - 1) - chi2
-    if room <= 1e-9 * chi2:  # all rows alike; equal ranks are no difference
+    chi2_p = float(stats.chi2.sf(chi2, k - 1))
+    rest = n * (k - 1) - chi2
+    if rest <= 1e-9 * chi2:  # all rows alike; equal ranks are no difference
         _, equal = np.unique(ranks[0], return_counts=True)
         orders = special.factorial(k) / special.factorial(equal).prod()
-        return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), math.inf, float(orders ** (1 - n)))
-    f = (n - 1) * chi2 / room
+        return Friedman(chi2, chi2_p, math.inf, float(orders ** (1 - n)))
+    f = (n - 1) * chi2 / rest
     f_p = stats.f.sf(f, k - 1, (k - 1) * (n - 1))
-    return Friedman(chi2, float(stats.chi2.sf(chi2, k - 1)), f, float(f_p))
+    return Friedman(chi2, chi2_p, f, float(f_p))
 
 
 def critical_difference(
-    n_methods: int, n_datasets: int, *, alpha: float = 0.05, test: str = "nemenyi"
+    n_methods: int, n_datasets: int, *, alpha: float = LEVEL, test: str = "nemenyi"
 ) -> float:
     """The least difference of average ranks that is significant.
 
@@ -211,14 +205,12 @@ def critical_difference(
     studentised range for k groups over √2; for one method against all others ("bonferroni-dunn")
     that of the normal distribution at α / (k - 1), two-sided.
 
-    >>> round(critical_difference(6, 16), 3), round(critical_difference(6, 16, test="bonferroni-dunn"), 3)
+    >>> dunn = critical_difference(6, 16, test="bonferroni-dunn")
+    >>> round(critical_difference(6, 16), 3), round(dunn, 3)
     (1.885, 1.704)
     """
-    if n_methods < 2 or n_datasets < 1 or not 0 < alpha < 1:
-        raise ValueError(
-            f"Got {n_methods} method(s), {n_datasets} data set(s) and alpha={alpha}; a difference"
-            " needs at least 2 and 1, and a level between 0 and 1."
-        )
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha={alpha} is no level of a test; give one between 0 and 1.")
     if choice(test, TESTS, "test") == "nemenyi":
         q = stats.studentized_range.isf(alpha, n_methods, math.inf) / math.sqrt(2)
     else:
@@ -227,69 +219,75 @@ def critical_difference(
 
 
 def groups_of(ranks: Mapping[str, float], difference: float) -> list[tuple[str, ...]]:
-    """Largest groups of methods whose average ranks lie closer than the critical difference; the bars of the diagram.
+    """Largest groups of methods whose average ranks lie closer than the critical difference.
+
+    These are the bars of the diagram.
 
     >>> groups_of({"a": 1.0, "b": 2.0, "c": 2.8, "d": 5.0}, 1.5)
     [('a', 'b'), ('b', 'c')]
     """
-    ordered = sorted(ranks, key=lambda name: ranks[name])
+    names = sorted(ranks, key=lambda name: ranks[name])
     groups: list[tuple[str, ...]] = []
-    for start, name in enumerate(ordered):
-        group = tuple(other for other in ordered[start:] if ranks[other] - ranks[name] < difference)
+    for start, name in enumerate(names):
+        group = tuple(other for other in names[start:] if ranks[other] - ranks[name] < difference)
         is_inside = bool(groups) and group[-1] in groups[-1]
         if len(group) > 1 and not is_inside:
             groups.append(group)
     return groups
 
 
-def wilcoxon_test(first: Array, second: Array) -> float:
-    """Two-sided p-value of Wilcoxon's signed-rank test of N pairs; equal pairs are left out, and if all are equal it is 1.
+def signed_ranks(first: Array, second: Array) -> Array:
+    """Ranks of the sizes of the differences, each with the sign of its difference; none of ties.
+
+    Differences are taken without the noise of floating point: 0.3 - 0.2 is 0.2 - 0.1.
+
+    >>> signed_ranks(np.array([0.9, 0.3, 0.1]), np.array([0.5, 0.3, 0.2]))
+    array([ 2., -1.])
+    """
+    differences = np.round(first - second, 12)
+    differences = differences[differences != 0]
+    return np.sign(differences) * stats.rankdata(abs(differences))
+
+
+def wilcoxon_test(signed: Array) -> float:
+    """Two-sided p-value of Wilcoxon's test, from the signed ranks of N pairs; 1 without any.
 
     Up to 50 pairs it is the share of all 2^N signs of the differences that are at least as
     one-sided, ties of their sizes included; the normal approximation of more is too bold for few.
 
-    >>> wilcoxon_test([0.9, 0.8, 0.7, 0.95, 0.6], [0.5, 0.6, 0.65, 0.2, 0.3])
+    >>> wilcoxon_test(np.array([3.0, 1.0, 2.0, 5.0, 4.0]))
     0.0625
     """
-    differences = differences_of(first, second)
-    differences = differences[differences != 0]
-    if not len(differences):
+    if not len(signed):
         return 1.0
-    if len(differences) > EXACT_UP_TO:
-        return float(stats.wilcoxon(differences, method="approx").pvalue)
-    doubled = np.rint(2 * stats.rankdata(abs(differences))).astype(int)  # whole numbers, ties too
+    if len(signed) > EXACT_UP_TO:
+        return float(stats.wilcoxon(signed, method="approx").pvalue)
+    doubled = np.rint(2 * abs(signed)).astype(int)  # whole numbers, ties too
     ways = np.ones(1)  # of reaching each sum by the ranks so far; exact below 2^53
     for rank in doubled:
         ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
-    upper = doubled[differences > 0].sum()
+    upper = doubled[signed > 0].sum()
     least = min(upper, doubled.sum() - upper)
-    return float(min(2 * ways[: least + 1].sum() / 2.0 ** len(doubled), 1.0))
+    share = ways[: least + 1].sum() / 2.0 ** len(doubled)
+    return float(min(2 * share, 1.0))
 
 
-def differences_of(first: Array, second: Array) -> np.ndarray:
-    """First less second, (N,), without the noise of floating point: 0.3 - 0.2 is 0.2 - 0.1."""
-    return np.round(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64), 12)
+def rank_biserial(signed: Array) -> float:
+    """Matched-pairs rank-biserial correlation, from signed ranks; 1 where the first is always better.
 
+    It is (R₊ - R₋) / (R₊ + R₋), with the sums of the positive and the negative ranks, and 0 without
+    any. After Kerby, The simple difference formula, Comprehensive Psychology 3 (2014).
 
-def rank_biserial(first: Array, second: Array) -> float:
-    """Matched-pairs rank-biserial correlation of N pairs, from -1 to 1: 1 where the first is better in all of them.
-
-    It is (R₊ - R₋) / (R₊ + R₋), with the sums of Wilcoxon's ranks of positive and negative
-    differences; equal pairs are left out,
-    and if all are equal it is 0. After Kerby, The simple difference formula, Comprehensive
-    Psychology 3 (2014).
-
-    >>> rank_biserial([0.9, 0.8, 0.1], [0.5, 0.6, 0.2])
-    0.6666666666666666
+    >>> round(rank_biserial(np.array([3.0, 2.0, -1.0])), 3)
+    0.667
     """
-    differences = differences_of(first, second)
-    differences = differences[differences != 0]
-    ranks = stats.rankdata(abs(differences))
-    return float(ranks @ np.sign(differences) / ranks.sum()) if len(ranks) else 0.0
+    if not len(signed):
+        return 0.0
+    return float(signed.sum() / abs(signed).sum())
 
 
 def what_tests_can_tell(n_methods: int, n_datasets: int, alpha: float = LEVEL) -> list[str]:
-    """Sentences about tests that could not see a difference however large it was; none where they could.
+    """Sentences about tests that could not see a difference, however large it was.
 
     The least p-value of Wilcoxon's test with Holm's correction for m comparisons on N data sets is
     m · 2^(1 - N).
@@ -317,7 +315,7 @@ def what_tests_can_tell(n_methods: int, n_datasets: int, alpha: float = LEVEL) -
     return sentences
 
 
-def holm(p_values: Sequence[float]) -> np.ndarray:
+def holm(p_values: Sequence[float]) -> Array:
     """Holm's step-down correction, in the order given.
 
     >>> holm([0.01, 0.04, 0.03]).tolist()
@@ -325,30 +323,33 @@ def holm(p_values: Sequence[float]) -> np.ndarray:
     """
     p = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(p, kind="stable")
+    factors = np.arange(len(p), 0, -1)
     corrected = np.empty_like(p)
-    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1)
     return corrected
 
 
 def wilcoxon_holm(
     scores: Array, methods: Sequence[str], *, control: str | None = None
 ) -> tuple[Pair, ...]:
-    """Wilcoxon's test of `control` against every other method, or of all pairs, from scores (N, k), corrected by Holm.
+    """Wilcoxon's test of `control` against every other method, or of all pairs, corrected by Holm.
 
-    >>> scores = [[0.9, 0.5, 0.7], [0.8, 0.3, 0.1], [0.7, 0.1, 0.2]]
+    >>> scores = np.array([[0.9, 0.5, 0.7], [0.8, 0.3, 0.1], [0.7, 0.1, 0.2]])
     >>> wilcoxon_holm(scores, ["a", "b", "c"], control="a")[0]
     Pair(first='a', second='b', p=0.25, p_holm=0.5, rank_biserial=1.0, wins=3, ties=0, losses=0)
     """
-    columns = dict(zip(methods, np.asarray(scores, dtype=np.float64).T, strict=True))
+    columns = dict(zip(methods, scores.T, strict=True))
     pairs = list(combinations(methods, 2))
     if control is not None:
         choice(control, tuple(methods), "control")
         pairs = [(control, other) for other in methods if other != control]
-    p_values = [wilcoxon_test(columns[first], columns[second]) for first, second in pairs]
+    ranks = [signed_ranks(columns[first], columns[second]) for first, second in pairs]
+    p_values = [wilcoxon_test(signed) for signed in ranks]
     found = []
-    for (first, second), p, corrected in zip(pairs, p_values, holm(p_values).tolist(), strict=True):
-        effect = rank_biserial(columns[first], columns[second])
-        signs = np.sign(differences_of(columns[first], columns[second])).tolist()
-        counts = [signs.count(sign) for sign in (1, 0, -1)]
-        found.append(Pair(first, second, p, corrected, effect, *counts))
+    for names, signed, p, p_holm in zip(pairs, ranks, p_values, holm(p_values), strict=True):
+        wins = int((signed > 0).sum())
+        losses = int((signed < 0).sum())
+        ties = len(scores) - wins - losses
+        effect = rank_biserial(signed)
+        found.append(Pair(*names, p, float(p_holm), effect, wins, ties, losses))
     return tuple(found)

@@ -39,7 +39,7 @@ class RecordsOutOfDate(UserWarning):
 
 
 def run_study(
-    datasets: Sequence[str | os.PathLike[str] | Dataset | tuple[str, Any]],
+    datasets: Sequence[Any],
     methods: Sequence[Any],
     *,
     preset: str = "paper",
@@ -180,7 +180,8 @@ def _units(source: Source, method: Method, plan: Record) -> tuple[Method, list[R
         settings = {"method": settings, "prepared": described(source.preparer)}
     n_folds = len(source.splits)
     unit = {"dataset": source.dataset.name, "method": method.name, "fold": 0, "n_folds": n_folds}
-    unit |= plan | {"version": method.version(plan["preset"]), "settings": settings}
+    unit |= plan
+    unit |= {"version": method.version(plan["preset"]), "settings": settings}
     unit |= {"data_sha256": source.dataset.sha256, "division": source.division}
     return method, [unit | {"fold": fold} for fold in range(n_folds)]
 

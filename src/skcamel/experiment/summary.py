@@ -1,12 +1,12 @@
-"""Records ► mean and standard deviation of every cell, with the names and the rounding that tables, pages and plots share."""
+"""Records ► mean and std of every cell, and the names and the rounding that all tables share."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,16 +18,8 @@ Record = Mapping[str, Any]
 Key = tuple[str, str, str]  # data set, metric, method
 PRESETS = ("quick", "paper", "best")
 REGULAR = ("cal500", "emotions", "genbase", "medical", "enron", "image", "scene", "yeast")
-LARGE = (
-    "science",
-    "arts",
-    "rcv1-s1",
-    "rcv1-s2",
-    "rcv1-s3",
-    "rcv1-s4",
-    "rcv1-s5",
-    "business",
-)
+RCV1 = ("rcv1-s1", "rcv1-s2", "rcv1-s3", "rcv1-s4", "rcv1-s5")
+LARGE = ("science", "arts", *RCV1, "business")
 METHOD_TITLES = {  # in the order of tables
     "camel": "CAMEL",
     "camel-per-metric": "CAMEL, a model per metric",
@@ -43,6 +35,7 @@ METHOD_TITLES = {  # in the order of tables
     "logistic": "logistic",
     "svc": "svc",
 }
+CRITERIA = TITLES | {"each": "each metric by itself"}
 BY_INDEX = "_ties_by_index"  # ends the name of a ranking metric under the other rule for ties
 TIES = {
     "worst": "Ranking metrics: a tie counts as an error.",
@@ -51,15 +44,6 @@ TIES = {
         " records of methods that hardly tie hold no such figures, a tie is an error."
     ),
 }
-
-
-class HasMean(Protocol):
-    """A cell of a table of results, ours or a published one."""
-
-    @property
-    def mean(self) -> float:
-        """Mean over folds."""
-        ...
 
 
 class Figure(NamedTuple):
@@ -83,11 +67,14 @@ class Metric(NamedTuple):
     @property
     def heading(self) -> str:
         """Title and direction."""
-        return f"{self.title} {'↓' if self.best == 'smallest' else '↑'}"
+        arrow = "↓" if self.best == "smallest" else "↑"
+        return f"{self.title} {arrow}"
 
     def gain(self, value: float, reference: float) -> float:
         """How much better `value` is than `reference`."""
-        return reference - value if self.best == "smallest" else value - reference
+        if self.best == "smallest":
+            return reference - value
+        return value - reference
 
 
 SEVEN = {
@@ -131,7 +118,9 @@ def method_and_preset(method: str) -> tuple[str, str]:
     (('camel', 'best'), ('knn[5]', ''))
     """
     name, _, preset = method.removesuffix("]").rpartition("[")
-    return (name, preset) if method.endswith("]") and preset in PRESETS else (method, "")
+    if method.endswith("]") and preset in PRESETS:
+        return name, preset
+    return method, ""
 
 
 def base_of(method: str) -> str:
@@ -189,36 +178,40 @@ class Summary:
     @property
     def methods(self) -> tuple[str, ...]:
         """In the paper's order, then others by name."""
-        return ordered({method for *_, method in self.figures}, [*METHOD_TITLES])
+        return ordered((method for *_, method in self.figures), [*METHOD_TITLES])
 
     @property
     def datasets(self) -> tuple[str, ...]:
         """In the paper's order, then others by name."""
-        return ordered({dataset for dataset, *_ in self.figures}, [*REGULAR, *LARGE])
+        return ordered((dataset for dataset, *_ in self.figures), [*REGULAR, *LARGE])
 
     def notes(self, datasets: Sequence[str] | None = None) -> list[str]:
         """What readers of a table of these data sets must know; None: of all."""
         notes = [f"Mean ± std over {self.protocol}.", *self.remarks]
-        selected: dict[str, list[str]] = {}
+        selected: dict[str, dict[str, None]] = {}
         short = []
         for (dataset, method), criterion in self.criteria.items():
-            if datasets is None or dataset in datasets:
-                selected.setdefault(criterion, []).append(title_of(method))
-                folds = [self.figures[dataset, name, method].folds for name in self.measures]
-                if max(folds) < (expected := self.expected_folds[dataset, method]):
-                    short.append(f"{dataset} {title_of(method)} {max(folds)} of {expected}")
-        selected.pop("", None)
-        for criterion, methods in selected.items():
-            words = TITLES.get(criterion, criterion).replace("each", "each metric by itself")
-            names = ", ".join(dict.fromkeys(methods))
-            notes.append(f"{names}: hyper-parameters selected by {words}.")
-        return notes + [f"Folds finished so far: {', '.join(short)}."] * bool(short)
+            if datasets is not None and dataset not in datasets:
+                continue
+            title = title_of(method)
+            if criterion:
+                selected.setdefault(criterion, {})[title] = None
+            expected = self.expected_folds[dataset, method]
+            finished = max(self.figures[dataset, name, method].folds for name in self.measures)
+            if finished < expected:
+                short.append(f"{dataset} {title} {finished} of {expected}")
+        for criterion, titles in selected.items():
+            words = CRITERIA.get(criterion, criterion)
+            notes.append(f"{', '.join(titles)}: hyper-parameters selected by {words}.")
+        if short:
+            notes.append(f"Folds finished so far: {', '.join(short)}.")
+        return notes
 
 
 def ordered(names: Iterable[str], known: list[str]) -> tuple[str, ...]:
     """Names that are known in their order, then others."""
     places = {name: place for place, name in enumerate(known)}
-    return tuple(sorted(names, key=lambda name: (places.get(base_of(name), len(known)), name)))
+    return tuple(sorted({*names}, key=lambda name: (places.get(base_of(name), len(known)), name)))
 
 
 def summarise(
@@ -261,72 +254,81 @@ def summarise(
     """
     if ties not in TIES:
         raise ValueError(f"ties must be one of {', '.join(TIES)}, got {ties!r}.")
-    chosen = _chosen(records, preset, methods)
+    superseded = _chosen(getattr(records, "superseded", ()), preset, methods)
+    records = _chosen(records, preset, methods)
     known = dict(SEVEN)
-    for record in chosen:
+    for record in records:
         for name, best in record.get("metrics", {}).items():
             known[name] = Metric(name.replace("_", " "), best)
-    superseded = _chosen(getattr(records, "superseded", ()), preset, methods)
-    groups = grouped(chosen)
     figures: dict[Key, Figure] = {}
-    for (dataset, method), rows in groups.items():
+    criteria = {}
+    expected = {}
+    for place, rows in grouped(records).items():
+        dataset, method = place
+        criteria[place] = rows[0].get("criterion", "")
+        expected[place] = rows[0]["n_folds"] * len({row["seed"] for row in rows})
         for metric in known:
-            field = f"{metric}{BY_INDEX}" if ties == "index" and metric in RANKING else metric
-            values = [row[field if field in row else metric] for row in rows if metric in row]
+            values = [_value(row, metric, ties) for row in rows if metric in row]
             if values:
                 figures[dataset, metric, method] = figure_of(values)
     recorded = {metric for _, metric, _ in figures}
-    shown = [name for name in known if name in recorded] if metrics is None else list(metrics)
-    if unknown := [name for name in shown if name not in recorded]:
-        raise ValueError(
-            f"The records hold no metric {unknown[0]!r}; there are {', '.join(known)}."
-        )
-    return Summary(
-        figures,
-        {name: known[name] for name in shown},
-        {place: rows[0].get("criterion", "") for place, rows in groups.items()},
-        {
-            place: rows[0]["n_folds"] * len({row["seed"] for row in rows})
-            for place, rows in groups.items()
-        },
-        _protocol(chosen),
-        (TIES[ties], *out_of_date(chosen, superseded)),
-    )
+    if metrics is None:
+        metrics = [name for name in known if name in recorded]
+    for name in metrics:
+        if name not in recorded:
+            raise ValueError(f"The records hold no metric {name!r}; there are {', '.join(known)}.")
+    measures = {name: known[name] for name in metrics}
+    remarks = (TIES[ties], *out_of_date(records, superseded))
+    return Summary(figures, measures, criteria, expected, _protocol(records), remarks)
 
 
 def _chosen(
     records: Iterable[Record], preset: str | None, methods: Sequence[str] | None
 ) -> list[Record]:
-    found = [one for one in records if preset is None or one["preset"] == preset]
-    return found if methods is None else [one for one in found if one["method"] in methods]
+    if preset is not None:
+        records = [one for one in records if one["preset"] == preset]
+    if methods is not None:
+        records = [one for one in records if one["method"] in methods]
+    return list(records)
+
+
+def _value(record: Record, metric: str, ties: str) -> float:
+    """A metric of a record, under a rule for ties where the record has it."""
+    if ties == "index" and metric in RANKING:
+        return record.get(f"{metric}{BY_INDEX}", record[metric])
+    return record[metric]
 
 
 def grouped(records: Sequence[Record]) -> dict[tuple[str, str], list[Record]]:
     """Records of each data set and method; "camel[best]" where a method has several presets."""
-    pairs = {(record["method"], record["preset"]) for record in records}
-    methods = [method for method, _ in pairs]
+    methods = [method for method, _ in {(one["method"], one["preset"]) for one in records}]
     groups: dict[tuple[str, str], list[Record]] = {}
     last = None
     for record in sorted(records, key=PLACE):
-        dataset, method, preset, seed, fold = PLACE(record)
-        if PLACE(record) == last:
+        place = PLACE(record)
+        dataset, method, preset, seed, fold = place
+        if place == last:
             raise RecordsError(
                 f"The records hold {dataset}, {method}, preset {preset}, seed {seed}, fold {fold}"
                 " more than once; a mean over different folds says nothing, so keep studies with"
                 " different numbers of folds in different folders."
             )
-        last = PLACE(record)
-        name = f"{method}[{preset}]" if methods.count(method) > 1 else method
-        groups.setdefault((dataset, name), []).append(record)
+        last = place
+        if methods.count(method) > 1:
+            method = f"{method}[{preset}]"
+        groups.setdefault((dataset, method), []).append(record)
     return groups
 
 
 def figure_of(values: Sequence[float]) -> Figure:
     """Mean and standard deviation of the values that are defined."""
     defined = np.array([value for value in values if value == value])
-    mean = defined.mean() if len(defined) else math.nan
-    std = defined.std(ddof=1) if len(defined) > 1 else math.nan
-    return Figure(float(mean), float(std), len(defined))
+    mean = std = math.nan
+    if len(defined):
+        mean = float(defined.mean())
+    if len(defined) > 1:
+        std = float(defined.std(ddof=1))
+    return Figure(mean, std, len(defined))
 
 
 def _protocol(records: Sequence[Record]) -> str:
@@ -339,13 +341,11 @@ def out_of_date(records: Sequence[Record], superseded: Sequence[Record] = ()) ->
     """Which records are superseded by newer settings, and which a new run would compute anew."""
     notes = []
     for words, rows in (
-        ("of an earlier version; skcamel study computes them anew", list(filter(_is_old, records))),
+        ("of an earlier version; skcamel study computes them anew", filter(_is_old, records)),
         ("of earlier settings, left out", superseded),
     ):
-        methods = [record["method"] for record in rows]
-        for method in dict.fromkeys(methods):
-            number = count(methods.count(method), "record")
-            notes.append(f"{title_of(method)}: {number} {words}.")
+        for method, number in Counter(record["method"] for record in rows).items():
+            notes.append(f"{title_of(method)}: {count(number, 'record')} {words}.")
     return notes
 
 
@@ -376,8 +376,9 @@ def costs(records: Iterable[Record]) -> list[Cost]:
     """
     found = []
     for place, rows in grouped(list(records)).items():
-        devices = " and ".join(sorted({row.get("device", "cpu") for row in rows}))
-        columns = [[row.get(name, math.nan) for row in rows] for name in Cost._fields[3:]]
-        known = [[value for value in column if value == value] for column in columns]
-        found.append(Cost(*place, devices, *(median(one) if one else math.nan for one in known)))
+        devices = {row.get("device", "cpu") for row in rows}
+        values = [[row.get(name, math.nan) for name in Cost._fields[3:]] for row in rows]
+        known = np.ma.masked_invalid(np.array(values, dtype=float))
+        medians = np.ma.median(known, axis=0).filled(np.nan)
+        found.append(Cost(*place, " and ".join(sorted(devices)), *medians.tolist()))
     return found

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,7 +42,6 @@ class Cell(NamedTuple):
 
 
 Row = tuple[str, list[Cell]]  # name of the row, cells
-_CellsOf = Callable[["Significance"], list[Cell]]
 
 
 class TableSection(NamedTuple):
@@ -72,18 +71,9 @@ class Table:
     title: str
     corner: str
     head: list[str]
-    sections: list[TableSection]
+    sections: list[TableSection] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     data: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def slug(self) -> str:
-        """Name for files and labels: small letters, digits and hyphens.
-
-        >>> Table("Table 1: data sets", "", [], []).slug
-        'table-1-data-sets'
-        """
-        return re.sub(r"[^a-z0-9]+", "-", self.title.lower()).strip("-") or "table"
 
 
 def sizes_table(records: Sequence[Record]) -> Table:
@@ -99,17 +89,19 @@ def sizes_table(records: Sequence[Record]) -> Table:
     rows: list[Row] = []
     for name in ordered(found, [*REGULAR, *LARGE]):
         one = found[name]
+        cardinality = one["cardinality"]
         sizes = [one["n_train"] + one["n_test"], one["n_features"], one["n_labels"]]
-        shares = [one["cardinality"], one["cardinality"] / one["n_labels"]]
-        texts = [*map(str, sizes), rounded(shares[0], 2), rounded(shares[1])]
-        rows.append((name, [Cell(text) for text in texts]))
-        data.append({"dataset": name} | dict(zip(SIZES, [*sizes, *shares], strict=True)))
+        density = cardinality / one["n_labels"]
+        texts = [*map(str, sizes), rounded(cardinality, 2), rounded(density)]
+        rows.append((name, list(map(Cell, texts))))
+        values = [*sizes, cardinality, density]
+        data.append({"dataset": name} | dict(zip(SIZES, values, strict=True)))
     section = TableSection("", rows)
     return Table("Table 1: data sets", "data set", list(SIZES), [section], [], data)
 
 
 def result_tables(summary: Summary, *, against: Published | None = None) -> dict[str, Table]:
-    """Tables 2 and 3, and one of the sets that the paper lacks: "2", "3", "other"; empty ones are left out.
+    """Tables 2 and 3, and one of the sets that the paper lacks: "2", "3", "other", if not empty.
 
     Parameters
     ----------
@@ -143,18 +135,19 @@ def results_table(
         rows: list[Row] = []
         best = {name: best_methods(summary, name, metric) for name in datasets}
         for method in summary.methods:
-            figures = {name: summary.figures.get((name, metric, method)) for name in datasets}
-            cells = [figure_cell(one, method in best[name]) for name, one in figures.items()]
-            if any(figures.values()):
-                rows.append((title_of(method), cells))
-            comparisons = [printed.get((name, metric, method)) for name in datasets]
-            if against is not None and any(comparisons):
-                rows += _printed_rows(comparisons, against.name)
-            for name, figure in figures.items():
+            keys = {name: (name, metric, method) for name in datasets}
+            cells = []
+            for name, key in keys.items():
+                figure = summary.figures.get(key)
+                cells.append(figure_cell(figure, method in best[name]))
                 if figure is not None:
                     place = {"dataset": name, "metric": metric, "method": method}
                     chosen = {"selected_by": summary.criteria[name, method]}
                     data.append(place | figure._asdict() | chosen)
+            if summary.figures.keys() & keys.values():
+                rows.append((title_of(method), cells))
+            if against is not None and printed.keys() & keys.values():
+                rows += _printed_rows([printed.get(key) for key in keys.values()], against.name)
         sections.append(TableSection(measure.heading, rows))
     notes = [*summary.notes(datasets), "Bold: best mean at three decimals."]
     if against is not None:
@@ -168,7 +161,9 @@ def _printed(summary: Summary, against: Published | None) -> dict[Key, CellCompa
     from skcamel.experiment.published import compare_with_paper
 
     found: dict[Key, CellComparison] = {}
-    for method in () if against is None else summary.methods:
+    if against is None:
+        return found
+    for method in summary.methods:
         for cell in compare_with_paper(summary, method=method, published=against).cells:
             if cell.printed is not None:
                 found[cell.dataset, cell.metric, method] = cell
@@ -182,8 +177,10 @@ def _printed_rows(cells: Sequence[CellComparison | None], name: str) -> list[Row
     for cell in cells:
         figure = None if cell is None else cell.printed
         printed.append(figure_cell(figure, figure is not None and figure.bold))
-        difference = math.nan if cell is None else cell.difference
-        differences.append(Cell(MISSING if math.isnan(difference) else signed(difference)))
+        text = MISSING
+        if cell is not None and not math.isnan(cell.difference):
+            text = signed(cell.difference)
+        differences.append(Cell(text))
     return [(f"· {name}", printed), ("· Δ / std", differences)]
 
 
@@ -194,19 +191,21 @@ def figure_cell(figure: Figure | PaperFigure | None, bold: bool = False) -> Cell
     return Cell(mean_and_std(figure.mean, figure.std), bold)
 
 
-def best_methods(summary: Summary, dataset: str, metric: str) -> frozenset[str]:
+def best_methods(summary: Summary, dataset: str, metric: str) -> list[str]:
     """Methods with the best mean at three decimals; none where there is nothing to compare with."""
     gains = {}
     for method in summary.methods:
         figure = summary.figures.get((dataset, metric, method))
         if figure is not None and figure.folds:
             gains[method] = summary.measures[metric].gain(thousandths(figure.mean), 0)
-    top = max(gains.values(), default=0)
-    return frozenset(name for name, gain in gains.items() if gain == top and len(gains) > 1)
+    if len(gains) < 2:
+        return []
+    top = max(gains.values())
+    return [name for name, gain in gains.items() if gain == top]
 
 
 def significance_tables(summary: Summary, control: str, *, level: float = 0.05) -> list[Table]:
-    """Average ranks, Friedman's test with critical differences, and Wilcoxon's tests of `control` against the others."""
+    """Average ranks, Friedman's test, and Wilcoxon's tests of `control` against the others."""
     from skcamel.experiment.significance import compare_by_metric, what_tests_can_tell
 
     methods = (control, *(name for name in summary.methods if name != control))
@@ -218,57 +217,63 @@ def significance_tables(summary: Summary, control: str, *, level: float = 0.05) 
         )
     sizes = sorted({len(one.datasets) for one in found.values()})
     over = f"Over {' or '.join(map(str, sizes))} data sets that all methods have"
-    titles = [title_of(method) for method in methods]
+    first, *others = (title_of(method) for method in methods)
     limits = [line for size in sizes for line in what_tests_can_tell(len(methods), size, level)]
-    friedman = ["sets", "χ²", "F", "p of F", "CD Nemenyi", "CD Bonferroni–Dunn"]
-    parts: list[tuple[str, list[str], _CellsOf, list[str]]] = [
-        (
-            "Average ranks",
-            [*titles, "CD"],
-            _rank_cells,
-            [
-                f"{over}; 1 is best, bold the best rank; CD: Nemenyi's critical difference at level"
-                f" {level:g}.",
-                *summary.notes(),
-            ],
-        ),
-        ("Friedman's test and critical differences", friedman, _friedman_cells, []),
-        (
-            f"Wilcoxon's signed-rank test of {titles[0]}: p-values corrected by Holm",
-            titles[1:],
-            lambda one: [Cell(p_text(pair.p_holm), pair.p_holm < level) for pair in one.wilcoxon],
-            [f"Two-sided. {over}; bold: below {level:g}.", *summary.remarks, *limits],
-        ),
-        (
-            f"How much {titles[0]} differs from the others",
-            titles[1:],
-            lambda one: [Cell(effect_text(pair)) for pair in one.wilcoxon],
-            [
-                f"{over}: matched-pairs rank-biserial correlation, 1 where {titles[0]} is better"
-                " on all of them; in brackets data sets won, tied and lost."
-            ],
-        ),
-    ]
-    tables = []
-    for title, head, cells, notes in parts:
-        rows = [(summary.measures[name].heading, cells(one)) for name, one in found.items()]
-        tables.append(Table(title, "metric", head, [TableSection("", rows)], notes))
-    tables[0].data.extend({"metric": name} | one.ranks for name, one in found.items())
-    for name, one in found.items():
-        tables[2].data.extend({"metric": name} | pair._asdict() for pair in one.wilcoxon)
+    ranks = Table(
+        "Average ranks",
+        "metric",
+        [first, *others, "CD"],
+        notes=[
+            f"{over}; 1 is best, bold the best rank; CD: Nemenyi's critical difference at level"
+            f" {level:g}.",
+            *summary.notes(),
+        ],
+    )
+    friedman = Table(
+        "Friedman's test and critical differences",
+        "metric",
+        ["sets", "χ²", "F", "p of F", "CD Nemenyi", "CD Bonferroni–Dunn"],
+    )
+    wilcoxon = Table(
+        f"Wilcoxon's signed-rank test of {first}: p-values corrected by Holm",
+        "metric",
+        others,
+        notes=[f"Two-sided. {over}; bold: below {level:g}.", *summary.remarks, *limits],
+    )
+    effects = Table(
+        f"How much {first} differs from the others",
+        "metric",
+        others,
+        notes=[
+            f"{over}: matched-pairs rank-biserial correlation, 1 where {first} is better on all of"
+            " them; in brackets data sets won, tied and lost."
+        ],
+    )
+    tables = [ranks, friedman, wilcoxon, effects]
+    for table in tables:
+        table.sections.append(TableSection("", []))
+    for metric, one in found.items():
+        p_values = [Cell(p_text(pair.p_holm), pair.p_holm < level) for pair in one.wilcoxon]
+        differences = [Cell(effect_text(pair)) for pair in one.wilcoxon]
+        heading = summary.measures[metric].heading
+        parts = [_rank_cells(one), _friedman_cells(one), p_values, differences]
+        for table, cells in zip(tables, parts, strict=True):
+            table.sections[0].rows.append((heading, cells))
+        ranks.data.append({"metric": metric} | one.ranks)
+        wilcoxon.data.extend({"metric": metric} | pair._asdict() for pair in one.wilcoxon)
     return tables
 
 
 def _rank_cells(one: Significance) -> list[Cell]:
+    ranks = [rounded(rank, 2) for rank in one.ranks.values()]
     best = rounded(min(one.ranks.values()), 2)
-    ranks = [rounded(one.ranks[method], 2) for method in one.methods]
     return [*(Cell(rank, rank == best) for rank in ranks), Cell(rounded(one.nemenyi, 2))]
 
 
 def _friedman_cells(one: Significance) -> list[Cell]:
     texts = [str(len(one.datasets)), rounded(one.friedman.chi2, 2), rounded(one.friedman.f, 2)]
     texts += [p_text(one.friedman.f_p), rounded(one.nemenyi), rounded(one.bonferroni_dunn)]
-    return [Cell(text) for text in texts]
+    return list(map(Cell, texts))
 
 
 def effect_text(pair: Pair) -> str:
@@ -301,7 +306,7 @@ def write_tables(tables: Sequence[Table], form: str) -> str:
     tables : sequence of Table
     form : "markdown" or "csv"
         Markdown becomes LaTeX by ``pandoc -t latex``. CSV holds the unrounded figures, with a
-        header for each table and an empty line between tables; see also :func:`csv_files`.
+        header for each table that has some and an empty line between tables.
 
     Examples
     --------
@@ -316,26 +321,23 @@ def write_tables(tables: Sequence[Table], form: str) -> str:
     if form not in FORMS:
         raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}.")
     if form == "csv":
-        return "\n".join(csv_files(tables).values()).rstrip("\n")
+        return "\n".join(to_csv(table) for table in tables if table.data).rstrip("\n")
     return "\n\n".join(map(to_markdown, tables))
 
 
-def csv_files(tables: Iterable[Table]) -> dict[str, str]:
-    r"""Names and texts of files, one for each table that holds figures; no text in them is a formula.
+def to_csv(table: Table) -> str:
+    r"""The unrounded figures of a table; no text in it is a formula.
 
-    >>> csv_files([Table("Ranks", "", [], [], data=[{"metric": "F1", "rank": 1.5}])])
-    {'ranks.csv': 'metric,rank\nF1,1.5\n'}
+    >>> to_csv(Table("Ranks", "", [], data=[{"metric": "F1", "rank": 1.5}]))
+    'metric,rank\nF1,1.5\n'
     """
-    found = {}
-    for table in tables:
-        names = list(dict.fromkeys(name for row in table.data for name in row))
-        text = io.StringIO()
-        for values in [names, *([row.get(name) for name in names] for row in table.data)]:
-            cells = [plain_cell(one) if isinstance(one, str) else one for one in values]
-            csv.writer(text, lineterminator="\n").writerow(cells)
-        if names:
-            found[f"{table.slug}.csv"] = text.getvalue()
-    return found
+    names = dict.fromkeys(name for row in table.data for name in row)
+    lines = [[*names], *([row.get(name) for name in names] for row in table.data)]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for line in lines:
+        writer.writerow([plain_cell(one) if isinstance(one, str) else one for one in line])
+    return text.getvalue()
 
 
 def to_markdown(table: Table) -> str:
@@ -345,10 +347,11 @@ def to_markdown(table: Table) -> str:
         if section.title:
             rows.append([f"*{_escaped(section.title)}*", *[""] * len(table.head)])
         for name, cells in section.rows:
-            marks = ["**" if cell.bold else "" for cell in cells]
-            texts = [_escaped(cell.text) for cell in cells]
-            shown = [f"{mark}{text}{mark}" for mark, text in zip(marks, texts, strict=True)]
-            rows.append([_escaped(name), *shown])
+            row = [_escaped(name)]
+            for cell in cells:
+                mark = "**" if cell.bold else ""
+                row.append(f"{mark}{_escaped(cell.text)}{mark}")
+            rows.append(row)
     first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
     lines = []
     for name, *texts in rows:

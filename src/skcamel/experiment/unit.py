@@ -1,4 +1,4 @@
-"""One unit of a study, which is a method on one fold of one data set ► its record: fit, predict, evaluate."""
+"""A unit of a study, a method on a fold of a data set ► its record: fit, predict, evaluate."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
 import joblib
-import numpy as np
 from sklearn.base import clone
 
 import skcamel
 from skcamel import memory, metrics
+from skcamel.arrays import Array, MaybeArray
 from skcamel.data import Dataset, TablePreparer
 from skcamel.experiment.methods import Method, Outcome, imported
 from skcamel.experiment.records import PLAN, Record, jsonable
 
-Split = tuple[np.ndarray, np.ndarray]  # training and test rows
+Split = tuple[Array, Array]  # training and test rows
 WHERE = ("device", "n_jobs", "verbose")  # parameters that do not decide about results
 BEST = ("largest", "smallest")
 METRIC = re.compile(
@@ -53,7 +53,7 @@ class Source:
 
     dataset: Dataset
     splits: tuple[Split, ...]
-    groups: np.ndarray | None = None
+    groups: MaybeArray = None
     division: str = ""
     preparer: TablePreparer | None = None
 
@@ -62,9 +62,10 @@ class Source:
         train, test = self.splits[fold]
         if self.preparer is None:
             return self.dataset.X[train], self.dataset.X[test]
-        table = self.dataset.table.take(train)
-        preparer = clone(self.preparer).fit(table, self.dataset.Y[train])
-        return preparer.transform(table), preparer.transform(self.dataset.table.take(test))
+        known = self.dataset.table.take(train)
+        new = self.dataset.table.take(test)
+        preparer = clone(self.preparer).fit(known, self.dataset.Y[train])
+        return preparer.transform(known), preparer.transform(new)
 
 
 def is_recorded(unit: Record, record: Record) -> bool:
@@ -73,11 +74,10 @@ def is_recorded(unit: Record, record: Record) -> bool:
     A parameter that only one of the two knows, because the library gained or lost it in between,
     must have had its default.
     """
-    return (
-        PLAN(unit) == PLAN(record)
-        and all(unit[name] == record.get(name) for name in ("version", "data_sha256", "division"))
-        and _agree(unit["settings"], record.get("settings"))
-    )
+    same = ("version", "data_sha256", "division")
+    if PLAN(unit) != PLAN(record) or any(unit[name] != record.get(name) for name in same):
+        return False
+    return _agree(unit["settings"], record.get("settings"))
 
 
 def _agree(ours: Any, theirs: Any) -> bool:
@@ -86,42 +86,46 @@ def _agree(ours: Any, theirs: Any) -> bool:
         return len(ours) == len(theirs) and all(map(_agree, ours, theirs))
     if not isinstance(ours, dict) or not isinstance(theirs, dict):
         return bool(ours == theirs)
-    if "params" not in ours or "params" not in theirs:
-        return ours.keys() == theirs.keys() and all(_agree(ours[key], theirs[key]) for key in ours)
-    mine, others = ours["params"], theirs["params"]
-    changed = {*ours["changed"], *theirs["changed"]}
-    return (
-        ours["class"] == theirs["class"]
-        and not changed & (mine.keys() ^ others.keys())
-        and all(_agree(mine[name], others[name]) for name in mine.keys() & others.keys())
-    )
+    needed = ours.keys() | theirs.keys()
+    if "params" in ours and "params" in theirs:
+        if ours["class"] != theirs["class"]:
+            return False
+        needed = {*ours["changed"], *theirs["changed"]}
+        ours, theirs = ours["params"], theirs["params"]
+    shared = ours.keys() & theirs.keys()
+    alone = ours.keys() ^ theirs.keys()
+    return not alone & needed and all(_agree(ours[name], theirs[name]) for name in shared)
 
 
 def described(value: Any) -> Any:
-    """What decides about the results of an estimator, ready for JSON: class, all parameters, and which are changed.
+    """What decides about the results of an estimator, ready for JSON.
+
+    That is its class, all parameters, and which of them are changed.
 
     >>> from sklearn.preprocessing import Binarizer
-    >>> described(Binarizer(threshold=1.0))
-    {'class': 'sklearn.Binarizer', 'params': {'copy': True, 'threshold': 1.0}, 'changed': ['threshold']}
+    >>> found = described(Binarizer(threshold=1.0))
+    >>> found["class"], found["params"], found["changed"]
+    ('sklearn.Binarizer', {'copy': True, 'threshold': 1.0}, ['threshold'])
     """
-    if isinstance(value, (list, tuple)):
-        return [described(item) for item in value]
-    if isinstance(value, Mapping):
-        return {str(key): described(item) for key, item in value.items()}
-    if value is None or isinstance(value, bool | int | float | str | np.generic):
-        return jsonable(value)
+    return jsonable(value, _described)
+
+
+def _described(value: Any) -> Any:
+    """A class or a function by its name, an estimator as above, another object by its digest."""
     if isinstance(value, type) or inspect.isroutine(value):
         return _name(value)
+    kind = type(value)
     if not hasattr(value, "fit"):
-        return f"{_name(type(value))}, {joblib.hash(value)}"
+        return f"{_name(kind)}, {joblib.hash(value)}"
     found = value.get_params(deep=False) if hasattr(value, "get_params") else vars(value)
-    params = {name: described(one) for name, one in sorted(found.items()) if name not in WHERE}
-    defaults = {
-        name: described(one.default)
-        for name, one in inspect.signature(type(value)).parameters.items()
-    }
-    changed = [name for name, one in params.items() if one != defaults.get(name, inspect)]
-    return {"class": _name(type(value)), "params": params, "changed": changed}
+    known = inspect.signature(kind).parameters
+    params = {}
+    changed = []
+    for name in sorted(found.keys() - {*WHERE}):
+        params[name] = described(found[name])
+        if name not in known or params[name] != described(known[name].default):
+            changed.append(name)
+    return {"class": _name(kind), "params": params, "changed": changed}
 
 
 def _name(thing: Any) -> str:
@@ -169,50 +173,47 @@ def _is_main_thread() -> bool:
 
 
 def _computed(task: Task, source: Source) -> Record:
-    unit, data = task.unit, source.dataset
+    unit = task.unit
+    data = source.dataset
     train, test = source.splits[unit["fold"]]
     groups = None if source.groups is None else source.groups[train]
     measures_memory = _is_main_thread() and memory.forget_peak()
-    before, start = memory.resident(), time.perf_counter()
+    before = memory.resident()
+    start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         rows, new = source.parts(unit["fold"])
-        times = [time.perf_counter()]
+        prepared = time.perf_counter()
         fitted = task.method.fit(rows, data.Y[train], seed=unit["seed"], groups=groups)
-        times.append(time.perf_counter())
+        learned = time.perf_counter()
         outcomes = {name: model.outcome(new) for name, model in fitted.items()}
-        times.append(time.perf_counter())
-        found = evaluated(data.Y[test], outcomes, task.metrics)
-    return (
-        unit
-        | found
-        | {
-            "n_train": len(train),
-            "n_test": len(test),
-            "n_features": int(rows.shape[1]),
-            "n_labels": data.q,
-            "cardinality": float((data.Y == 1).sum() / data.n),
-            "device": task.method.device or "cpu",
-            "warnings": sorted({f"{one.category.__name__}: {one.message}" for one in caught}),
-        }
-        | {f"version_{name}": number for name, number in _versions().items()}
-        | {
-            "fit_seconds": times[1] - times[0],
-            "predict_seconds": times[2] - times[1],
-            "unit_seconds": time.perf_counter() - start,
-            "peak_memory_bytes": max(0, memory.peak() - before) if measures_memory else None,
-        }
-    )
+        predicted = time.perf_counter()
+        record = unit | evaluated(data.Y[test], outcomes, task.metrics)
+    record |= {
+        "n_train": len(train),
+        "n_test": len(test),
+        "n_features": int(rows.shape[1]),
+        "n_labels": data.q,
+        "cardinality": float((data.Y == 1).sum() / data.n),
+        "device": task.method.device or "cpu",
+        "warnings": sorted({f"{one.category.__name__}: {one.message}" for one in caught}),
+    }
+    for name, number in _versions().items():
+        record[f"version_{name}"] = number
+    record["fit_seconds"] = learned - prepared
+    record["predict_seconds"] = predicted - learned
+    record["unit_seconds"] = time.perf_counter() - start
+    record["peak_memory_bytes"] = max(0, memory.peak() - before) if measures_memory else None
+    return record
 
 
-def evaluated(
-    Y: np.ndarray, outcomes: Mapping[str, Outcome], own: tuple[OwnMetric, ...] = ()
-) -> Record:
-    """The seven metrics against the truth Y (m, q), the ranking ones under both rules for ties, and others.
+def evaluated(Y: Array, outcomes: Mapping[str, Outcome], own: tuple[OwnMetric, ...] = ()) -> Record:
+    """The seven metrics against the truth Y (m, q), ranking ones by both rules for ties; others.
 
     Where each metric has a model of its own, the figures of all models are recorded too, as
     ``coverage_by_micro_f1``.
 
+    >>> import numpy as np
     >>> Y = np.array([[1, 0], [0, 1]])
     >>> found = evaluated(Y, {"": Outcome(Y - 0.5, Y, {"alpha": 1}, "")})
     >>> found["params"], found["average_precision"], found["coverage_ties_by_index"]
@@ -220,25 +221,27 @@ def evaluated(
     """
     first = next(iter(outcomes.values()))
     record: Record = {"criterion": first.criterion, "params": first.params}
-    further: Record = {}
     if len(outcomes) > 1:
         record = {"criterion": "each", "params": {}}
+    further: Record = {}
     for criterion, one in outcomes.items():
         values = metrics.evaluate(Y, one.scores, one.decisions)
-        by_index = {
-            name: getattr(metrics, name)(Y, one.scores, ties="index") for name in metrics.RANKING
-        }
-        values |= {f"{name}_ties_by_index": value for name, value in by_index.items()}
-        for name, value in values.items():
-            if criterion in ("", name.removesuffix("_ties_by_index")):
-                record[name] = float(value)
-            if criterion and name in metrics.NAMES:
-                further[f"{name}_by_{criterion}"] = float(value)
+        for name in metrics.NAMES:
+            if criterion in ("", name):
+                record[name] = float(values[name])
+            if criterion:
+                further[f"{name}_by_{criterion}"] = float(values[name])
+        for name in metrics.RANKING:
+            if criterion in ("", name):
+                by_index = getattr(metrics, name)(Y, one.scores, ties="index")
+                record[f"{name}_ties_by_index"] = float(by_index)
         if criterion:
             further[f"params_by_{criterion}"] = one.params
     if own:
         record["metrics"] = {metric.name: metric.best for metric in own}
-    return record | {metric.name: metric.value(Y, first) for metric in own} | further
+    for metric in own:
+        record[metric.name] = metric.value(Y, first)
+    return record | further
 
 
 class OwnMetric(NamedTuple):
@@ -249,6 +252,7 @@ class OwnMetric(NamedTuple):
 
     Examples
     --------
+    >>> import numpy as np
     >>> Y = np.array([[1, 0], [0, 1]])
     >>> metric = own_metric("auc=sklearn.metrics:roc_auc_score:largest")
     >>> metric.name, metric.value(Y, Outcome(Y - 0.5, Y, {}, ""))
@@ -259,15 +263,14 @@ class OwnMetric(NamedTuple):
     function: Any
     best: str  # "largest" or "smallest"
 
-    def value(self, Y: np.ndarray, outcome: Outcome) -> float:
+    def value(self, Y: Array, outcome: Outcome) -> float:
         """The metric of an outcome; NaN where it needs probabilities that a method does not have."""
         given = {"y_true": Y, "y_score": outcome.scores, "y_pred": outcome.decisions}
         given |= dict.fromkeys(("y_prob", "y_proba"), outcome.probabilities)
         names = inspect.signature(self.function).parameters
         used = {name: values for name, values in given.items() if name in names}
-        if any(values is None for values in used.values()):
-            return float("nan")
-        return float(self.function(**used))
+        is_missing = any(values is None for values in used.values())
+        return float("nan") if is_missing else float(self.function(**used))
 
 
 def own_metric(spec: Any) -> OwnMetric:

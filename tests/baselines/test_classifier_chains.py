@@ -84,11 +84,8 @@ def test_a_constant_label_leaves_the_others_unchanged(value):
     X, Y = overlapping.make()
     wide = np.column_stack([Y[:, :1], np.full(len(Y), value), Y[:, 1:]])
     with_constant = plain(order=[0, 1, 2, 3, 4]).fit(X, wide).predict_proba(X)
-    np.testing.assert_allclose(
-        with_constant[:, [0, 2, 3, 4]],
-        plain(order=[0, 1, 2, 3]).fit(X, Y).predict_proba(X),
-        atol=1e-7,
-    )
+    without = plain(order=[0, 1, 2, 3]).fit(X, Y).predict_proba(X)
+    np.testing.assert_allclose(with_constant[:, [0, 2, 3, 4]], without, atol=1e-7)
     assert (with_constant[:, 1] == value).all()
 
 

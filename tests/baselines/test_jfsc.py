@@ -49,9 +49,8 @@ def test_estimator_check(estimator, check):
 def test_it_is_the_literal_loop(seed, shape, alpha, beta, gamma):
     X, Y = problem(*shape, seed=seed)
     S = literal.fisher(X, Y)
-    expected = literal.jfsc(
-        X, Y, literal.distance(Y), S, alpha, beta, gamma, 0.5, max_iter=30, tol=-1.0
-    )[-1]
+    penalties = alpha, beta, gamma, 0.5
+    expected = literal.jfsc(X, Y, literal.distance(Y), S, *penalties, max_iter=30, tol=-1.0)[-1]
     W = solve(X, Y, alpha, beta, gamma, 0.5, S=S.T, max_iter=30, tol=-1.0)
     # Power iteration ends at 1e-8; 30 steps of a sequence that may grow carry that on.
     np.testing.assert_allclose(W, expected, atol=1e-4 * max(1.0, abs(expected).max()))
@@ -103,11 +102,12 @@ def data():
 
 def test_the_faithful_preset_is_the_sequence_on_unit_rows_and_a_constant(data):
     X, Y, new = data
-    unit = lambda Z: np.hstack([Z / np.linalg.norm(Z, axis=1)[:, None], np.ones((len(Z), 1))])  # noqa: E731
-    W = literal.jfsc(
-        unit(X), Y, literal.distance(Y), literal.fisher(unit(X), Y), 4**-2, 4**-2, 4**-2, 0.1
-    )[-1]
+    rows, others = (
+        np.hstack([Z / np.linalg.norm(Z, axis=1)[:, None], np.ones((len(Z), 1))]) for Z in (X, new)
+    )
+    S = literal.fisher(rows, Y)
+    W = literal.jfsc(rows, Y, literal.distance(Y), S, 4**-2, 4**-2, 4**-2, 0.1)[-1]
     model = JFSC().fit(X, Y)
-    np.testing.assert_allclose(model.decision_function(new) + 0.5, unit(new) @ W, atol=1e-5)
+    np.testing.assert_allclose(model.decision_function(new) + 0.5, others @ W, atol=1e-5)
     np.testing.assert_allclose(model.intercept_, W[-1], atol=1e-5)
     assert model.fisher_.shape == model.coef_.shape == (5, 12)

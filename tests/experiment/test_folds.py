@@ -38,7 +38,7 @@ def test_a_column_of_groups_is_no_feature(tmp_path):
 def test_parts_are_given_as_rows_or_masks_or_by_the_data_set():
     data, mask = made(6), np.arange(6) < 4
     rows = source_of(data, n_folds=2, folds=[([0, 1, 2, 3], [4, 5])])
-    masks = source_of(data, n_folds=2, folds={"made": [(mask, ~mask)]})
+    masks = source_of(data, n_folds=2, folds=[(mask, ~mask)])
     brought = Dataset(data.X, data.Y, name="made", train=mask, test=~mask)
     given = source_of(brought, n_folds=2, folds="given")
     assert rows.division == masks.division == given.division != ""

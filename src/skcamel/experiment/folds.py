@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,8 +55,7 @@ def source_of(
     origin : str, path, Dataset or (name, any of these)
         Catalogue name, file or data; ``name=file`` and a pair give a name of one's own.
     n_folds, folds, seed, groups
-        As in :func:`skcamel.experiment.run_study`; `folds` and `groups` may be mappings by data
-        set.
+        As in :func:`skcamel.experiment.run_study`.
     """
     dataset = _opened(origin, is_pair=isinstance(folds, str) and folds == "given")
     name = dataset.name
@@ -66,10 +64,6 @@ def source_of(
             "A Dataset of a study needs a name, by which its records are found; make it with"
             " Dataset(..., name='mine')."
         )
-    if isinstance(groups, Mapping):
-        groups = groups.get(name)
-    if isinstance(folds, Mapping):
-        folds = folds.get(name, "plain")
     if isinstance(groups, str):
         dataset, groups = _without(dataset, groups)
     if groups is not None:

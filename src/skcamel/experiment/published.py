@@ -204,13 +204,13 @@ def compare_with_paper(
     published = published or paper_table()
     found = []
     for place in product(summary.datasets, summary.measures):
-        cell = _compared(summary, (*place, method), published)
+        cell = compared(summary, (*place, method), published)
         if cell is not None:
             found.append(cell)
     return Comparison(tuple(found))
 
 
-def _compared(summary: Summary, key: Key, published: Published) -> CellComparison | None:
+def compared(summary: Summary, key: Key, published: Published) -> CellComparison | None:
     """One cell; None where one of both has no figure."""
     dataset, metric, _ = key
     measure = summary.measures[metric]

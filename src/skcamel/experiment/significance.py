@@ -27,10 +27,9 @@ Figures = Mapping[Key, Any]  # (data set, metric, method) ► something with a m
 
 
 class Friedman(NamedTuple):
-    """Whether the methods differ: χ² (k - 1 degrees of freedom), F (k - 1 and (k - 1)(N - 1))."""
+    """Whether the methods differ: χ², and F with k - 1 and (k - 1)(N - 1) degrees of freedom."""
 
     chi2: float
-    chi2_p: float
     f: float
     f_p: float
 
@@ -183,17 +182,16 @@ def friedman_test(ranks: Array) -> Friedman:
     deviations = ranks - (k + 1) / 2
     spread = (deviations**2).sum()
     if spread == 0:  # every row one tie
-        return Friedman(0.0, 1.0, 0.0, 1.0)
+        return Friedman(0.0, 0.0, 1.0)
     chi2 = float(n**2 * (k - 1) * (deviations.mean(axis=0) ** 2).sum() / spread)
-    chi2_p = float(stats.chi2.sf(chi2, k - 1))
     rest = n * (k - 1) - chi2
     if rest <= 1e-9 * chi2:  # all rows alike; equal ranks are no difference
         _, equal = np.unique(ranks[0], return_counts=True)
         orders = special.factorial(k) / special.factorial(equal).prod()
-        return Friedman(chi2, chi2_p, math.inf, float(orders ** (1 - n)))
+        return Friedman(chi2, math.inf, float(orders ** (1 - n)))
     f = (n - 1) * chi2 / rest
     f_p = stats.f.sf(f, k - 1, (k - 1) * (n - 1))
-    return Friedman(chi2, chi2_p, f, float(f_p))
+    return Friedman(chi2, f, float(f_p))
 
 
 def critical_difference(

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,11 +72,11 @@ def run_study(
         The study folder, made if it is not there. None: only the returned records are kept.
     n_folds : int, default=None
         Outer folds; None: 3 for "quick", else 10.
-    folds : {"plain", "stratified", "given"}, sequence of (train, test) or mapping of these by data \
-set, default="plain"
+    folds : {"plain", "stratified", "given"} or sequence of (train, test), default="plain"
         Shuffled folds, or those that spread each label evenly. "given": the training and test part
         that a data set brings, as a file ``mine-train.arff`` does that has a ``mine-test.arff``
-        beside it. Parts of one's own are row numbers or masks.
+        beside it. Parts of one's own are row numbers or masks of all data sets named here; other
+        sets go into other calls with the same folder.
     seed : int, default=0
         Of the folds, and of all that is random in a method.
     n_jobs : int, default=None
@@ -85,7 +86,7 @@ set, default="plain"
     time_limit : float, default=None
         Seconds that a unit may take. One that takes longer fails, and its process is killed; so
         units run in worker processes, even one at a time.
-    groups : str, array of shape (n,) or mapping of these by data set, default=None
+    groups : str or array of shape (n,), default=None
         Rows of one group stay in one fold, also in the inner folds of a search: the groups, or the
         column that holds them, which then is no feature.
     metrics : sequence of str or (name, function, "largest" or "smallest"), default=()
@@ -117,34 +118,35 @@ set, default="plain"
     if device is not None:
         check_device(device)
     chosen = [get_method(spec, preset, device=device) for spec in _listed(methods, "methods")]
-    own = tuple(own_metric(spec) for spec in metrics)
-    how: dict[str, Any] = {"n_folds": n_folds or FOLDS[preset], "folds": folds, "seed": int(seed)}
+    own = tuple(map(own_metric, metrics))
+    how: dict[str, Any] = {"n_folds": n_folds or FOLDS[preset], "folds": folds, "groups": groups}
     origins = _listed(datasets, "datasets")
-    sources = [source_of(origin, groups=groups, **how) for origin in origins]
+    sources = [source_of(origin, seed=int(seed), **how) for origin in origins]
     _refuse_twice("methods", [method.name for method in chosen])
     _refuse_twice("datasets", [source.dataset.name for source in sources])
     kind = folds if isinstance(folds, str) else "given"
-    kind = kind if groups is None or kind == "given" else GROUPED[kind]
+    if groups is not None:
+        kind = GROUPED.get(kind, kind)
     plan = {"preset": preset, "folds": kind, "seed": int(seed)}
     jobs: list[Job] = []
-    for source in sources:
-        for one in chosen:
-            method, units = _units(source, one, plan)
-            jobs += [(Task(unit, method, own), source) for unit in units]
+    for source, one in product(sources, chosen):
+        method, units = _units(source, one, plan)
+        jobs += [(Task(unit, method, own), source) for unit in units]
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary if out is None else out).absolute()  # methods may change directory
         with StudyFolder(path) as folder:
             missing = _missing(jobs, Records(path), folder)
-            failed: list[Record] = []
+            failed = []
             with closing(execute(missing, n_jobs, time_limit)) as records:
                 for done, record in enumerate(records, len(jobs) - len(missing) + 1):
                     folder.append(record)
-                    failed += [record] if "error" in record else []
+                    if "error" in record:
+                        failed.append(record["error"])
                     if progress is not None:
                         progress(Event(record, done, len(jobs)))
         if failed:
             warnings.warn(
-                f"{len(failed)} of {len(jobs)} units failed, the first with {failed[0]['error']};"
+                f"{len(failed)} of {len(jobs)} units failed, the first with {failed[0]};"
                 " see Records.failures. The same call tries them again.",
                 UnitsFailed,
                 stacklevel=2,
@@ -179,10 +181,15 @@ def _units(source: Source, method: Method, plan: Record) -> tuple[Method, list[R
     if source.preparer is not None:
         settings = {"method": settings, "prepared": described(source.preparer)}
     n_folds = len(source.splits)
-    unit = {"dataset": source.dataset.name, "method": method.name, "fold": 0, "n_folds": n_folds}
-    unit |= plan
-    unit |= {"version": method.version(plan["preset"]), "settings": settings}
-    unit |= {"data_sha256": source.dataset.sha256, "division": source.division}
+    unit = plan | {
+        "dataset": source.dataset.name,
+        "method": method.name,
+        "n_folds": n_folds,
+        "version": method.version(plan["preset"]),
+        "settings": settings,
+        "data_sha256": source.dataset.sha256,
+        "division": source.division,
+    }
     return method, [unit | {"fold": fold} for fold in range(n_folds)]
 
 

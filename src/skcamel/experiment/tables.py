@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skcamel.experiment.published import PaperFigure, Published, compared
 from skcamel.experiment.summary import (
     LARGE,
     REGULAR,
     Figure,
-    Key,
     Record,
     Summary,
     mean_and_std,
@@ -26,11 +26,9 @@ from skcamel.experiment.summary import (
 from skcamel.text import one_line, plain_cell
 
 if TYPE_CHECKING:
-    from skcamel.experiment.published import CellComparison, PaperFigure, Published
     from skcamel.experiment.significance import Pair, Significance
 
 FORMS = ("markdown", "csv")
-MISSING = "–"
 SIZES = ("rows", "features", "labels", "cardinality", "density")
 
 
@@ -41,6 +39,7 @@ class Cell(NamedTuple):
     bold: bool = False
 
 
+MISSING = Cell("–")
 Row = tuple[str, list[Cell]]  # name of the row, cells
 
 
@@ -128,26 +127,24 @@ def results_table(
     summary: Summary, datasets: Sequence[str], title: str, *, against: Published | None = None
 ) -> Table:
     """For each metric methods by data sets, mean ± std, best in bold; see :func:`result_tables`."""
-    printed = _printed(summary, against)
     sections = []
     data = []
     for metric, measure in summary.measures.items():
         rows: list[Row] = []
         best = {name: best_methods(summary, name, metric) for name in datasets}
         for method in summary.methods:
-            keys = {name: (name, metric, method) for name in datasets}
             cells = []
-            for name, key in keys.items():
-                figure = summary.figures.get(key)
+            figures = [summary.figures.get((name, metric, method)) for name in datasets]
+            for name, figure in zip(datasets, figures, strict=True):
                 cells.append(figure_cell(figure, method in best[name]))
                 if figure is not None:
                     place = {"dataset": name, "metric": metric, "method": method}
                     chosen = {"selected_by": summary.criteria[name, method]}
                     data.append(place | figure._asdict() | chosen)
-            if summary.figures.keys() & keys.values():
+            if any(figures):
                 rows.append((title_of(method), cells))
-            if against is not None and printed.keys() & keys.values():
-                rows += _printed_rows([printed.get(key) for key in keys.values()], against.name)
+            if against is not None:
+                rows += _printed_rows(summary, against, metric, method, datasets)
         sections.append(TableSection(measure.heading, rows))
     notes = [*summary.notes(datasets), "Bold: best mean at three decimals."]
     if against is not None:
@@ -156,38 +153,29 @@ def results_table(
     return Table(title, "method", [*datasets], sections, notes, data)
 
 
-def _printed(summary: Summary, against: Published | None) -> dict[Key, CellComparison]:
-    """Cells for which the same method has a printed figure."""
-    from skcamel.experiment.published import compare_with_paper
-
-    found: dict[Key, CellComparison] = {}
-    if against is None:
-        return found
-    for method in summary.methods:
-        for cell in compare_with_paper(summary, method=method, published=against).cells:
-            if cell.printed is not None:
-                found[cell.dataset, cell.metric, method] = cell
-    return found
-
-
-def _printed_rows(cells: Sequence[CellComparison | None], name: str) -> list[Row]:
-    """The printed figures of a method, and how far ours are from them."""
+def _printed_rows(
+    summary: Summary, against: Published, metric: str, method: str, datasets: Sequence[str]
+) -> list[Row]:
+    """The printed figures of a method, and how far ours are from them; none without any."""
     printed = []
     differences = []
-    for cell in cells:
+    for name in datasets:
+        cell = compared(summary, (name, metric, method), against)
         figure = None if cell is None else cell.printed
         printed.append(figure_cell(figure, figure is not None and figure.bold))
-        text = MISSING
+        text = MISSING.text
         if cell is not None and not math.isnan(cell.difference):
             text = signed(cell.difference)
         differences.append(Cell(text))
-    return [(f"· {name}", printed), ("· Δ / std", differences)]
+    if all(cell == MISSING for cell in printed):
+        return []
+    return [(f"· {against.name}", printed), ("· Δ / std", differences)]
 
 
 def figure_cell(figure: Figure | PaperFigure | None, bold: bool = False) -> Cell:
     """Mean and std; a dash where there are none."""
     if figure is None or math.isnan(figure.mean):
-        return Cell(MISSING)
+        return MISSING
     return Cell(mean_and_std(figure.mean, figure.std), bold)
 
 

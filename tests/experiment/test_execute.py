@@ -14,7 +14,6 @@ import pytest
 import skcamel
 from hostile_methods import Harm
 from skcamel.experiment import Records, run_study
-from skcamel.experiment.execute import environment
 from skcamel.experiment.study import UnitsFailed
 from study_methods import Mean, comparable, made
 
@@ -121,22 +120,11 @@ def test_another_backend_of_joblib_runs_the_units():
 
 def test_a_cluster_of_dask_runs_the_units():
     distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=1, processes=False, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster),
-        joblib.parallel_config(backend="dask"),
-    ):
+    here = {"n_workers": 1, "processes": False, "threads_per_worker": 1, "dashboard_address": None}
+    cluster = distributed.LocalCluster(**here)
+    with cluster, distributed.Client(cluster), joblib.parallel_config(backend="dask"):
         records = run_study([made()], ["br"], n_folds=2)
     assert comparable(records) == comparable(run_study([made()], ["br"], n_folds=2))
-
-
-def test_libraries_of_a_worker_use_its_share_of_cores(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    found = environment(4)
-    assert (found["OMP_NUM_THREADS"], found["OPENBLAS_NUM_THREADS"]) == ("2", "4")
 
 
 def test_a_method_that_cannot_be_sent_fails_alone():
@@ -144,8 +132,7 @@ def test_a_method_that_cannot_be_sent_fails_alone():
         def __reduce__(self):
             raise TypeError("stays here")
 
+    methods = [("mean", Mean()), ("unsendable", Unsendable())]
     with pytest.warns(UnitsFailed, match="2 of 4 units failed, the first with TypeError"):
-        records = run_study(
-            [made()], [("mean", Mean()), ("unsendable", Unsendable())], n_folds=2, n_jobs=2
-        )
+        records = run_study([made()], methods, n_folds=2, n_jobs=2)
     assert np.all([record["method"] == "mean" for record in records])

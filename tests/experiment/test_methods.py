@@ -13,7 +13,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from skcamel.experiment import METHODS, get_method, run_study
-from skcamel.experiment.methods import between_commas
 from skcamel.experiment.unit import OwnMetric, described, evaluated, own_metric
 from study_methods import Mean, made
 
@@ -61,25 +60,15 @@ def test_a_class_of_ones_own_needs_fit_predict_and_decision_function(tmp_path):
     records = run_study([made()], [text, ("mean", Mean())], n_folds=2)
     assert {record["method"] for record in records} == {"mean", "own"}
     own = next(record for record in records if record["method"] == "own")
-    assert own["settings"] == {
-        "class": "mine_of_a_test.Mine",
-        "params": {"shift": 0.25},
-        "changed": ["shift"],
-    }
+    known = {"class": "mine_of_a_test.Mine", "params": {"shift": 0.25}, "changed": ["shift"]}
+    assert own["settings"] == known
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "sklearn.neighbors:KNeighborsClassifier",
-        "nn=sklearn.neighbors:KNeighborsClassifier(n_neighbors=9, weights='distance')",
-    ],
-)
-def test_a_text_names_an_estimator(text):
-    method = get_method(text)
-    assert isinstance(method.estimator, KNeighborsClassifier)
-    assert method.name == ("nn" if text.startswith("nn=") else "KNeighborsClassifier")
-    assert method.estimator.n_neighbors == (9 if method.name == "nn" else 5)
+def test_a_text_names_an_estimator():
+    plain = get_method("sklearn.neighbors:KNeighborsClassifier")
+    named = get_method("nn=sklearn.neighbors:KNeighborsClassifier(9, weights='distance')")
+    assert (plain.name, plain.estimator.n_neighbors) == ("KNeighborsClassifier", 5)
+    assert (named.name, named.estimator.n_neighbors) == ("nn", 9)
 
 
 @pytest.mark.parametrize(
@@ -99,10 +88,6 @@ def test_a_text_that_names_none_is_refused(text, error, message):
         get_method(text)
 
 
-def test_lists_of_methods_are_parted_by_commas_outside_brackets():
-    assert between_commas("a, b(c=(1, 2), d=[3]),e") == ["a", "b(c=(1, 2), d=[3])", "e"]
-
-
 @pytest.mark.parametrize(
     "estimator",
     [
@@ -115,19 +100,12 @@ def test_lists_of_methods_are_parted_by_commas_outside_brackets():
     ],
     ids=lambda estimator: type(estimator).__name__,
 )
+@pytest.mark.filterwarnings("ignore:.*single label")
 def test_all_forms_of_scores_are_understood(estimator):
     data = made(40)
-    method = get_method(("own", estimator))
-    with np.errstate(all="ignore"):
-        models = method.fit(data.X, data.Y, seed=0) if data.q > 1 else {}
-    outcome = models[""].outcome(data.X)
+    outcome = get_method(("own", estimator)).fit(data.X, data.Y, seed=0)[""].outcome(data.X)
     assert outcome.scores.shape == outcome.decisions.shape == data.Y.shape
     assert outcome.probabilities is None or outcome.probabilities.shape == data.Y.shape
-
-
-test_all_forms_of_scores_are_understood = pytest.mark.filterwarnings("ignore:.*single label")(
-    test_all_forms_of_scores_are_understood
-)
 
 
 def test_answers_of_another_shape_are_refused():
@@ -153,13 +131,9 @@ def test_sparse_decisions_and_those_of_plus_and_minus_one_are_understood():
 
 
 def test_unset_seeds_are_those_of_the_unit():
-    forest = ExtraTreesClassifier(5)
-    data = made()
-    first, second = (
-        get_method(("forest", forest)).fit(data.X, data.Y, seed=seed)[""] for seed in (1, 2)
-    )
-    assert (first.model.random_state, second.model.random_state) == (1, 2)
-    assert forest.random_state is None
+    forest, data = ExtraTreesClassifier(5), made()
+    model = get_method(("forest", forest)).fit(data.X, data.Y, seed=7)[""].model
+    assert (model.random_state, forest.random_state) == (7, None)
 
 
 def test_settings_name_every_parameter_and_no_module_inside_a_package():
@@ -174,16 +148,12 @@ def test_settings_name_every_parameter_and_no_module_inside_a_package():
 
 
 def test_a_metric_gets_what_its_parameters_name():
-    Y = np.array([[1, 0], [0, 1]])
     data = made(40)
     outcome = get_method("br").fit(data.X, data.Y, seed=0)[""].outcome(data.X)
     mine = OwnMetric("mine", lambda y_pred, y_true: float((y_pred == y_true).mean()), "largest")
     found = evaluated(data.Y, {"": outcome}, (mine,))
     assert found["mine"] == pytest.approx(1 - found["hamming_loss"])
-    loss = own_metric("loss=sklearn.metrics:log_loss:smallest")
     probable = OwnMetric("p", lambda y_true, y_prob: float(y_prob.mean()), "largest")
-    scores_only = outcome._replace(probabilities=None)
-    assert loss.best == "smallest"
+    assert own_metric("loss=sklearn.metrics:log_loss:smallest").best == "smallest"
     assert 0 < probable.value(data.Y, outcome) < 1
-    assert np.isnan(probable.value(data.Y, scores_only))
-    assert Y.shape == (2, 2)
+    assert np.isnan(probable.value(data.Y, outcome._replace(probabilities=None)))

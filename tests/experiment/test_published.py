@@ -66,13 +66,6 @@ def test_presets_and_variants_of_a_method_stand_against_its_printed_figure():
         assert first.printed == paper_cell("yeast", "one_error", "camel")
 
 
-def test_figures_of_ones_own_without_std_are_compared_in_ours():
-    mine = Published({("yeast", "hamming_loss", "br"): PaperFigure(0.25, math.nan, bold=False)})
-    rows = [made_records.record(method="br", fold=k, hamming_loss=0.25 + k / 8) for k in (0, 1)]
-    (cell,) = compare_with_paper(rows, method="br", published=mine).cells
-    assert cell.difference == pytest.approx(-0.0625 / (0.125 / math.sqrt(2)), rel=0.01)
-
-
 def test_the_surest_of_equal_means_is_the_best():
     figures = {
         ("yeast", "coverage", name): (0.5, std, False)

@@ -53,9 +53,8 @@ def test_a_unit_is_the_public_estimator_on_the_training_rows(study):
     data = made(60)
     train, test = first_fold()
     model = CamelClassifierCV.from_preset("best").fit(data.X[train], data.Y[train])
-    expected = evaluate(
-        data.Y[test], model.decision_function(data.X[test]), model.predict(data.X[test])
-    )
+    X, Y = data.X[test], data.Y[test]
+    expected = evaluate(Y, model.decision_function(X), model.predict(X))
     record = of(study, "camel")[0]
     assert {name: record[name] for name in NAMES} == pytest.approx(expected)
     assert record["criterion"] == "average_precision"
@@ -69,9 +68,8 @@ def test_a_model_per_metric_is_selected_and_tuned_for_it(study):
         threshold = "macro_f1" if metric == "macro_f1" else "micro_f1"
         model = CamelClassifierCV.from_preset("best", scoring=metric, threshold=threshold)
         model.fit(data.X[train], data.Y[train])
-        found = evaluate(
-            data.Y[test], model.decision_function(data.X[test]), model.predict(data.X[test])
-        )
+        X, Y = data.X[test], data.Y[test]
+        found = evaluate(Y, model.decision_function(X), model.predict(X))
         assert record[metric] == pytest.approx(found[metric])
         assert record[f"micro_f1_by_{metric}"] == pytest.approx(found["micro_f1"])
 
@@ -190,13 +188,10 @@ def test_groups_stay_whole_in_outer_and_inner_folds():
         assert all(len(test) % 3 == 0 for test in inner)
         assert all(row // 3 * 3 in test for test in inner for row in test)
     train = np.isin(groups, of(found, "groups")[0]["params"]["groups"])
-    model = CamelClassifierCV.from_preset("paper").fit(
-        data.X[train], data.Y[train], groups=groups[train]
-    )
+    model = CamelClassifierCV.from_preset("paper")
+    model.fit(data.X[train], data.Y[train], groups=groups[train])
     chosen = of(found, "camel")[0]["params"]
-    assert {
-        name: model.best_params_[name] for name in ("alpha", "lambda2")
-    }.items() <= chosen.items()
+    assert all(chosen[name] == model.best_params_[name] for name in ("alpha", "lambda2"))
 
 
 def test_what_estimators_of_one_label_find_is_found_for_each_label():

@@ -76,16 +76,3 @@ def test_one_warning_for_all_labels_that_did_not_converge():
     ) as caught:
         BinaryRelevance(max_iter=2).fit(X, Y)
     assert len(caught) == 1
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"base_estimator": LogisticRegression}, TypeError, "pass an instance"),
-        ({"max_iter": 0}, ValueError, "max_iter must be an integer >= 1, got 0"),
-        ({"tol": 0}, ValueError, "tol must be a number > 0, got 0"),
-    ],
-)
-def test_wrong_parameters_are_named(options, error, message):
-    with pytest.raises(error, match=message):
-        BinaryRelevance(**options).fit([[0.0], [1.0]], [[0], [1]])

@@ -97,17 +97,3 @@ def test_the_seed_decides_everything_and_groups_nothing(monkeypatch):
     np.testing.assert_allclose(one, two, atol=1e-3)
     other = EnsembleOfClassifierChains(4, random_state=2).fit(X, Y).predict_proba(X)
     assert abs(one - other).max() > 1e-3
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_estimators": 0}, "n_estimators must be an integer >= 1, got 0"),
-        ({"combine": "mean"}, "combine must be 'confidence' or 'vote', got 'mean'"),
-        ({"order": [0, 0, 1, 2]}, "order must hold each of the numbers 0 to 3 once"),
-    ],
-)
-def test_wrong_parameters_are_named(options, message):
-    X, Y = overlapping.make(n=30)
-    with pytest.raises(ValueError, match=message):
-        EnsembleOfClassifierChains(**options).fit(X, Y)

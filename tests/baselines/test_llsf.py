@@ -78,15 +78,6 @@ def test_c_without_penalty_of_weights_it_solves_sylvesters_equation():
     np.testing.assert_allclose(solve(X, Y, R, 2.0, max_iter=20_000, tol=-1.0), expected, atol=1e-8)
 
 
-@given(seed=st.integers(0, 1000), q=st.integers(2, 9))
-def test_g_the_distance_has_one_positive_eigenvalue_at_most(seed, q):
-    Y = (np.random.default_rng(seed).random((15, q)) < 0.3).astype(float)
-    R = label_distance(Y)
-    assert (np.linalg.eigvalsh(R) > 1e-9).sum() <= 1
-    assert (R >= 0).all()
-    assert not R.diagonal().any()
-
-
 @pytest.fixture(scope="module")
 def data():
     X, Y = make_multilabel_classification(90, n_features=12, n_classes=5, random_state=0)
@@ -131,20 +122,3 @@ def test_the_authors_threshold_is_the_first_best_of_51(data):
     np.testing.assert_allclose(model.thresholds_ + 0.5, tau)
     assert tau != pytest.approx(0.5)
     np.testing.assert_array_equal(model.predict(X), tau <= F)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"alpha": -1}, "alpha must be a number >= 0, got -1"),
-        ({"beta": np.nan}, "beta must be a number >= 0"),
-        ({"rho": 0}, "rho must be a number > 0"),
-        ({"preset": "best"}, "preset='best' is not known"),
-        ({"threshold": "best"}, "threshold='best' is not known; choose 'zero', .* 'tuned', a"),
-        ({"max_iter": -1}, "max_iter must be an integer >= 0"),
-        ({"tol": 0}, "tol must be a number > 0"),
-    ],
-)
-def test_wrong_parameters_are_refused(data, options, message):
-    with pytest.raises(ValueError, match=message):
-        LLSF(**options).fit(*data[:2])

@@ -122,20 +122,3 @@ def test_splitters_sparse_rows_and_shuffling(data):
     )
     np.testing.assert_array_equal(first, again)
     assert (first != plain).any()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"alphas": []}, "alphas must be a sequence with at least one value"),
-        ({"alphas": 1.0}, "alphas must be a sequence"),
-        ({"betas": [-1.0]}, "betas must be a number >= 0, got -1"),
-        ({"rhos": [0.0]}, "rhos must be a number > 0"),
-        ({"grid": "fine"}, "grid='fine' is not known"),
-        ({"scoring": "auc"}, "scoring='auc' is not known"),
-        ({"cv": []}, "cv gave no split"),
-    ],
-)
-def test_wrong_parameters_are_refused(data, options, message):
-    with pytest.raises(ValueError, match=message):
-        LLSFCV(**options).fit(*data)

@@ -68,15 +68,3 @@ def test_a_label_in_no_set_is_never_predicted():
 def test_equally_probable_patterns_give_the_lowest_code():
     X, Y = np.zeros((4, 1)), np.array([[1, 1], [0, 1], [1, 0], [0, 0]])
     assert not RAkEL(2).fit(X, Y).predict(X).any()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"k": 0}, "k must be an integer >= 1, got 0"),
-        ({"n_estimators": 0}, "n_estimators must be an integer >= 1 or None, got 0"),
-    ],
-)
-def test_wrong_parameters_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        RAkEL(**options).fit([[0.0], [1.0]], [[0], [1]])

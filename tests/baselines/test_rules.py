@@ -59,13 +59,6 @@ def test_estimator_check(estimator, check):
     check(estimator)
 
 
-def test_a_classifier_without_probabilities_has_no_thresholds():
-    with pytest.raises(
-        TypeError, match="estimator must be a classifier with predict_proba, got RidgeClassifier"
-    ):
-        WithThresholds(RidgeClassifier()).fit(X, Y)
-
-
 def test_sparse_probabilities_are_taken_as_dense_ones():
     class Sparse(KNeighborsClassifier):
         def predict_proba(self, X):
@@ -164,3 +157,38 @@ def test_a_base_estimator_without_weights_is_refused(kind):
     with pytest.raises(ValueError, match=message):
         model.fit(X, Y, sample_weight=np.arange(120))
     model.fit(X, Y, sample_weight=np.ones(120))
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (BinaryRelevance(LogisticRegression), "base_estimator must be .* pass an instance"),
+        (BinaryRelevance(max_iter=0), "max_iter must be an integer >= 1, got 0"),
+        (BinaryRelevance(tol=0), "tol must be a number > 0, got 0"),
+        (EnsembleOfClassifierChains(0), "n_estimators must be an integer >= 1, got 0"),
+        (EnsembleOfClassifierChains(combine="mean"), "combine must be 'confidence' or 'vote'"),
+        (EnsembleOfClassifierChains(order=[0, 0, 1, 2]), "each of the numbers 0 to 3 once"),
+        (EnsembleOfClassifierChains(order="0123"), "each of the numbers 0 to 3 once"),
+        (RAkEL(0), "k must be an integer >= 1, got 0"),
+        (RAkEL(n_estimators=0), "n_estimators must be an integer >= 1 or None, got 0"),
+        (WithThresholds(RidgeClassifier()), "predict_proba, got RidgeClassifier"),
+        (LLSF(alpha=-1), "alpha must be a number >= 0, got -1"),
+        (LLSF(beta=np.nan), "beta must be a number >= 0"),
+        (LLSF(rho=0), "rho must be a number > 0"),
+        (LLSF(preset="best"), "preset='best' is not known"),
+        (LLSF(threshold="best"), "threshold='best' is not known; choose 'zero', .* 'tuned', a"),
+        (LLSF(max_iter=-1), "max_iter must be an integer >= 0"),
+        (JFSC(tol=0), "tol must be a number > 0"),
+        (LLSFCV(alphas=[]), "alphas must be a sequence with at least one value"),
+        (LLSFCV(alphas=1.0), "alphas must be a sequence"),
+        (JFSCCV(betas=[-1.0]), "betas must be a number >= 0, got -1"),
+        (LLSFCV(rhos=[0.0]), "rhos must be a number > 0"),
+        (LLSFCV(grid="fine"), "grid='fine' is not known"),
+        (JFSCCV(scoring="auc"), "scoring='auc' is not known"),
+        (LLSFCV(cv=[]), "cv gave no split"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_wrong_parameters_are_named(model, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        model.fit(X, Y)

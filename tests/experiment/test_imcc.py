@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.kernel_ridge import KernelRidge
 from sklearn.model_selection import KFold
 
 from baselines import overlapping
@@ -52,24 +51,6 @@ def test_scores_are_those_of_the_normal_equations(imcc, alpha, beta, ridge, coun
     clusters = imcc.Clusters(imcc.Rows("none", X[:n], labels), count, 0)
     expected = literal.outputs(X[:n], labels, clusters.of_row, alpha, beta, ridge, NEW)
     np.testing.assert_allclose(clusters.solve(alpha, beta, ridge).scores(NEW), expected, atol=1e-8)
-
-
-def test_centres_without_weight_leave_kernel_ridge_regression(imcc):
-    rows = imcc.Rows("none", X, Y)
-    model = imcc.Clusters(rows, 9, 0).solve(0.0, 0.0, 0.1)
-    np.testing.assert_array_equal(model.B, np.zeros((9, 4)))
-    centring = np.eye(len(X)) - 1 / len(X)
-    K = centring @ rows.kernel(X, X) @ centring
-    fitted = K @ KernelRidge(alpha=0.1, kernel="precomputed").fit(
-        K, Y - Y.mean(axis=0)
-    ).dual_coef_ + Y.mean(axis=0)
-    np.testing.assert_allclose(model.scores(X), fitted, atol=1e-9)
-
-
-def test_a_strong_pull_gives_all_rows_of_a_cluster_the_output_of_its_centre(imcc):
-    clusters = imcc.Clusters(imcc.Rows("none", X, Y), 5, 0)
-    model = clusters.solve(1.0, 1e7, 1e-4)
-    np.testing.assert_allclose(model.scores(X), model.scores(model.C)[clusters.of_row], atol=1e-2)
 
 
 @pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])

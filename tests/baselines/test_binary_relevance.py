@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import RandomizedSearchCV
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -57,6 +58,14 @@ def test_an_estimator_of_choice_is_used_for_each_label():
     model = BinaryRelevance(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, Y)
     alone = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, Y[:, 2])
     np.testing.assert_allclose(model.predict_proba(X)[:, 2], alone.predict_proba(X)[:, 1])
+
+
+def test_a_search_may_choose_the_parameters_of_each_label():
+    X, Y = overlapping.make()
+    search = RandomizedSearchCV(
+        DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, n_iter=2
+    )
+    assert BinaryRelevance(search).fit(X, Y).n_iter_ == 1
 
 
 def test_decision_values_stand_in_for_probabilities():

@@ -26,7 +26,7 @@ def standardised(X):
 
 @pytest.mark.parametrize("kind", ["overlapping", "nearly separable", "separable"])
 def test_it_stops_where_scikit_learn_stops(kind):
-    """Where classes can be separated there is no optimum, and only the same start, steps and stop give the same model."""
+    """Where classes can be separated there is no optimum: start, steps and stop make the model."""
     d = {"overlapping": 10, "nearly separable": 60, "separable": 130}[kind]
     X, Y = overlapping.make(n=120, d=d)
     model, Z = fit_logistic(X, Y), standardised(X)

@@ -1,4 +1,4 @@
-"""Runs of a study that are forked, killed and resumed, without paying for imports each time: ``python nursery.py FOLDER KILLS``.
+"""Runs of a study that are forked, killed and resumed: ``python nursery.py FOLDER KILLS``.
 
 Prints the exit codes as JSON. One thread only, so that forking is safe.
 """

@@ -1,4 +1,4 @@
-"""IMCC, a method of the study of alternatives: its minimum word by word, its limits, and a search that scores as separate fits do."""
+"""IMCC, a method of the study of alternatives: its minimum, and a search as by separate fits."""
 
 import importlib.util
 from pathlib import Path

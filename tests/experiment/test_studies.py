@@ -1,4 +1,4 @@
-"""The two studies that were run: complete, and every table of theirs recomputed from their records by the commands of their README."""
+"""The two studies: complete, and their tables recomputed by the commands of their README."""
 
 import importlib.util
 import json

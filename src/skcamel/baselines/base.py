@@ -81,7 +81,7 @@ class Baseline(MultiLabelClassifier):
         raise NotImplementedError
 
     def _has_probabilities(self) -> bool:
-        """Not for a 1-d y of three or more classes, where F does not add up to one, nor for votes."""
+        """Not for a 1-d y of several classes, where F does not add up to one, nor for votes."""
         adds_up = getattr(self, "_target", "multiclass") != "multiclass"
         return self.PROBABILISTIC and adds_up and getattr(self, "combine", "confidence") != "vote"
 
@@ -93,8 +93,8 @@ class Baseline(MultiLabelClassifier):
         X : array, CSR matrix or frame of shape (n, d)
         y : array, sparse matrix or frame of shape (n, q)
             Labels Y in {0, 1} or {-1, +1}; column names of a frame are kept. A 1-d y of classes is
-            accepted too. NaN, None or NA marks unknown labels; what a method makes of them stands in
-            its notes. A label without a known entry is never predicted.
+            accepted too. NaN, None or NA marks unknown labels; what a method makes of them stands
+            in its notes. A label without a known entry is never predicted.
         sample_weight : array of shape (n,), default=None
             An integer weight equals that many copies of the row, except for what is drawn at
             random: bootstrap samples and folds. Penalties and tolerances are measured against these

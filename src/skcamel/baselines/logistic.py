@@ -144,6 +144,9 @@ class Softmax(NamedTuple):
         return margins.reshape(X.shape[0], n_classes, n_models).argmax(axis=1)
 
 
+SOLVED = (Logistic, Chain, Softmax)
+
+
 def fit_logistic(data: Training, **limits: Any) -> Logistic:
     """One binary model for each column of Y (n, B) in {0, 1}; `limits` are those of :func:`solve`.
 

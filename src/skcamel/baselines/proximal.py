@@ -73,7 +73,7 @@ class Problem:
         raise NotImplementedError
 
     def gradient(self, V: Array, at_V: Products, latest: Products, state: State) -> Products:
-        """Gradient at V and step constants L (C, 1); products are of V and of the latest iterate."""
+        """Gradient at V and step constants L (C, 1), by products of V and of the latest iterate."""
         raise NotImplementedError
 
     def value(self, W: Array, products: Products, state: State) -> Array:

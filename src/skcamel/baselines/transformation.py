@@ -19,6 +19,7 @@ from skcamel.arrays import Array
 from skcamel.baselines.base import Baseline, Training, class_one, clone_fitted
 from skcamel.baselines.logistic import (
     MAX_ITER,
+    SOLVED,
     TOLERANCE,
     Chain,
     Logistic,
@@ -56,7 +57,8 @@ class LogisticBaseline(Baseline):
         """Store the steps of the slowest model, and warn if some reached the limit."""
         steps: list[int] = []
         for model in models:
-            steps.extend(getattr(model, "n_iter", ()))
+            if isinstance(model, SOLVED):
+                steps.extend(model.n_iter)
         self.n_iter_ = int(max(steps, default=1))
         late = sum(count >= self.max_iter for count in steps)
         if late:
@@ -281,10 +283,10 @@ class RAkEL(LogisticBaseline):
     Notes
     -----
     Each set is a multinomial logistic regression on patterns; sets with equally many patterns are
-    solved together. F is the share of votes for a label among the sets that hold it, 0 for a label in no set. A set
-    votes for its most probable pattern; among equals, for the one with the lowest code. At
-    threshold 0, half of the votes predict a label. F takes few values, so ranking metrics depend
-    much on the rule for ties.
+    solved together. F is the share of votes for a label among the sets that hold it, 0 for a label
+    in no set. A set votes for its most probable pattern; among equals, for the one with the lowest
+    code. At threshold 0, half of the votes predict a label. F takes few values, so ranking metrics
+    depend much on the rule for ties.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Methods x data sets x folds ► records ► tables, counts and tests: a study that can be stopped, resumed and compared."""
+"""Methods x data sets x folds ► records ► tables and tests: a study that can be resumed."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Tasks ► records: in this process, in worker processes of loky, or by the backend that joblib is set to.
+"""Tasks ► records: in this process, in workers of loky, or by the backend that joblib is set to.
 
 A worker process does one unit at a time. So whatever a method does to its process, the unit at
 fault is known, and no other is lost.
@@ -42,7 +42,7 @@ class ProcessEndedError(ChildProcessError):
 def execute(
     jobs: Sequence[Job], n_jobs: int | None, time_limit: float | None
 ) -> Generator[Record, None, None]:
-    """Records of the jobs as they finish; :func:`skcamel.experiment.run_study` explains the parameters."""
+    """Records of the jobs as they finish; see :func:`skcamel.experiment.run_study`."""
     backend = get_active_backend()[0]
     if not isinstance(backend, LokyBackend | SequentialBackend):
         if time_limit is not None:
@@ -116,7 +116,7 @@ def _by_workers(
 
 
 class Worker:
-    """One process of loky, started anew when it was killed; its libraries use so many threads at most."""
+    """One process of loky, started anew when it was killed, whose libraries use few threads."""
 
     def __init__(self, threads: int, time_limit: float | None) -> None:
         self.threads = threads
@@ -147,7 +147,7 @@ class Worker:
             return failure(task.unit, error)
 
     def end(self, *, for_good: bool = False) -> None:
-        """Kill the process with all that it has started; a thread that waits for it gets an error."""
+        """Kill the process with all that it started; a thread that waits for it gets an error."""
         with self._lock:
             self._is_closed = self._is_closed or for_good
             pool, self._pool = self._pool, None

@@ -197,7 +197,7 @@ def _given(dataset: Dataset, folds: Any) -> list[Split]:
 
 
 def _preparer(dataset: Dataset) -> TablePreparer | None:
-    """What prepares a table in each fold; all rows say which columns name rows, as a fold may not."""
+    """What prepares a table in each fold; all rows say which columns are ids, as a fold may not."""
     if dataset.table is None:
         return None
     found = TablePreparer(scaling="auto").fit(dataset.table, dataset.Y)

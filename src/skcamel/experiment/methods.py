@@ -89,8 +89,8 @@ class PerMetric(BaseEstimator):
 
 
 def _best_candidate(search: CamelClassifierCV, metric: str) -> int | None:
-    """The first of the best by a metric, or by Hamming loss where no row defines it; None of members."""
-    if search.combine:  # least squares choose the members, whatever the metric
+    """The first of the best by a metric, or by Hamming loss where no row defines it."""
+    if search.combine:  # least squares choose the members, whatever the metric is
         return None
     scores = search.cv_results_[f"mean_test_{metric}"]
     if np.isnan(scores).all():
@@ -288,7 +288,7 @@ def _of_dense_rows(text: str) -> Callable[[str], Any]:
 
 
 def _for_each_label(text: str) -> Callable[[str], Any]:
-    """A model for each label, on columns of unit variance; uncentred, so sparse rows stay sparse."""
+    """A model for each label, on columns of unit variance; not centred, they stay sparse."""
     columns = StandardScaler(with_mean=False)
     return lambda preset: make_pipeline(
         columns, BinaryRelevance(_installed(text), threshold=THRESHOLDS[preset])

@@ -1,4 +1,4 @@
-"""Scores of several methods on several data sets ► ranks, Friedman, Wilcoxon with Holm, effect sizes.
+"""Scores of methods on data sets ► ranks, Friedman, Wilcoxon with Holm, effect sizes.
 
 After Demšar, Statistical Comparisons of Classifiers over Multiple Data Sets, JMLR 7 (2006) 1-30.
 Scores and ranks have a row for each of N data sets and a column for each of k methods. Metrics are
@@ -271,7 +271,7 @@ def wilcoxon_test(signed: Array) -> float:
 
 
 def rank_biserial(signed: Array) -> float:
-    """Matched-pairs rank-biserial correlation, from signed ranks; 1 where the first is always better.
+    """Matched-pairs rank-biserial correlation, from signed ranks: 1 if the first is always better.
 
     It is (R₊ - R₋) / (R₊ + R₋), with the sums of the positive and the negative ranks, and 0 without
     any. After Kerby, The simple difference formula, Comprehensive Psychology 3 (2014).

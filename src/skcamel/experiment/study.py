@@ -1,4 +1,4 @@
-""":func:`run_study`: methods x data sets x folds ► units, of which those that are missing are computed and written down."""
+""":func:`run_study`: methods x data sets x folds ► units; those without a record are computed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class UnitsFailed(UserWarning):
 
 
 class RecordsOutOfDate(UserWarning):
-    """A study folder holds records that are not those of the methods, settings or data given now."""
+    """A study folder holds records of other versions, settings or data than those given now."""
 
 
 def run_study(
@@ -55,7 +55,7 @@ def run_study(
     device: str | None = None,
     progress: Callable[[Event], None] | None = None,
 ) -> Records:
-    """Run methods on data sets in outer folds, and keep a record of each unit: method, set and fold.
+    """Run methods on data sets in outer folds; keep a record of each unit: method, set and fold.
 
     Call it again with the same folder to run what is missing and to repeat what failed. One run at
     a time works in a folder.
@@ -108,7 +108,8 @@ def run_study(
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from skcamel.data import Dataset
     >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
-    >>> records = run_study([Dataset(X, Y, name="made")], ["br", "camel"], preset="paper", n_folds=2)
+    >>> data = Dataset(X, Y, name="made")
+    >>> records = run_study([data], ["br", "camel"], preset="paper", n_folds=2)
     >>> [(record["method"], record["fold"]) for record in records]
     [('br', 0), ('br', 1), ('camel', 0), ('camel', 1)]
     """
@@ -194,7 +195,7 @@ def _units(source: Source, method: Method, plan: Record) -> tuple[Method, list[R
 
 
 def _missing(jobs: Sequence[Job], before: Records, folder: StudyFolder) -> list[Job]:
-    """Jobs that no record is of; a warning counts records of the same folds that are out of date."""
+    """Jobs without a record; a warning counts records of the same folds that are out of date."""
     known: dict[tuple[Any, ...], list[Record]] = {}
     for record in [*before, *before.superseded]:
         known.setdefault(PLAN(record), []).append(record)

@@ -264,7 +264,7 @@ class OwnMetric(NamedTuple):
     best: str  # "largest" or "smallest"
 
     def value(self, Y: Array, outcome: Outcome) -> float:
-        """The metric of an outcome; NaN where it needs probabilities that a method does not have."""
+        """The metric of an outcome; NaN if it needs probabilities that a method does not have."""
         given = {"y_true": Y, "y_score": outcome.scores, "y_pred": outcome.decisions}
         given |= dict.fromkeys(("y_prob", "y_proba"), outcome.probabilities)
         names = inspect.signature(self.function).parameters

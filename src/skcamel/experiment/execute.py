@@ -201,7 +201,12 @@ def _computed(packed: bytes, path: str) -> Record:
 
 
 def _begin(parent: int) -> None:
-    """Set up a worker: out of reach of Ctrl-C, and killed when the study ends, however it ends."""
+    """Set up a worker: out of reach of Ctrl-C, and killed when the study ends, however it ends.
+
+    For that it forks a process that kills the group of the worker when the worker or the study has
+    ended. A thread could not: a method may hold the interpreter for ever. Where there are no file
+    descriptors of processes, a worker of a killed study ends after its unit.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     faulthandler.disable()  # the record of the unit names the cause
     if sys.platform == "win32":
@@ -209,15 +214,8 @@ def _begin(parent: int) -> None:
     os.setsid()
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(FIRST_TO_GO)
-    if hasattr(os, "pidfd_open"):  # elsewhere a worker of a killed study ends after its unit
-        _leave_a_watcher(parent)
-
-
-def _leave_a_watcher(parent: int) -> None:
-    """Fork a process that kills the group of this one when this one or the study has ended.
-
-    A thread could not: a method may hold the interpreter for ever.
-    """
+    if not hasattr(os, "pidfd_open"):
+        return
     worker = os.getpid()
     ends = [os.pidfd_open(parent), os.pidfd_open(worker)]
     with warnings.catch_warnings():

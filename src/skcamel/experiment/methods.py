@@ -30,7 +30,7 @@ from skcamel.camel.classifier_cv import CamelClassifierCV
 from skcamel.checks import choice
 from skcamel.experiment.records import jsonable, version_of
 from skcamel.metrics import NAMES, RANKING
-from skcamel.presets import PRESETS
+from skcamel.presets import PREPARED, PRESETS
 
 FOLDS = {"quick": 3, "paper": 10, "best": 10}  # outer folds of each preset
 # Thresholds of all methods but CAMEL, whose presets have the same
@@ -238,13 +238,9 @@ class FittedMethod:
         return columns.reshape(shape)
 
 
-def _camel(preset: str, *, prepared: bool = False) -> Any:
+def _camel(preset: str) -> Any:
     """With the exact solver: a result must not depend on the memory of a machine."""
-    return CamelClassifierCV.from_preset(preset, prepared=prepared, solver="spectral")
-
-
-def _per_metric(preset: str, *, prepared: bool = False) -> Any:
-    return PerMetric(_camel(preset, prepared=prepared))
+    return CamelClassifierCV.from_preset(preset, solver="spectral")
 
 
 def _transforming(kind: Any) -> Callable[[str], Any]:
@@ -260,14 +256,6 @@ def _linear(kind: Any, threshold: str | None = None) -> Callable[[str], Any]:
     )
 
 
-def _tuned(learner: Any, preset: str) -> Any:
-    """A learner of all labels together, with thresholds as all methods have them."""
-    threshold = THRESHOLDS[preset]
-    if threshold == "zero":
-        return learner
-    return WithThresholds(learner, threshold=threshold)
-
-
 def _installed(text: str) -> Any:
     """The estimator that a text names, of a package that need not be there."""
     package = text.partition(":")[0]
@@ -276,15 +264,16 @@ def _installed(text: str) -> Any:
     return _from_text(text)[1]
 
 
-def _together(text: str) -> Callable[[str], Any]:
-    """A model for all labels."""
-    return lambda preset: _tuned(_installed(text), preset)
+def _together(text: str, *steps: Any) -> Callable[[str], Any]:
+    """A model for all labels, after other steps."""
 
+    def make(preset: str) -> Any:
+        learner = _installed(text)
+        if THRESHOLDS[preset] != "zero":
+            learner = WithThresholds(learner, threshold=THRESHOLDS[preset])
+        return make_pipeline(*steps, learner) if steps else learner
 
-def _of_dense_rows(text: str) -> Callable[[str], Any]:
-    """A model for all labels that takes no sparse rows."""
-    rows = FunctionTransformer(dense, accept_sparse=True)
-    return lambda preset: make_pipeline(rows, _tuned(_installed(text), preset))
+    return make
 
 
 def _for_each_label(text: str) -> Callable[[str], Any]:
@@ -295,9 +284,10 @@ def _for_each_label(text: str) -> Callable[[str], Any]:
     )
 
 
-METHODS: dict[str, Callable[..., Any]] = {
+DENSE_ROWS = FunctionTransformer(dense, accept_sparse=True)
+METHODS: dict[str, Callable[[str], Any]] = {
     "camel": _camel,
-    "camel-per-metric": _per_metric,
+    "camel-per-metric": lambda preset: PerMetric(_camel(preset)),
     "br": _transforming(BinaryRelevance),
     "ecc": _transforming(EnsembleOfClassifierChains),
     "rakel": _transforming(RAkEL),
@@ -308,12 +298,13 @@ METHODS: dict[str, Callable[..., Any]] = {
     "random-forest": _together("sklearn.ensemble:RandomForestClassifier(500)"),
     "logistic": _for_each_label("sklearn.linear_model:LogisticRegression(max_iter=1000)"),
     "svc": _for_each_label("sklearn.svm:SVC(gamma='auto')"),
-    "catboost": _of_dense_rows(
+    "catboost": _together(
         "catboost:CatBoostClassifier(loss_function='MultiLogloss', thread_count=1, verbose=False,"
-        " allow_writing_files=False)"
+        " allow_writing_files=False)",
+        DENSE_ROWS,
     ),
-    "xgboost": _of_dense_rows(
-        "xgboost:XGBClassifier(multi_strategy='multi_output_tree', n_jobs=1)"
+    "xgboost": _together(
+        "xgboost:XGBClassifier(multi_strategy='multi_output_tree', n_jobs=1)", DENSE_ROWS
     ),
 }
 
@@ -363,11 +354,13 @@ def _own_method(name: str, preset: str, device: str | None) -> Method:
     """A method of `METHODS`."""
     make = METHODS[choice(name, tuple(METHODS), "method")]
     estimator = make(preset)
-    on_words = None
-    if name.startswith("camel"):
-        on_words = make(preset, prepared=True)
-    if not any(parameter.endswith("device") for parameter in estimator.get_params()):
+    names = estimator.get_params()
+    if not any(parameter.endswith("device") for parameter in names):
         device = None
+    on_words = None
+    for parameter in names:
+        if parameter.endswith("representations"):
+            on_words = make(preset).set_params(**{parameter: PREPARED[preset]})
     return Method(name, estimator, device, on_words)
 
 

@@ -228,7 +228,10 @@ def compared(summary: Summary, key: Key, published: Published) -> CellComparison
     if own is not None:
         gain = measure.gain(mean, thousandths(own.mean))
         std = ours.std if math.isnan(own.std) else own.std
-        difference = in_std(gain / 1000, std)
+        if std > 0:
+            difference = gain / 1000 / std
+        elif gain == 0:
+            difference = 0.0
         allowed = 0 if math.isnan(std) else 2 * thousandths(std)
         no_worse = -gain <= allowed
     return CellComparison(
@@ -244,10 +247,3 @@ def compared(summary: Summary, key: Key, published: Published) -> CellComparison
         as_good_as_best=ahead >= 0,
         near_best=-ahead <= max(stds, default=0),
     )
-
-
-def in_std(gain: float, std: float) -> float:
-    """A difference in standard deviations; NaN where that says nothing."""
-    if std > 0:
-        return gain / std
-    return 0.0 if gain == 0 else math.nan

@@ -211,7 +211,8 @@ class StudyFolder:
         self._lock = _locked(path)
         try:
             self._file = (path / RECORDS).open("ab", buffering=0)
-            self._mend()
+            whole = (path / RECORDS).read_bytes().rfind(b"\n") + 1
+            self._file.truncate(whole)  # a kill may have torn the last line
         except BaseException:
             self._lock.close()
             raise
@@ -231,10 +232,6 @@ class StudyFolder:
             self._file.truncate(end)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path / RECORDS))
         os.fsync(self._file.fileno())
-
-    def _mend(self) -> None:
-        """Remove a last line that a kill has torn."""
-        self._file.truncate((self.path / RECORDS).read_bytes().rfind(b"\n") + 1)
 
 
 def _locked(folder: Path) -> BinaryIO:

@@ -41,7 +41,7 @@ class Pair(NamedTuple):
     second: str
     p: float
     p_holm: float  # corrected for the number of pairs
-    rank_biserial: float  # see :func:`rank_biserial`
+    rank_biserial: float  # from -1 to 1, see :func:`wilcoxon_holm`
     wins: int  # data sets on which the first is better
     ties: int
     losses: int
@@ -106,7 +106,7 @@ def compare_methods(
             " each."
         )
     scores = np.array(list(rows.values()))
-    ranks = ranks_of(scores)
+    ranks = stats.rankdata(-scores, axis=1)
     averages = ranks.mean(axis=0).tolist()
     return Significance(
         metric,
@@ -154,16 +154,6 @@ def score_rows(
         if not np.isnan(scores).any():
             rows[dataset] = scores
     return rows
-
-
-def ranks_of(scores: Array) -> Array:
-    """Ranks (N, k) of the methods on every data set, 1 for the largest score; ties share theirs.
-
-    >>> ranks_of(np.array([[0.9, 0.5, 0.7], [0.8, 0.8, 0.1]]))
-    array([[1. , 3. , 2. ],
-           [1.5, 1.5, 3. ]])
-    """
-    return stats.rankdata(-scores, axis=1)
 
 
 def friedman_test(ranks: Array) -> Friedman:
@@ -270,20 +260,6 @@ def wilcoxon_test(signed: Array) -> float:
     return float(min(2 * share, 1.0))
 
 
-def rank_biserial(signed: Array) -> float:
-    """Matched-pairs rank-biserial correlation, from signed ranks: 1 if the first is always better.
-
-    It is (R₊ - R₋) / (R₊ + R₋), with the sums of the positive and the negative ranks, and 0 without
-    any. After Kerby, The simple difference formula, Comprehensive Psychology 3 (2014).
-
-    >>> round(rank_biserial(np.array([3.0, 2.0, -1.0])), 3)
-    0.667
-    """
-    if not len(signed):
-        return 0.0
-    return float(signed.sum() / abs(signed).sum())
-
-
 def what_tests_can_tell(n_methods: int, n_datasets: int, alpha: float = LEVEL) -> list[str]:
     """Sentences about tests that could not see a difference, however large it was.
 
@@ -332,6 +308,10 @@ def wilcoxon_holm(
 ) -> tuple[Pair, ...]:
     """Wilcoxon's test of `control` against every other method, or of all pairs, corrected by Holm.
 
+    The effect is the matched-pairs rank-biserial correlation (R₊ - R₋) / (R₊ + R₋), with the sums
+    of the positive and the negative ranks, and 0 where all pairs tie. After Kerby, The simple
+    difference formula, Comprehensive Psychology 3 (2014).
+
     >>> scores = np.array([[0.9, 0.5, 0.7], [0.8, 0.3, 0.1], [0.7, 0.1, 0.2]])
     >>> wilcoxon_holm(scores, ["a", "b", "c"], control="a")[0]
     Pair(first='a', second='b', p=0.25, p_holm=0.5, rank_biserial=1.0, wins=3, ties=0, losses=0)
@@ -348,6 +328,6 @@ def wilcoxon_holm(
         wins = int((signed > 0).sum())
         losses = int((signed < 0).sum())
         ties = len(scores) - wins - losses
-        effect = rank_biserial(signed)
+        effect = float(signed.sum() / max(1.0, abs(signed).sum()))
         found.append(Pair(*names, p, float(p_holm), effect, wins, ties, losses))
     return tuple(found)

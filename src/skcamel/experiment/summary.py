@@ -340,18 +340,18 @@ def _protocol(records: Sequence[Record]) -> str:
 def out_of_date(records: Sequence[Record], superseded: Sequence[Record] = ()) -> list[str]:
     """Which records are superseded by newer settings, and which a new run would compute anew."""
     notes = []
+    old = []
+    for record in records:
+        now = version_of(record["method"], record["preset"])
+        if record.get("version", now) < now:
+            old.append(record)
     for words, rows in (
-        ("of an earlier version; skcamel study computes them anew", filter(_is_old, records)),
+        ("of an earlier version; skcamel study computes them anew", old),
         ("of earlier settings, left out", superseded),
     ):
         for method, number in Counter(record["method"] for record in rows).items():
             notes.append(f"{title_of(method)}: {count(number, 'record')} {words}.")
     return notes
-
-
-def _is_old(record: Record) -> bool:
-    now = version_of(record["method"], record["preset"])
-    return bool(record.get("version", now) < now)
 
 
 class Cost(NamedTuple):

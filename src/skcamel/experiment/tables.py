@@ -26,7 +26,7 @@ from skcamel.experiment.summary import (
 from skcamel.text import one_line, plain_cell
 
 if TYPE_CHECKING:
-    from skcamel.experiment.significance import Pair, Significance
+    from skcamel.experiment.significance import Significance
 
 FORMS = ("markdown", "csv")
 SIZES = ("rows", "features", "labels", "cardinality", "density")
@@ -242,9 +242,12 @@ def significance_tables(summary: Summary, control: str, *, level: float = 0.05) 
         table.sections.append(TableSection("", []))
     for metric, one in found.items():
         p_values = [Cell(p_text(pair.p_holm), pair.p_holm < level) for pair in one.wilcoxon]
-        differences = [Cell(effect_text(pair)) for pair in one.wilcoxon]
+        effects_of = [
+            Cell(f"{signed(pair.rank_biserial, 2)} ({pair.wins}/{pair.ties}/{pair.losses})")
+            for pair in one.wilcoxon
+        ]
         heading = summary.measures[metric].heading
-        parts = [_rank_cells(one), _friedman_cells(one), p_values, differences]
+        parts = [_rank_cells(one), _friedman_cells(one), p_values, effects_of]
         for table, cells in zip(tables, parts, strict=True):
             table.sections[0].rows.append((heading, cells))
         ranks.data.append({"metric": metric} | one.ranks)
@@ -262,11 +265,6 @@ def _friedman_cells(one: Significance) -> list[Cell]:
     texts = [str(len(one.datasets)), rounded(one.friedman.chi2, 2), rounded(one.friedman.f, 2)]
     texts += [p_text(one.friedman.f_p), rounded(one.nemenyi), rounded(one.bonferroni_dunn)]
     return list(map(Cell, texts))
-
-
-def effect_text(pair: Pair) -> str:
-    """Effect size of one comparison, with the data sets won, tied and lost: "+0.67 (2/0/1)"."""
-    return f"{signed(pair.rank_biserial, 2)} ({pair.wins}/{pair.ties}/{pair.losses})"
 
 
 def p_text(p: float) -> str:

@@ -81,19 +81,6 @@ def test_a_the_fisher_term():
     assert not fisher(X, np.hstack([0 * Y, 0 * Y + 1])).any()
 
 
-def test_d_convex_problems_end_in_an_optimum():
-    X, Y = problem(400, 5, 4)
-    S = np.abs(fisher(X, Y))
-    W = solve(X, Y, 0.5, 0.01, 15.0, S=S, max_iter=10_000, tol=-1.0)
-    weights = literal.row_weights(X, Y, W)
-    assert weights.max() < 1e3
-    G = X.T @ (weights[:, None] * (X @ W - Y)) + 0.5 * W @ label_distance(Y) + 0.01 * S.T * W
-    assert (W == 0).any()
-    assert (W != 0).any()
-    assert (abs(G[W == 0]) <= 15.0 + 1e-4).all()
-    np.testing.assert_allclose(G[W != 0], -15.0 * np.sign(W[W != 0]), atol=1e-4)
-
-
 @pytest.fixture(scope="module")
 def data():
     X, Y = make_multilabel_classification(90, n_features=12, n_classes=5, random_state=0)

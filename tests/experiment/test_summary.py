@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import made_records
 import made_studies
 from skcamel.experiment import Records, RecordsError, costs, records, summarise
-from skcamel.experiment.summary import mean_and_std, rounded, thousandths, title_of
+from skcamel.experiment.summary import rounded, thousandths, title_of
 from skcamel.metrics import NAMES
 
 
@@ -90,8 +90,3 @@ def test_costs_are_medians_and_name_the_device():
 def test_two_figures_are_equal_where_they_print_alike(value):
     assert rounded(value) == rounded(thousandths(value) / 1000)
     assert not rounded(value).startswith("-0.000")
-
-
-def test_a_fold_alone_has_no_std():
-    assert mean_and_std(0.5, math.nan) == "0.500"
-    assert mean_and_std(0.5, 0.25) == "0.500±0.250"

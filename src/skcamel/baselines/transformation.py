@@ -50,9 +50,6 @@ class LogisticBaseline(Baseline):
         check_number("max_iter", self.max_iter, 1, whole=True)
         check_number("tol", self.tol, above=True)
 
-    def _limits(self) -> dict[str, Any]:
-        return {"tol": self.tol, "max_iter": self.max_iter}
-
     def _count_steps(self, models: Iterable[Any]) -> None:
         """Store the steps of the slowest model, and warn if some reached the limit."""
         steps: list[int] = []
@@ -140,7 +137,7 @@ class BinaryRelevance(LogisticBaseline):
             rows = known[:, labels[0]]
             own = data.rows(rows)._replace(Y=data.Y[rows][:, labels])
             if self.base_estimator is None:
-                model = fit_logistic(own, **self._limits()) if rows.any() else 0
+                model = fit_logistic(own, tol=self.tol, max_iter=self.max_iter) if rows.any() else 0
                 self.estimators_.append((labels, model))
                 continue
             for place, label in enumerate(labels):
@@ -224,8 +221,9 @@ class EnsembleOfClassifierChains(LogisticBaseline):
         for first in range(0, self.n_estimators, size):
             group = slice(first, first + size)
             bags = counts[:, group]
-            limits = self._limits()
-            self.estimators_ += fit_chains(data.X, data.Y, orders[group], bags, **limits)
+            self.estimators_ += fit_chains(
+                data.X, data.Y, orders[group], bags, tol=self.tol, max_iter=self.max_iter
+            )
         self._count_steps(self.estimators_)
 
     def _plans(self, n_rows: int, n_labels: int) -> tuple[ndarray, ndarray]:
@@ -322,7 +320,7 @@ class RAkEL(LogisticBaseline):
             model = None
             if n_patterns > 1:
                 own = data._replace(Y=codes[:, sets])
-                model = fit_softmax(own, n_patterns, **self._limits())
+                model = fit_softmax(own, n_patterns, tol=self.tol, max_iter=self.max_iter)
             self._models.append((sets, model))
         self._count_steps(model for _, model in self._models)
 

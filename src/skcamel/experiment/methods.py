@@ -271,17 +271,19 @@ def _together(text: str, *steps: Any) -> Callable[[str], Any]:
         learner = _installed(text)
         if THRESHOLDS[preset] != "zero":
             learner = WithThresholds(learner, threshold=THRESHOLDS[preset])
-        return make_pipeline(*steps, learner) if steps else learner
+        return make_pipeline(*map(clone, steps), learner) if steps else learner
 
     return make
 
 
 def _for_each_label(text: str) -> Callable[[str], Any]:
     """A model for each label, on columns of unit variance; not centred, they stay sparse."""
-    columns = StandardScaler(with_mean=False)
-    return lambda preset: make_pipeline(
-        columns, BinaryRelevance(_installed(text), threshold=THRESHOLDS[preset])
-    )
+
+    def make(preset: str) -> Any:
+        labels = BinaryRelevance(_installed(text), threshold=THRESHOLDS[preset])
+        return make_pipeline(StandardScaler(with_mean=False), labels)
+
+    return make
 
 
 DENSE_ROWS = FunctionTransformer(dense, accept_sparse=True)

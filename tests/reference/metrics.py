@@ -1,11 +1,9 @@
 """The seven metrics as slow literal loops in exact arithmetic, straight from the definitions of Zhang & Zhou (TKDE 2014).
 
 Labels, decisions and scores are rows of Python values or matrices that iterate like them. Every
-result is a
-`Fraction`, or None where no row counts. Conventions: `ties` "worst" or "index", `rows` "skip",
-"mulan" or "sklearn",
-`absent` for an F1 of 0/0. NaN among the labels is an unknown one, which is taken out before
-anything is counted.
+result is exact, or None where no row counts. Conventions: `ties` "worst" or "index", `rows` "skip",
+"mulan" or "sklearn", `absent` for an F1 of 0/0. NaN among the labels is an unknown one, which is
+taken out before anything is counted.
 """
 
 from fractions import Fraction
@@ -48,40 +46,33 @@ def average_precision_of_row(Y, F, ties):
     return sum(precision) / len(relevant)
 
 
+OF_ROW = {
+    "one_error": one_error_of_row,
+    "coverage": coverage_of_row,
+    "ranking_loss": ranking_loss_of_row,
+    "average_precision": average_precision_of_row,
+}
+# What a convention gives a row in which no label is relevant, and one in which all are; None: the
+# row does not count. Of a row without labels scikit-learn's coverage_error is 0, and (0 - 1)/q
+# remains; it has no one-error.
+NO_LABEL = {
+    "skip": {},
+    "mulan": {"one_error": 1, "coverage": 0, "ranking_loss": 0},
+    "sklearn": {"one_error": 1, "coverage": -1, "ranking_loss": 0, "average_precision": 1},
+}
+
+
 def row_without_labels(metric, q, rows):
-    """What a convention gives a row in which no label is relevant; None: the row does not count."""
-    return {
-        "skip": {
-            "one_error": None,
-            "coverage": None,
-            "ranking_loss": None,
-            "average_precision": None,
-        },
-        "mulan": {
-            "one_error": Fraction(1),
-            "coverage": Fraction(0),
-            "ranking_loss": Fraction(0),
-            "average_precision": None,
-        },
-        # coverage_error is 0 there, and (0 - 1)/q remains; scikit-learn has no one-error
-        "sklearn": {
-            "one_error": Fraction(1),
-            "coverage": Fraction(-1, q),
-            "ranking_loss": Fraction(0),
-            "average_precision": Fraction(1),
-        },
-    }[rows][metric]
+    value = NO_LABEL[rows].get(metric)
+    return Fraction(value, q) if metric == "coverage" and value is not None else value
 
 
 def row_with_all_labels(metric, q, rows):
-    """What a convention gives a row in which every label is relevant; None: the row does not count."""
-    given = {
-        "one_error": Fraction(0),
-        "coverage": Fraction(q - 1, q),
-        "ranking_loss": Fraction(0),
-        "average_precision": Fraction(1),
-    }
-    return None if rows == "skip" else given[metric]
+    if rows == "skip":
+        return None
+    if metric == "coverage":
+        return Fraction(q - 1, q)
+    return int(metric == "average_precision")
 
 
 def weighted_mean(values, weights):
@@ -93,12 +84,6 @@ def weighted_mean(values, weights):
 
 def ranking_metric(metric, Y, F, ties="worst", rows="skip", weights=None):
     """One of the four ranking metrics of all rows."""
-    of_row = {
-        "one_error": one_error_of_row,
-        "coverage": coverage_of_row,
-        "ranking_loss": ranking_loss_of_row,
-        "average_precision": average_precision_of_row,
-    }[metric]
     values = []
     for all_labels, all_scores in zip(_plain(Y), _plain(F), strict=True):
         known = [j for j, label in enumerate(all_labels) if is_known(label)]
@@ -110,7 +95,7 @@ def ranking_metric(metric, Y, F, ties="worst", rows="skip", weights=None):
         elif all(labels):
             values.append(row_with_all_labels(metric, len(labels), rows))
         else:
-            values.append(of_row(labels, scores, ties))
+            values.append(OF_ROW[metric](labels, scores, ties))
     return weighted_mean(values, _plain(weights) or [1] * len(values))
 
 
@@ -163,13 +148,9 @@ def hamming_loss(Y, P, weights=None):
 
 
 def macro_f1(Y, P, absent=1, weights=None):
-    per_label, known = (
-        [f1(*of_label, absent) for of_label in counts(Y, P, weights)],
-        known_weights(Y, weights),
-    )
-    return weighted_mean(
-        per_label, [1] * len(per_label) if known is None else [int(w > 0) for w in known]
-    )
+    of_labels = [f1(*of_label, absent) for of_label in counts(Y, P, weights)]
+    known = known_weights(Y, weights) or [1] * len(of_labels)
+    return weighted_mean(of_labels, [int(w > 0) for w in known])
 
 
 def micro_f1(Y, P, absent=1, weights=None):
@@ -184,6 +165,13 @@ def decision_metric(metric, Y, P, absent=1, weights=None):
     if metric == "hamming_loss":
         return hamming_loss(Y, P, weights)
     return {"macro_f1": macro_f1, "micro_f1": micro_f1}[metric](Y, P, absent, weights)
+
+
+def metric(name, Y, F, P, ties="worst", rows="skip", absent=1, weights=None):
+    """One of the seven."""
+    if name in OF_ROW:
+        return ranking_metric(name, Y, F, ties, rows, weights)
+    return decision_metric(name, Y, P, absent, weights)
 
 
 def _plain(array):

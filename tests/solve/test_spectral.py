@@ -5,8 +5,9 @@ import pytest
 
 from reference import solver as literal
 from skcamel.arrays import to_numpy
-from skcamel.camel import correlation, spectral
+from skcamel.camel import alternating, correlation, spectral
 from solve import problems
+from solve.problems import scores_of, solved
 
 ALPHAS = (0.0, 0.3, 0.7, 1.0)
 PENALTIES = ((1.0, 0.001), (1.0, 0.1), (0.1, 1.0), (10.0, 0.01))
@@ -17,73 +18,48 @@ def small(request):
     return problems.make(request.param)
 
 
-def solved(K, Y, G, lambda1, lambda2, weights=None, xp=np.array):
-    w = None if weights is None else xp(weights)
-    spectrum = spectral.decompose(xp(K) + 0.0, w)
-    targets = spectral.project(spectrum, xp(Y))
-    return (
-        spectrum,
-        targets,
-        spectral.solve_in(
-            spectrum, targets, spectral.label_basis(xp(G)), lambda1=lambda1, lambda2=lambda2
-        ),
-    )
-
-
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize(("lambda1", "lambda2"), PENALTIES)
-def test_scores_are_the_fixed_point_of_algorithm_1(small, alpha, lambda1, lambda2, xp):
-    G = correlation.collaboration(small.S, alpha)
-    _, _, solution = solved(small.K, small.Y, G, lambda1, lambda2, xp=xp)
-    scores = small.K @ to_numpy(solution.dual_coef) + to_numpy(solution.intercept)
-    np.testing.assert_allclose(
-        scores, literal.fixed_point_scores(small.K, small.Y, G, lambda1, lambda2), atol=1e-8
-    )
-
-
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize(("lambda1", "lambda2"), PENALTIES)
-def test_leave_one_out_scores_are_those_of_n_refits(small, alpha, lambda1, lambda2, xp):
-    G = correlation.collaboration(small.S, alpha)
-    spectrum, targets, _ = solved(small.K, small.Y, G, lambda1, lambda2, xp=xp)
-    basis = spectral.label_basis(xp(G))
-    (scores,) = spectral.leave_one_out(spectrum, targets, [basis], [(lambda1, lambda2)])
-    np.testing.assert_allclose(
-        to_numpy(scores),
-        literal.leave_one_out_scores(small.K, small.Y, G, lambda1, lambda2),
-        atol=1e-8,
-    )
-
-
-@pytest.mark.parametrize("alpha", ALPHAS)
-def test_weighted_scores_and_leave_one_out_are_those_of_the_weighted_problem(alpha, rng, xp):
-    K, Y, S = problems.make("plain")
+def test_scores_are_the_fixed_point_of_algorithm_1_and_of_n_refits(small, alpha, weighted, rng, xp):
+    K, Y, S = small
     G = correlation.collaboration(S, alpha)
-    weights = rng.choice([0.3, 1.0, 2.0, 3.5], size=len(K))
-    spectrum, targets, solution = solved(K, Y, G, 1.0, 0.05, weights, xp)
-    scores = K @ to_numpy(solution.dual_coef) + to_numpy(solution.intercept)
-    np.testing.assert_allclose(
-        scores, literal.fixed_point_scores(K, Y, G, 1.0, 0.05, weights), atol=1e-8
-    )
-    (loo,) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(xp(G))], [(1.0, 0.05)])
-    np.testing.assert_allclose(
-        to_numpy(loo), literal.leave_one_out_scores(K, Y, G, 1.0, 0.05, weights), atol=1e-8
-    )
+    weights = rng.choice([0.3, 1.0, 2.0, 3.5], size=len(K)) if weighted else None
+    for penalty in PENALTIES[:: 3 if weighted else 1]:
+        spectrum, targets, solution = solved(K, Y, G, *penalty, weights, xp)
+        wanted = literal.fixed_point_scores(K, Y, G, *penalty, weights)
+        np.testing.assert_allclose(scores_of(solution, K), wanted, atol=1e-8)
+        basis = spectral.label_basis(xp(G))
+        (scores,) = spectral.leave_one_out(spectrum, targets, [basis], [penalty])
+        wanted = literal.leave_one_out_scores(K, Y, G, *penalty, weights)
+        np.testing.assert_allclose(to_numpy(scores), wanted, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", problems.KINDS)
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_the_papers_loop_ends_at_the_closed_form_where_G_is_well_conditioned(kind, alpha, xp):
+    K, Y, S = problems.make(kind)
+    G = correlation.collaboration(S, alpha)
+    if np.linalg.svd(G, compute_uv=False).min() < 0.1 and kind != "singular G":
+        turned = np.roll(np.eye(len(S)), 1, axis=1) * 0.5
+        G = correlation.collaboration(turned, alpha) + 0.1 * np.eye(len(S))
+    until = {"tol": 1e-13, "max_iter": 20_000}
+    loop = alternating.solve(xp(K), xp(Y), xp(G), lambda1=1.0, lambda2=0.1, **until)
+    _, _, exact = solved(K, Y, G, 1.0, 0.1)
+    np.testing.assert_allclose(scores_of(loop, K), scores_of(exact, K), atol=1e-8)
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_papers_variables_satisfy_its_equations(small, alpha, weighted, rng):
-    G = correlation.collaboration(small.S, alpha)
-    weights = rng.uniform(0.5, 2, size=len(small.K)) if weighted else None
-    _, _, s = solved(small.K, small.Y, G, 1.0, 0.1, weights)
+    K, Y, S = small
+    G = correlation.collaboration(S, alpha)
+    weights = rng.uniform(0.5, 2, size=len(K)) if weighted else None
+    _, _, s = solved(K, Y, G, 1.0, 0.1, weights)
     live = spectral.label_basis(G)
-    Y = small.Y @ live.R @ live.R.T  # what lies outside the range of G no Z can reach
-    Y_unreached = small.Y - Y
-    residual = literal.stationarity(
-        small.K, small.Y, G, s.A, s.b, s.Z, lambda1=1.0, lambda2=0.1, weights=weights
-    )
-    assert residual < 1e-9 * max(1.0, abs(s.Z).max(), abs(Y_unreached).max())
+    unreached = Y - Y @ live.R @ live.R.T  # what lies outside the range of G no Z can reach
+    penalties = {"lambda1": 1.0, "lambda2": 0.1, "weights": weights}
+    residual = literal.stationarity(K, Y, G, s.A, s.b, s.Z, **penalties)
+    assert residual < 1e-9 * max(1.0, abs(s.Z).max(), abs(unreached).max())
     np.testing.assert_allclose(s.dual_coef, s.A @ G / 0.1, atol=1e-9 * max(1, abs(s.A).max()))
     np.testing.assert_allclose(s.intercept, s.b @ G, atol=1e-9 * max(1, abs(s.b).max()))
 
@@ -101,19 +77,16 @@ def test_interpolated_diagonal_equals_the_direct_one_to_rounding(spread, rng):
         np.testing.assert_allclose(diagonal(rho), direct(rho), rtol=1e-12)
 
 
-def test_held_out_scores_are_those_of_the_solution(rng):
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_held_out_scores_are_those_of_the_solution(alpha, rng):
     K, Y, S = problems.make("plain")
     train, test = slice(0, 11), slice(11, None)
+    G = correlation.collaboration(S, alpha)
     weights = rng.uniform(0.5, 2, 11)
-    spectrum = spectral.decompose(K[train, train].copy(), weights)
-    targets = spectral.project(spectrum, Y[train])
-    for alpha in ALPHAS:
-        G = correlation.collaboration(S, alpha)
-        (scores,) = spectral.held_out(
-            spectrum, targets, [spectral.label_basis(G)], [(1.0, 0.1)], K[test, train]
-        )
-        s = spectral.solve_in(spectrum, targets, spectral.label_basis(G), lambda1=1.0, lambda2=0.1)
-        np.testing.assert_allclose(scores, K[test, train] @ s.dual_coef + s.intercept, atol=1e-10)
+    spectrum, targets, s = solved(K[train, train], Y[train], G, 1.0, 0.1, weights)
+    basis = spectral.label_basis(G)
+    (scores,) = spectral.held_out(spectrum, targets, [basis], [(1.0, 0.1)], K[test, train])
+    np.testing.assert_allclose(scores, scores_of(s, K[test, train]), atol=1e-10)
 
 
 @pytest.mark.parametrize("lambda2", [1e-3, 1e-5, 1e-8])
@@ -132,9 +105,8 @@ def test_a_null_direction_of_G_contributes_nothing_not_even_its_mean():
     basis = spectral.label_basis(S)
     assert basis.d.shape == (2,)
     _, _, s = solved(K, Y, S, 1.0, 0.1)
-    scores = K @ s.dual_coef + s.intercept
     outside = np.eye(4) - basis.R @ basis.R.T
-    np.testing.assert_allclose(scores @ outside, 0, atol=1e-12)
+    np.testing.assert_allclose(scores_of(s, K) @ outside, 0, atol=1e-12)
 
 
 def test_an_indefinite_kernel_is_refused():
@@ -143,13 +115,9 @@ def test_an_indefinite_kernel_is_refused():
 
 
 def test_one_row_has_nothing_to_learn_from():
-    spectrum = spectral.decompose(np.ones((1, 1)))
-    targets = spectral.project(spectrum, np.array([[1.0, -1.0]]))
-    s = spectral.solve_in(
-        spectrum, targets, spectral.label_basis(np.eye(2)), lambda1=1.0, lambda2=0.1
-    )
+    Y, G = np.array([[1.0, -1.0]]), np.eye(2)
+    spectrum, targets, s = solved(np.ones((1, 1)), Y, G, 1.0, 0.1)
     np.testing.assert_allclose(s.intercept, [1, -1])
-    (loo,) = spectral.leave_one_out(
-        spectrum, targets, [spectral.label_basis(np.eye(2))], [(1.0, 0.1)]
-    )
+    basis = spectral.label_basis(G)
+    (loo,) = spectral.leave_one_out(spectrum, targets, [basis], [(1.0, 0.1)])
     assert np.isfinite(loo).all()

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import sparse
 
 from skcamel import CamelClassifier, CamelClassifierCV
@@ -97,9 +98,9 @@ def test_values_are_those_of_all_subsets(kernel, scaling, is_sparse, sources, rn
     _, columns = column_groups(6, sources)
     values, base = of_model(model, X[24:27], columns)
     assert found.features.shape == (3, len(columns), 3)
-    np.testing.assert_allclose(found.features, values, atol=1e-10)
-    np.testing.assert_allclose(found.feature_base, base, atol=1e-10)
-    np.testing.assert_allclose(
+    assert_allclose(found.features, values, atol=1e-10)
+    assert_allclose(found.feature_base, base, atol=1e-10)
+    assert_allclose(
         found.feature_base + found.features.sum(axis=1),
         model.decision_function(X[24:27]),
         atol=1e-9,
@@ -118,9 +119,7 @@ def test_means_over_a_column_are_those_of_a_loop(seed, name, bandwidth):
     expected = np.exp(
         -(apart**2) / (2 * bandwidth**2) if name == "rbf" else -apart / bandwidth
     ).mean(axis=1)
-    np.testing.assert_allclose(
-        attribution._mean_factor(kernel, column[:, None]), expected, atol=1e-11
-    )
+    assert_allclose(attribution._mean_factor(kernel, column[:, None]), expected, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian"])
@@ -132,9 +131,7 @@ def test_values_of_rows_far_from_all_others_add_up_too(name, rng):
     )
     kernel = Kernel(name, 10.0)
     values, base = shapley(kernel, rows, train, coefficients, columns)
-    np.testing.assert_allclose(
-        base + values.sum(axis=1), kernel(rows, train) @ coefficients, atol=1e-12
-    )
+    assert_allclose(base + values.sum(axis=1), kernel(rows, train) @ coefficients, atol=1e-12)
 
 
 def test_groups_are_drawn_from_a_sample_of_many_rows(rng, monkeypatch):
@@ -143,12 +140,12 @@ def test_groups_are_drawn_from_a_sample_of_many_rows(rng, monkeypatch):
     X, Y = made(rng)
     model = CamelClassifier().fit(X, Y)
     found = model.explain(X[:4], features=True, sources=GROUPED)
-    np.testing.assert_allclose(
+    assert_allclose(
         found.feature_base + found.features.sum(axis=1), model.decision_function(X[:4]), atol=1e-9
     )
     block = model.X_fit_[:, [0, 2, 5]]
     drawn = block[np.random.default_rng(0).choice(30, 10, replace=False)]
-    np.testing.assert_allclose(
+    assert_allclose(
         attribution._mean_factor(model._kernel, block),
         model._kernel(block, drawn).mean(axis=1),
         atol=1e-13,
@@ -169,12 +166,12 @@ def test_a_combined_model_shares_the_scores_of_its_members(rng):
     model = CamelClassifierCV(representations=REPRESENTATIONS, **OPTIONS).fit(X, Y)
     assert len(model.members_) > 1
     found = model.explain(X[:6], features=True, sources=GROUPED)
-    np.testing.assert_allclose(
+    assert_allclose(
         found.feature_base + found.features.sum(axis=1), model.decision_function(X[:6]), atol=1e-9
     )
     parts = [member.explain(X[:6], features=True, sources=GROUPED) for member in model.members_]
     expected = sum(w * part.features for w, part in zip(model.weights_, parts, strict=True))
-    np.testing.assert_allclose(found.features, expected, atol=1e-12)
+    assert_allclose(found.features, expected, atol=1e-12)
 
 
 def test_kernels_that_are_no_product_are_refused_by_name(rng):

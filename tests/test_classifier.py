@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
@@ -26,11 +27,11 @@ def test_scores_decisions_and_names_agree(data):
     scores, decisions = model.decision_function(new), model.predict(new)
     assert scores.shape == decisions.shape == (40, 5)
     assert decisions.dtype == np.int64
-    np.testing.assert_array_equal(decisions, scores > model.thresholds_)
+    assert_array_equal(decisions, scores > model.thresholds_)
     assert model.label_sets(new) == [
         tuple(f"label{j + 1}" for j in np.flatnonzero(row)) for row in decisions
     ]
-    np.testing.assert_array_equal(model.classes_, np.arange(5))
+    assert_array_equal(model.classes_, np.arange(5))
     assert (model.n_iter_, model.n_features_in_) == (1, 8)
 
 
@@ -53,7 +54,7 @@ def test_every_form_of_labels_means_the_same(data):
     ]
     for form in forms:
         model = CamelClassifier().fit(X, form)
-        np.testing.assert_allclose(model.decision_function(new), expected, atol=1e-11)
+        assert_allclose(model.decision_function(new), expected, atol=1e-11)
         assert set(np.unique(model.predict(new))) <= {0, 1}
         if hasattr(form, "columns"):
             assert list(model.label_names_) == names
@@ -65,7 +66,7 @@ def test_frames_keep_feature_names_and_order(data):
     for frame in (pd.DataFrame, pl.DataFrame):
         model = CamelClassifier().fit(frame(dict(zip(columns, X.T, strict=True))), Y)
         assert list(model.feature_names_in_) == columns
-        np.testing.assert_array_equal(
+        assert_array_equal(
             model.predict(frame(dict(zip(columns, new.T, strict=True)))),
             CamelClassifier().fit(X, Y).predict(new),
         )
@@ -79,15 +80,13 @@ def test_float32_rows_give_float32_scores(data):
     scores = model.decision_function(new.astype(np.float32))
     assert scores.dtype == np.float32
     assert model.dual_coef_.dtype == np.float64
-    np.testing.assert_array_equal(
+    assert_array_equal(
         model.predict(new.astype(np.float32)), scores > model.thresholds_.astype(np.float32)
     )
-    np.testing.assert_allclose(
-        scores, CamelClassifier().fit(X, Y).decision_function(new), atol=1e-4
-    )
+    assert_allclose(scores, CamelClassifier().fit(X, Y).decision_function(new), atol=1e-4)
     probabilities = model.predict_proba(new.astype(np.float32))
     assert probabilities.dtype == np.float32
-    np.testing.assert_allclose(probabilities, model.predict_proba(new), atol=1e-4)
+    assert_allclose(probabilities, model.predict_proba(new), atol=1e-4)
 
 
 def test_integer_weights_equal_repeated_rows_in_everything(data, rng):
@@ -98,19 +97,17 @@ def test_integer_weights_equal_repeated_rows_in_everything(data, rng):
     repeated = CamelClassifier(**options).fit(
         np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0)
     )
-    np.testing.assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-10)
+    assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-10)
     assert weighted.bandwidth_ == pytest.approx(repeated.bandwidth_, rel=1e-12)
-    np.testing.assert_allclose(weighted.thresholds_, repeated.thresholds_, atol=1e-9)
-    np.testing.assert_allclose(
-        weighted.decision_function(new), repeated.decision_function(new), atol=1e-9
-    )
-    np.testing.assert_allclose(weighted.predict_proba(new), repeated.predict_proba(new), atol=1e-8)
+    assert_allclose(weighted.thresholds_, repeated.thresholds_, atol=1e-9)
+    assert_allclose(weighted.decision_function(new), repeated.decision_function(new), atol=1e-9)
+    assert_allclose(weighted.predict_proba(new), repeated.predict_proba(new), atol=1e-8)
 
 
 def test_a_function_is_a_kernel(data):
     X, Y, new = data
     by_function = CamelClassifier(kernel=lambda A, B: A @ B.T).fit(X, Y)
-    np.testing.assert_allclose(
+    assert_allclose(
         by_function.decision_function(new),
         CamelClassifier(kernel="linear").fit(X, Y).decision_function(new),
         atol=1e-9,
@@ -123,14 +120,14 @@ def test_the_alternating_solver_records_its_convergence_and_ends_at_the_closed_f
     loop = CamelClassifier(alpha=0.2, solver="alternating", tol=1e-10).fit(X, Y)
     assert loop.n_iter_ == len(loop.convergence_) > 1
     assert (np.diff(loop.convergence_) < 0).all()
-    np.testing.assert_allclose(loop.decision_function(new), exact.decision_function(new), atol=1e-7)
+    assert_allclose(loop.decision_function(new), exact.decision_function(new), atol=1e-7)
     assert not hasattr(exact, "convergence_")
     assert not hasattr(
         CamelClassifier(0.2, solver="alternating").fit(X, Y).set_params(solver="auto").fit(X, Y),
         "convergence_",
     )
     assert not hasattr(loop, "predict_proba")
-    np.testing.assert_allclose(loop.explain(new).scores, loop.decision_function(new), atol=1e-9)
+    assert_allclose(loop.explain(new).scores, loop.decision_function(new), atol=1e-9)
 
 
 def test_stopping_early_warns_with_residual_tolerance_and_remedy(data, rng):
@@ -152,9 +149,7 @@ def test_tuned_thresholds_raise_their_metric(mode, metric):
     X, Y = make_multilabel_classification(600, n_classes=8, n_labels=1, length=15, random_state=1)
     tuned, zero = (CamelClassifier(threshold=t).fit(X[:300], Y[:300]) for t in (mode, "zero"))
     assert metric(Y[300:], tuned.predict(X[300:])) > metric(Y[300:], zero.predict(X[300:])) + 0.03
-    np.testing.assert_array_equal(
-        tuned.decision_function(X), zero.decision_function(X)
-    )  # never minus the cut
+    assert_array_equal(tuned.decision_function(X), zero.decision_function(X))  # never minus the cut
 
 
 def test_a_binary_y_gets_one_score_and_two_probabilities(data):
@@ -163,8 +158,8 @@ def test_a_binary_y_gets_one_score_and_two_probabilities(data):
     model = CamelClassifier().fit(X, y)
     scores, p = model.decision_function(new), model.predict_proba(new)
     assert (scores.shape, p.shape) == ((40,), (40, 2))
-    np.testing.assert_array_equal(model.predict(new), np.where(scores > 0, "yes", "no"))
-    np.testing.assert_array_equal(p[:, 1] > 0.5, scores > 0)
+    assert_array_equal(model.predict(new), np.where(scores > 0, "yes", "no"))
+    assert_array_equal(p[:, 1] > 0.5, scores > 0)
     assert list(model.classes_) == ["no", "yes"]
     assert list(model.label_names_) == ["yes"]
 
@@ -174,7 +169,7 @@ def test_a_multiclass_y_is_decided_by_the_highest_score(data):
     model = CamelClassifier().fit(X, np.array(["a", "b", "c"])[np.arange(80) % 3])
     scores = model.decision_function(new)
     assert scores.shape == (40, 3)
-    np.testing.assert_array_equal(model.predict(new), np.array(["a", "b", "c"])[scores.argmax(1)])
+    assert_array_equal(model.predict(new), np.array(["a", "b", "c"])[scores.argmax(1)])
     assert not hasattr(model, "predict_proba")
 
 

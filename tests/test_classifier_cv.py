@@ -4,6 +4,7 @@ import logging
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
@@ -115,7 +116,7 @@ def test_results_have_the_shape_that_users_of_grid_search_know(data):
         == results["mean_test_score"].max()
         == results["mean_test_average_precision"].max()
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         results["mean_test_score"],
         np.mean([results[f"split{k}_test_score"] for k in range(3)], axis=0),
     )
@@ -135,11 +136,11 @@ def test_a_number_of_folds_means_what_it_means_in_scikit_learn(data):
     def means(labels, **options):
         return CamelClassifierCV(**SMALL, **options).fit(X, labels).cv_results_["mean_test_score"]
 
-    np.testing.assert_array_equal(means(Y, cv=3), means(Y, cv=KFold(3)))
+    assert_array_equal(means(Y, cv=3), means(Y, cv=KFold(3)))
     shuffled = means(Y, cv=KFold(3, shuffle=True, random_state=5))
-    np.testing.assert_array_equal(means(Y, cv=np.int64(3), random_state=5), shuffled)
+    assert_array_equal(means(Y, cv=np.int64(3), random_state=5), shuffled)
     y = np.arange(50) % 3
-    np.testing.assert_array_equal(means(y, cv=3), means(y, cv=StratifiedKFold(3)))
+    assert_array_equal(means(y, cv=3), means(y, cv=StratifiedKFold(3)))
 
 
 def test_a_kernel_matrix_is_split_on_both_sides(data):
@@ -152,12 +153,12 @@ def test_a_kernel_matrix_is_split_on_both_sides(data):
         by_matrix = CamelClassifierCV(kernels=("precomputed",), **options).fit(
             X @ X.T, Y, sample_weight=w
         )
-        np.testing.assert_allclose(
+        assert_allclose(
             by_matrix.cv_results_["mean_test_score"],
             by_rows.cv_results_["mean_test_score"],
             atol=1e-9,
         )
-        np.testing.assert_allclose(
+        assert_allclose(
             by_matrix.decision_function(new @ X.T), by_rows.decision_function(new), atol=1e-8
         )
 
@@ -173,10 +174,8 @@ def test_the_best_parameters_give_the_fitted_model_again(data, cv, solver, kerne
     search = CamelClassifierCV(**grid, cv=cv, **shared).fit(X, Y)
     assert search.best_params_ == search.cv_results_["params"][search.best_index_]
     again = CamelClassifier(**search.best_params_, **shared).fit(X, Y)
-    np.testing.assert_allclose(
-        again.decision_function(new), search.decision_function(new), atol=1e-9
-    )
-    np.testing.assert_allclose(again.thresholds_, search.thresholds_, atol=1e-9)
+    assert_allclose(again.decision_function(new), search.decision_function(new), atol=1e-9)
+    assert_allclose(again.thresholds_, search.thresholds_, atol=1e-9)
     assert search.bandwidth_multiplier_ in (0.5, 2.0)
 
 
@@ -235,7 +234,7 @@ def test_groups_reach_the_splitter(splitter, data, rng):
     )
     assert grouped.best_params_ == by_hand_.best_params_
     for key in (f"split{k}_test_score" for k in range(len(splits))):
-        np.testing.assert_array_equal(grouped.cv_results_[key], by_hand_.cv_results_[key])
+        assert_array_equal(grouped.cv_results_[key], by_hand_.cv_results_[key])
 
 
 def test_groups_that_nobody_would_use_are_refused(data):
@@ -267,15 +266,13 @@ def test_groups_leave_together_exactly(options, data, rng):
     scores = left_out(model, X, Y, groups)
     fitted = clone(model).fit(X, Y, groups=[f"person {group}" for group in groups])
     assert fitted.estimate_ == pytest.approx(evaluate(Y, scores, scores > 0), abs=1e-9)
-    np.testing.assert_allclose(
-        fitted.decision_function(X), clone(model).fit(X, Y).decision_function(X)
-    )
+    assert_allclose(fitted.decision_function(X), clone(model).fit(X, Y).decision_function(X))
     found = CamelClassifier(alpha=0.0, bandwidth=2.0, threshold="macro_f1", **options).fit(
         X, Y, groups=groups
     )
-    np.testing.assert_allclose(found.thresholds_, thresholds("macro_f1", Y > 0, scores), atol=1e-9)
+    assert_allclose(found.thresholds_, thresholds("macro_f1", Y > 0, scores), atol=1e-9)
     link = fit_link(Y > 0, scores)
-    np.testing.assert_allclose(found.link_slopes_, link.slope, rtol=1e-6)
+    assert_allclose(found.link_slopes_, link.slope, rtol=1e-6)
     one_each = clone(model).fit(X, Y, groups=np.arange(50))
     assert one_each.estimate_ == pytest.approx(clone(model).fit(X, Y).estimate_, abs=1e-9)
 

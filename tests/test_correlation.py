@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Lasso
 
 from skcamel.arrays import to_numpy
@@ -44,8 +45,8 @@ def test_S_agrees_with_coordinate_descent(rng, xp):
         lasso = Lasso(alpha=penalty[j] / 200, fit_intercept=False, tol=1e-12, max_iter=100_000).fit(
             Y[:, others], Y[:, j]
         )
-        np.testing.assert_allclose(S[others, j], lasso.coef_, atol=1e-8)
-        np.testing.assert_array_equal(S[others, j] == 0, lasso.coef_ == 0)
+        assert_allclose(S[others, j], lasso.coef_, atol=1e-8)
+        assert_array_equal(S[others, j] == 0, lasso.coef_ == 0)
 
 
 def test_the_penalty_is_a_share_of_the_one_that_kills_the_column(rng):
@@ -68,9 +69,7 @@ def test_integer_weights_equal_repeated_rows(rng):
     Y = signs(rng, 40, 5)
     weights = rng.integers(1, 4, size=40)
     weighted = correlation.learn(Y, weights=weights.astype(float)).S
-    np.testing.assert_allclose(
-        weighted, correlation.learn(np.repeat(Y, weights, axis=0)).S, atol=1e-10
-    )
+    assert_allclose(weighted, correlation.learn(np.repeat(Y, weights, axis=0)).S, atol=1e-10)
 
 
 def test_too_few_iterations_show_in_the_certificate(rng):
@@ -90,10 +89,8 @@ def test_equal_opposite_and_empty_labels_share_evenly():
         ]
     )
     S = correlation.learn(Y, strength=0.01).S
-    np.testing.assert_allclose(
-        S[:3, :3], 0.99 / 2 * np.array([[0, 1, -1], [1, 0, -1], [-1, -1, 0]])
-    )
-    np.testing.assert_allclose(S[3:5, 3:5], [[0, 0.99], [0.99, 0]])
+    assert_allclose(S[:3, :3], 0.99 / 2 * np.array([[0, 1, -1], [1, 0, -1], [-1, -1, 0]]))
+    assert_allclose(S[3:5, 3:5], [[0, 0.99], [0.99, 0]])
 
 
 def centred(Y, weights=None):
@@ -173,12 +170,10 @@ def test_centred_S_is_the_lasso_with_an_intercept(kind, strength, rng, xp):
     assert to_numpy(found.violation).max() <= 1e-6
     Yc = centred(Y)
     theirs = np.column_stack([lasso_with_intercept(Y, j, penalty[j]) for j in range(Y.shape[1])])
-    np.testing.assert_allclose(
-        objective(Yc, S, penalty), objective(Yc, theirs, penalty), rtol=1e-6, atol=1e-9
-    )
-    np.testing.assert_allclose(Yc @ S, Yc @ theirs, atol=1e-4)  # unique where S is not
+    assert_allclose(objective(Yc, S, penalty), objective(Yc, theirs, penalty), rtol=1e-6, atol=1e-9)
+    assert_allclose(Yc @ S, Yc @ theirs, atol=1e-4)  # unique where S is not
     if kind == "plain":
-        np.testing.assert_allclose(S, theirs, atol=1e-6)
+        assert_allclose(S, theirs, atol=1e-6)
 
 
 @given(LABELS, st.randoms(use_true_random=False))
@@ -189,7 +184,7 @@ def test_the_order_of_labels_and_rows_does_not_matter_to_centred_fits(Y, random)
     random.shuffle(labels)
     S = correlation.learn(Y, centred=True).S
     again = correlation.learn(Y[rows][:, labels], centred=True).S
-    np.testing.assert_allclose(centred(Y)[:, labels] @ again, centred(Y) @ S[:, labels], atol=1e-5)
+    assert_allclose(centred(Y)[:, labels] @ again, centred(Y) @ S[:, labels], atol=1e-5)
 
 
 @pytest.mark.parametrize("is_centred", [False, True])
@@ -197,7 +192,7 @@ def test_an_opposite_label_has_the_opposite_signs(is_centred, rng):
     Y = np.column_stack([uneven(rng, 70, 5), np.ones(70)])
     signs = np.array([1, -1, 1, 1, -1, -1])
     S = correlation.learn(Y, centred=is_centred).S
-    np.testing.assert_allclose(
+    assert_allclose(
         correlation.learn(Y * signs, centred=is_centred).S, signs[:, None] * S * signs, atol=1e-9
     )
 
@@ -209,7 +204,7 @@ def test_a_constant_label_changes_nothing_else_in_centred_fits(value, weights, r
     S = correlation.learn(Y, centred=True, weights=weights).S
     wider = correlation.learn(np.insert(Y, 2, value, axis=1), centred=True, weights=weights)
     expected = np.insert(np.insert(S, 2, 0, axis=0), 2, 0, axis=1)
-    np.testing.assert_allclose(wider.S, expected, atol=1e-12)
+    assert_allclose(wider.S, expected, atol=1e-12)
     assert (wider.S[2] == 0).all()
     assert (wider.S[:, 2] == 0).all()
     assert wider.penalty[2] == wider.violation[2] == 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.camel import landmark, spectral
@@ -31,7 +32,7 @@ def test_leave_one_out_of_sums_never_returns_the_truth(scale, weighted):
     block = landmark.Block(rows, labels, weights)
     summary = landmark.summarise(of, landmark.moments(of, [lambda: block], 4), block)
     (found,) = landmark.leave_one_out(summary, summary.targets, [basis], [(1.0, 0.1)])
-    np.testing.assert_allclose(found, exact, atol=1e-6)
+    assert_allclose(found, exact, atol=1e-6)
     gone = (
         np.ones(40, dtype=bool) if weights is None else weights <= 1
     )  # of other rows a copy is left
@@ -54,8 +55,8 @@ def test_a_random_state_is_honoured_whatever_its_kind():
 
     one, other = landmarks(np.random.RandomState(1)), landmarks(np.random.RandomState(2))
     assert not np.array_equal(one, other)
-    np.testing.assert_array_equal(one, landmarks(np.random.RandomState(1)))
-    np.testing.assert_array_equal(landmarks(None), landmarks(None))
+    assert_array_equal(one, landmarks(np.random.RandomState(1)))
+    assert_array_equal(landmarks(None), landmarks(None))
     assert not np.array_equal(landmarks(3), landmarks(4))
 
 
@@ -65,7 +66,7 @@ def test_batches_under_a_random_state_are_the_sample_of_all_rows():
     for start in range(0, 60, 20):
         model.partial_fit(X[start : start + 20], Y[start : start + 20])
     whole = CamelClassifier(**how).fit(X, Y)
-    np.testing.assert_allclose(model.thresholds_, whole.thresholds_, atol=1e-8)
+    assert_allclose(model.thresholds_, whole.thresholds_, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["column_names", "columns", "iloc", "index", "T", "shape"])
@@ -83,9 +84,9 @@ def test_combined_models_of_constant_rows_have_weights_of_order_one():
     model = CamelClassifierCV.from_preset("best").fit(rows, labels)
     assert model.weights_.max() <= 1
     scores = model.decision_function(rows)
-    np.testing.assert_array_equal(scores, scores[:1].repeat(30, axis=0))
+    assert_array_equal(scores, scores[:1].repeat(30, axis=0))
     told = model.explain(rows)
-    np.testing.assert_allclose(told.base + told.parts.sum(axis=1), scores, atol=1e-9)
+    assert_allclose(told.base + told.parts.sum(axis=1), scores, atol=1e-9)
 
 
 @pytest.mark.parametrize("solver", ["spectral", "landmark", "primal"])
@@ -95,7 +96,7 @@ def test_labels_that_no_prediction_reaches_have_the_score_0(solver, q, sparsity)
     model = CamelClassifier(alpha=1, sparsity=sparsity, solver=solver, kernel=kernel).fit(
         X, Y[:, :q]
     )
-    np.testing.assert_array_equal(model.decision_function(X), 0.0)
+    assert_array_equal(model.decision_function(X), 0.0)
     assert not model.predict(X).any()
 
 
@@ -113,7 +114,7 @@ def test_a_batch_without_weight_changes_nothing():
     ):
         model.partial_fit(X, Y, sample_weight=np.zeros(60))
     before = model.partial_fit(X, Y).decision_function(X)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         model.partial_fit(X, Y, sample_weight=np.zeros(60)).decision_function(X), before
     )
 
@@ -139,12 +140,10 @@ def test_members_predict_what_their_parameters_give(solver):
     total = np.zeros(Y.shape)
     for weight, member in zip(model.weights_, model.members_, strict=True):
         again = CamelClassifier(**member.get_params()).fit(X, Y)
-        np.testing.assert_allclose(
-            member.decision_function(X), again.decision_function(X), atol=1e-8
-        )
+        assert_allclose(member.decision_function(X), again.decision_function(X), atol=1e-8)
         total += weight * member.decision_function(X)
     rest = model.decision_function(X) - total
-    np.testing.assert_allclose(rest, rest[:1].repeat(60, axis=0), atol=1e-9)
+    assert_allclose(rest, rest[:1].repeat(60, axis=0), atol=1e-9)
 
 
 def test_the_best_score_of_a_combination_is_that_of_the_combination():

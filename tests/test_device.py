@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_multilabel_classification
 
 from skcamel import CamelClassifier, CamelClassifierCV
@@ -64,17 +65,13 @@ def test_a_device_agrees_with_numpy(make, device):
         make(device=device).fit(X[:60], Y[:60], weights),
     )
     assert isinstance(there.dual_coef_, np.ndarray)
-    np.testing.assert_allclose(
-        there.decision_function(X[60:]), here.decision_function(X[60:]), atol=1e-8
-    )
-    np.testing.assert_array_equal(there.predict(X[60:]), here.predict(X[60:]))
+    assert_allclose(there.decision_function(X[60:]), here.decision_function(X[60:]), atol=1e-8)
+    assert_array_equal(there.predict(X[60:]), here.predict(X[60:]))
     if hasattr(here, "predict_proba"):
-        np.testing.assert_allclose(
-            there.predict_proba(X[60:]), here.predict_proba(X[60:]), atol=1e-7
-        )
+        assert_allclose(there.predict_proba(X[60:]), here.predict_proba(X[60:]), atol=1e-7)
     if hasattr(here, "cv_results_"):
         assert here.best_params_ == pytest.approx(there.best_params_)
-        np.testing.assert_allclose(
+        assert_allclose(
             there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], atol=1e-8
         )
 
@@ -96,9 +93,7 @@ def test_tensors_in_tensors_out(torch, device):
         result = getattr(model, method)(rows[60:])
         assert isinstance(result, torch.Tensor)
         assert result.device == rows.device
-        np.testing.assert_allclose(
-            result.cpu().numpy(), getattr(expected, method)(X[60:]), atol=1e-7
-        )
+        assert_allclose(result.cpu().numpy(), getattr(expected, method)(X[60:]), atol=1e-7)
     assert model.decision_function(rows[60:].to(torch.float32)).dtype == torch.float32
     assert isinstance(model.predict(X[60:]), np.ndarray)
 

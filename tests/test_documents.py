@@ -30,14 +30,7 @@ FENCED = re.compile(
 COMMAND = re.compile(r"^(?: {4})?(skcamel .+)$", re.MULTILINE)
 # Pages for people who begin: every command is run, on the tickets of the demo. Commands of the
 # others are read by the parser.
-FIRST_PAGES = (
-    "README.md",
-    "index.md",
-    "get_started.md",
-    "studies.md",
-    "explain.md",
-    "deploy.md",
-)
+FIRST_PAGES = ("README.md", "index.md", "get_started.md", "studies.md", "explain.md", "deploy.md")
 named = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 

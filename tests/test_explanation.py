@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_multilabel_classification
 
 from skcamel import CamelClassifier
@@ -23,17 +24,15 @@ def explained(request):
 def test_parts_add_up_to_the_score(explained):
     model, X, explanation = explained
     scores = model.decision_function(X[70:])
-    np.testing.assert_allclose(explanation.base + explanation.parts.sum(axis=1), scores, atol=1e-9)
-    np.testing.assert_allclose(explanation.scores, scores, atol=1e-9)
+    assert_allclose(explanation.base + explanation.parts.sum(axis=1), scores, atol=1e-9)
+    assert_allclose(explanation.scores, scores, atol=1e-9)
     assert explanation.parts.shape == (30, 5, 5)
 
 
 def test_base_is_the_mean_training_score(explained):
     model, X, explanation = explained
-    np.testing.assert_allclose(
-        explanation.base, model.decision_function(X[:70]).mean(axis=0), atol=1e-9
-    )
-    np.testing.assert_allclose(model.explain(X[:70]).parts.mean(axis=0), 0, atol=1e-9)
+    assert_allclose(explanation.base, model.decision_function(X[:70]).mean(axis=0), atol=1e-9)
+    assert_allclose(model.explain(X[:70]).parts.mean(axis=0), 0, atol=1e-9)
 
 
 def test_a_push_is_the_share_of_the_other_labels_own_prediction(explained):
@@ -47,10 +46,8 @@ def test_a_push_is_the_share_of_the_other_labels_own_prediction(explained):
     for i in range(5):
         for j in range(5):
             share = 1 - alpha if i == j else alpha * S[i, j]
-            np.testing.assert_allclose(
-                explanation.parts[:, i, j], share * deviation[:, i], atol=1e-10 * scale
-            )
-    np.testing.assert_allclose(explanation.own, (1 - alpha) * deviation, atol=1e-10 * scale)
+            assert_allclose(explanation.parts[:, i, j], share * deviation[:, i], atol=1e-10 * scale)
+    assert_allclose(explanation.own, (1 - alpha) * deviation, atol=1e-10 * scale)
 
 
 def test_top_frame_and_text_tell_the_same(explained):
@@ -67,7 +64,7 @@ def test_top_frame_and_text_tell_the_same(explained):
     assert frame.groupby(["row", "label"]).push.sum()[(3, "label2")] + explanation.base[
         1
     ] == pytest.approx(explanation.scores[3, 1])
-    np.testing.assert_array_equal(
+    assert_array_equal(
         frame.predicted,
         frame.score > model.thresholds_[[int(name[-1]) - 1 for name in frame.label]],
     )

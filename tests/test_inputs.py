@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
@@ -61,7 +62,7 @@ def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, mes
     scores = fitted.decision_function(X)
     with pytest.raises(ValueError, match=message):
         fitted.fit(rows, labels)
-    np.testing.assert_array_equal(fitted.decision_function(X), scores)
+    assert_array_equal(fitted.decision_function(X), scores)
 
 
 @pytest.mark.parametrize(
@@ -214,8 +215,8 @@ def test_sparse_labels_give_the_model_of_dense_ones(solver):
         CamelClassifier(solver=solver, n_landmarks=20).fit(rows, Y)
         for Y in (labels, sparse.csr_array(labels))
     )
-    np.testing.assert_array_equal(dense.predict(rows), other.predict(rows))
-    np.testing.assert_array_equal(dense.dual_coef_, other.dual_coef_)
+    assert_array_equal(dense.predict(rows), other.predict(rows))
+    assert_array_equal(dense.dual_coef_, other.dual_coef_)
 
 
 @pytest.mark.parametrize("separator", ["|", ";", ", ", "/", "\t"])
@@ -317,6 +318,6 @@ def test_rows_without_weight_do_not_make_a_label_vary():
 def test_rows_of_a_frame_and_of_an_array_get_the_same_last_digits(rng):
     X, Y = rng.normal(size=(60, 5)), rng.integers(0, 2, (60, 3))
     model = CamelClassifier(scaling="standard").fit(X, Y)
-    np.testing.assert_array_equal(
+    assert_array_equal(
         model.decision_function(np.asfortranarray(X[:20])), model.decision_function(X[:20])
     )

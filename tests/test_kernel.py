@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from reference import kernel as literal
@@ -16,7 +17,7 @@ RADIAL = ("rbf", "laplacian", "exponential")
 def test_matrices_equal_the_loops(name, rng, xp):
     X1, X2 = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
     K = kernel.Kernel(name, 1.7)(xp(X1), xp(X2))
-    np.testing.assert_allclose(to_numpy(K), literal.matrix(name, X1, X2, 1.7), atol=1e-12)
+    assert_allclose(to_numpy(K), literal.matrix(name, X1, X2, 1.7), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", RADIAL)
@@ -25,9 +26,7 @@ def test_bandwidth_is_the_mean_distance_of_different_rows(name, rng, xp):
     X[3] = X[5]  # equal rows count, at distance 0
     fitted, K = next(kernel.fitted_many(name, xp(X)))
     assert fitted.bandwidth == pytest.approx(literal.mean_distance(name, X), rel=1e-12)
-    np.testing.assert_allclose(
-        to_numpy(K), literal.matrix(name, X, X, fitted.bandwidth), atol=1e-12
-    )
+    assert_allclose(to_numpy(K), literal.matrix(name, X, X, fitted.bandwidth), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", RADIAL)
@@ -55,7 +54,7 @@ def test_sparse_rows_give_the_same_matrix(name, binary, rng):
     fitted, K = next(kernel.fitted_many(name, X))
     fitted_sparse, K_sparse = next(kernel.fitted_many(name, sparse.csr_array(X)))
     assert fitted_sparse.bandwidth == pytest.approx(fitted.bandwidth)
-    np.testing.assert_allclose(K_sparse, K, atol=1e-12)
+    assert_allclose(K_sparse, K, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", RADIAL)
@@ -70,9 +69,7 @@ def test_equal_rows_are_at_distance_exactly_0_far_from_the_origin(name, rng):
 def test_one_distance_matrix_serves_all_bandwidths(rng):
     X = rng.normal(size=(12, 3))
     for fitted, K in kernel.fitted_many("laplacian", X, (0.5, 1.0, 2.0)):
-        np.testing.assert_allclose(
-            K, literal.matrix("laplacian", X, X, fitted.bandwidth), atol=1e-12
-        )
+        assert_allclose(K, literal.matrix("laplacian", X, X, fitted.bandwidth), atol=1e-12)
 
 
 def test_a_function_with_the_wrong_shape_is_refused(rng):
@@ -85,7 +82,7 @@ def test_l1_distances_of_wide_sparse_rows_need_no_dense_rows(rng):
     used = np.union1d(rows[0].indices, rows[1].indices)
     for first, second in (rows, (rows[0], rows[0])):
         D = kernel.distances("laplacian", first, second)
-        np.testing.assert_allclose(
+        assert_allclose(
             D,
             abs(first[:, used].toarray()[:, None] - second[:, used].toarray()).sum(axis=2),
             atol=1e-12,
@@ -110,7 +107,7 @@ def test_a_row_has_the_same_bits_alone_and_among_others(name, form, rng):
     rows, train = (FORMS[form](rng.normal(size=(n, 40))) for n in (2 * FEW, 30))
     K = kernel.Kernel(name, 5.0)(rows, train)
     for i in range(len(K)):
-        np.testing.assert_array_equal(kernel.Kernel(name, 5.0)(rows[i : i + 1], train)[0], K[i])
+        assert_array_equal(kernel.Kernel(name, 5.0)(rows[i : i + 1], train)[0], K[i])
 
 
 def test_threads_do_not_change_the_bits_of_l1_distances(rng, monkeypatch):
@@ -118,7 +115,7 @@ def test_threads_do_not_change_the_bits_of_l1_distances(rng, monkeypatch):
     alone = kernel.distances("laplacian", X1, X2)
     monkeypatch.setattr(kernel, "SOON_DONE", 0)
     monkeypatch.setattr(kernel, "allowed_threads", lambda: 3)
-    np.testing.assert_array_equal(kernel.distances("laplacian", X1, X2), alone)
+    assert_array_equal(kernel.distances("laplacian", X1, X2), alone)
 
 
 @pytest.mark.parametrize("share", [0.0, 2.0])
@@ -128,4 +125,4 @@ def test_entries_and_columns_of_sparse_rows_have_one_distance(share, rng, monkey
     )
     monkeypatch.setattr(kernel, "THIN", share)
     expected = abs(X1.toarray()[:, None] - X2.toarray()).sum(axis=2)
-    np.testing.assert_allclose(kernel.distances("laplacian", X1, X2), expected, atol=1e-12)
+    assert_allclose(kernel.distances("laplacian", X1, X2), expected, atol=1e-12)

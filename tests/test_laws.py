@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from skcamel import CamelClassifierCV
 
@@ -31,10 +32,10 @@ def fitted(preset, X, Y, weights=None, groups=None):
 
 def assert_same(one, other, new=NEW, of_other=NEW, labels=slice(None)):
     """Log-odds of new rows, thresholds and estimates of two models, the second with its labels in another order."""
-    np.testing.assert_allclose(
+    assert_allclose(
         other.decision_function(of_other), one.decision_function(new)[:, labels], atol=1e-6
     )
-    np.testing.assert_allclose(other.thresholds_, one.thresholds_[labels], atol=1e-6)
+    assert_allclose(other.thresholds_, one.thresholds_[labels], atol=1e-6)
 
 
 @settings(max_examples=4)

@@ -7,6 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from skcamel import CamelClassifier, CamelClassifierCV, memory
@@ -86,12 +87,10 @@ def test_rows_in_a_mapped_file_are_not_copied_whole(model, tmp_path, monkeypatch
     Y = (X[:, :2] > 0.5).astype(np.int8)
     fitted = clone(model)
     assert peak_of(lambda: fitted.fit(mapped, Y)) * 8 * N**2 < X.nbytes
-    np.testing.assert_array_equal(fitted.dual_coef_, clone(model).fit(np.array(X), Y).dual_coef_)
+    assert_array_equal(fitted.dual_coef_, clone(model).fit(np.array(X), Y).dual_coef_)
     streamed = clone(model)
     assert peak_of(lambda: streamed.partial_fit(mapped, Y)) * 8 * N**2 < X.nbytes
-    np.testing.assert_allclose(
-        streamed.decision_function(X[:9]), fitted.decision_function(X[:9]), atol=1e-5
-    )
+    assert_allclose(streamed.decision_function(X[:9]), fitted.decision_function(X[:9]), atol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +127,7 @@ def test_allowed_memory_changes_blocks_and_not_results(data):
     least = str(refused.value).rsplit("'", 2)[1]
     for allowed in (least, "1GiB", 2**30, 2.0**31, None):
         found = clone(model).set_params(max_memory=allowed).fit(X, Y).decision_function(X)
-        np.testing.assert_allclose(found, expected, atol=1e-10)
+        assert_allclose(found, expected, atol=1e-10)
     with pytest.raises(MemoryError, match="max_memory='"):
         CamelClassifierCV(solver="landmark", max_memory=1000).fit(X, Y)
 

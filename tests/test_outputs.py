@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal
 from sklearn.datasets import make_multilabel_classification
 
 from skcamel import CamelClassifier, CamelClassifierCV
@@ -72,14 +73,14 @@ def test_a_k_that_cannot_be_is_refused(k, message):
 @each_model
 def test_every_method_answers_from_the_outputs(model):
     found = model.fit(X[:60], Y[:60]).outputs(X[60:])
-    np.testing.assert_array_equal(model.decision_function(X[60:]), found.scores)
-    np.testing.assert_array_equal(model.predict(X[60:]), found.decisions)
-    np.testing.assert_array_equal(model.top_k(X[60:], 2), found.top(2))
+    assert_array_equal(model.decision_function(X[60:]), found.scores)
+    assert_array_equal(model.predict(X[60:]), found.decisions)
+    assert_array_equal(model.top_k(X[60:], 2), found.top(2))
     assert model.label_sets(X[60:]) == found.label_sets
     assert hasattr(model, "predict_proba") == hasattr(found, "probabilities")
     if hasattr(found, "probabilities"):
-        np.testing.assert_array_equal(model.predict_proba(X[60:]), found.probabilities)
-        np.testing.assert_array_equal(
+        assert_array_equal(model.predict_proba(X[60:]), found.probabilities)
+        assert_array_equal(
             pickle.loads(pickle.dumps(found)).probabilities,  # noqa: S301
             found.probabilities,
         )

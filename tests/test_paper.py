@@ -21,7 +21,7 @@ EXPECTED = {
         "average_precision": (0.795, 0.035),
         "macro_f1": (0.616, 0.052),
         "micro_f1": (0.643, 0.041),
-    },
+    }
 }
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
@@ -56,18 +57,14 @@ def in_batches(model, order, size, weights=None, rows=X, labels=Y, **more):
 
 
 def assert_same(model, other, atol=1e-9):
-    np.testing.assert_allclose(
-        model.decision_function(NEW), other.decision_function(NEW), atol=atol
-    )
-    np.testing.assert_allclose(model.thresholds_, other.thresholds_, atol=atol)
-    np.testing.assert_allclose(model.label_correlation_, other.label_correlation_, atol=atol)
-    np.testing.assert_allclose(model.cooccurrence_, other.cooccurrence_, atol=atol)
+    assert_allclose(model.decision_function(NEW), other.decision_function(NEW), atol=atol)
+    assert_allclose(model.thresholds_, other.thresholds_, atol=atol)
+    assert_allclose(model.label_correlation_, other.label_correlation_, atol=atol)
+    assert_allclose(model.cooccurrence_, other.cooccurrence_, atol=atol)
     assert model.total_weight_ == pytest.approx(other.total_weight_, rel=1e-14)
     assert model.solver_ == other.solver_
     if model._target != "multiclass":
-        np.testing.assert_allclose(
-            model.predict_proba(NEW), other.predict_proba(NEW), atol=10 * atol
-        )
+        assert_allclose(model.predict_proba(NEW), other.predict_proba(NEW), atol=10 * atol)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -82,12 +79,12 @@ def test_any_order_and_any_batches_give_the_model_of_one_fit(size, as_sparse, ki
     expected = made(kind).fit(X, Y, w)
     assert_same(found, expected, atol=1e-7 if kind == "wide rbf" else 1e-9)
     if kind in ("rbf", "laplacian"):
-        np.testing.assert_allclose(found.dual_coef_, expected.dual_coef_, atol=1e-9)
+        assert_allclose(found.dual_coef_, expected.dual_coef_, atol=1e-9)
         middle = (
             found._scaling.shift if kind == "rbf" else 0.0
         )  # the first batch sets the origin of rows
         if not as_sparse:
-            np.testing.assert_allclose(found.X_fit_ + middle, LANDMARKS)
+            assert_allclose(found.X_fit_ + middle, LANDMARKS)
 
 
 def test_scaling_bandwidth_and_landmarks_come_from_the_first_batch():
@@ -99,7 +96,7 @@ def test_scaling_bandwidth_and_landmarks_come_from_the_first_batch():
     )
     model.partial_fit(5 * X[40:] + 3, Y[40:])
     assert model.bandwidth_ == pytest.approx(first.bandwidth_)
-    np.testing.assert_allclose(model.X_fit_, first.X_fit_)
+    assert_allclose(model.X_fit_, first.X_fit_)
 
 
 KEPT = {
@@ -195,7 +192,7 @@ def test_classes_may_come_one_after_the_other_if_the_first_call_names_all():
     model.partial_fit(X[y == "top"], y[y == "top"]).partial_fit(X[y == "mid"], y[y == "mid"])
     expected = made(threshold="zero").fit(X, y)
     assert_same(model, expected)
-    np.testing.assert_array_equal(model.predict(NEW), expected.predict(NEW))
+    assert_array_equal(model.predict(NEW), expected.predict(NEW))
     assert model.classes_.tolist() == ["low", "mid", "top"]
     for unseen in (np.array(["low", "new"]), np.array([1, 2])):
         with pytest.raises(
@@ -221,7 +218,7 @@ def test_batches_without_a_solution_answer_nothing_yet():
     assert_same(model.partial_fit(X[30:], Y[30:]), made().fit(X, Y))
     before = model.decision_function(NEW)
     model.partial_fit(X, Y, solve=False)
-    np.testing.assert_array_equal(model.decision_function(NEW), before)
+    assert_array_equal(model.decision_function(NEW), before)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from threading import Event, Thread
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import doomed
@@ -51,11 +52,11 @@ def lazy(array, chunks=200):
 
 
 def assert_same(model, other, atol=1e-9):
-    np.testing.assert_allclose(model.decision_function(X), other.decision_function(X), atol=atol)
-    np.testing.assert_allclose(model.thresholds_, other.thresholds_, atol=atol)
-    np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=atol)
-    np.testing.assert_array_equal(model.predict_sets(X), other.predict_sets(X))
-    np.testing.assert_allclose(model.cooccurrence_, other.cooccurrence_)
+    assert_allclose(model.decision_function(X), other.decision_function(X), atol=atol)
+    assert_allclose(model.thresholds_, other.thresholds_, atol=atol)
+    assert_allclose(model.predict_proba(X), other.predict_proba(X), atol=atol)
+    assert_array_equal(model.predict_sets(X), other.predict_sets(X))
+    assert_allclose(model.cooccurrence_, other.cooccurrence_)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_partitions_of_unknown_size_are_as_good():
     assert np.isnan(rows.shape[0])
     model = CamelClassifier(**LANDMARK).fit(rows, labels)
     assert_same(model, CamelClassifier(**LANDMARK).fit(X[keep], Y[keep]))
-    np.testing.assert_array_equal(model.predict(rows).compute(), model.predict(X[keep]))
+    assert_array_equal(model.predict(rows).compute(), model.predict(X[keep]))
 
 
 def test_a_search_and_a_combination_take_partitions():
@@ -122,9 +123,9 @@ def test_frames_bring_their_names():
     model = CamelClassifier(**LANDMARK).fit(there, dd.from_pandas(labels, npartitions=4))
     assert model.label_names_.tolist() == ["x", "y", "z"]
     assert model.feature_names_in_.tolist() == list("abcde")
-    np.testing.assert_array_equal(model.predict(there).compute(), model.predict(frame))
+    assert_array_equal(model.predict(there).compute(), model.predict(frame))
     expected = CamelClassifier(**LANDMARK).fit(frame, labels).decision_function(frame)
-    np.testing.assert_allclose(model.decision_function(frame), expected, atol=1e-9)
+    assert_allclose(model.decision_function(frame), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("ask", ["decision_function", "predict", "predict_proba", "predict_sets"])
@@ -135,7 +136,7 @@ def test_answers_are_lazy_and_those_of_all_rows(ask):
     assert answer.chunks == (UNEVEN, (3,))
     expected = getattr(model, ask)(X)
     assert answer.dtype == expected.dtype
-    np.testing.assert_allclose(answer.compute(), expected, atol=1e-12)
+    assert_allclose(answer.compute(), expected, atol=1e-12)
 
 
 def test_classes_of_a_1d_y_are_answered_for_partitions():
@@ -147,7 +148,7 @@ def test_classes_of_a_1d_y_are_answered_for_partitions():
     )
     answers = words.predict(lazy(X, UNEVEN))
     assert answers.shape == (900,)
-    np.testing.assert_array_equal(answers.compute(), words.predict(X))
+    assert_array_equal(answers.compute(), words.predict(X))
 
 
 def test_results_do_not_depend_on_the_number_of_workers():
@@ -157,7 +158,7 @@ def test_results_do_not_depend_on_the_number_of_workers():
             found.append(CamelClassifier(**LANDMARK).fit(lazy(X, 50), lazy(Y, 50)))
     for other in found[1:]:
         for name in ("dual_coef_", "intercept_", "thresholds_", "X_fit_"):
-            np.testing.assert_array_equal(getattr(other, name), getattr(found[0], name))
+            assert_array_equal(getattr(other, name), getattr(found[0], name))
 
 
 def test_a_worker_killed_while_it_computes_costs_nothing_but_time(tmp_path):
@@ -175,7 +176,7 @@ def test_a_worker_killed_while_it_computes_costs_nothing_but_time(tmp_path):
         killer.join()
     assert marker.read_text()  # a worker was killed
     undisturbed = CamelClassifier(**LANDMARK).fit(lazy(X, 90), lazy(Y, 90))
-    np.testing.assert_array_equal(found.dual_coef_, undisturbed.dual_coef_)
+    assert_array_equal(found.dual_coef_, undisturbed.dual_coef_)
 
 
 def test_more_partitions_than_one_chain_add_up():

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose, assert_array_equal
 
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.camel import explanation
@@ -39,7 +40,7 @@ def test_pushes_are_told_as_a_literal_loop_tells_them(Y, data):
     told = ranked_pushes(S, q * q, Evidence.of(S, *cooccurrence(Y, weights)))
     expected = literal(S, Y.tolist(), weights.tolist())
     assert [push[:3] + push[5:] for push in told] == [push[:3] + push[5:] for push in expected]
-    np.testing.assert_allclose([push[3:5] for push in told], [push[3:5] for push in expected])
+    assert_allclose([push[3:5] for push in told], [push[3:5] for push in expected])
 
 
 @pytest.mark.parametrize(
@@ -53,12 +54,12 @@ def test_models_keep_what_was_seen_and_integer_weights_equal_repeated_rows(make,
     repeated = make(correlation="centred").fit(
         np.repeat(X, weights, axis=0), np.repeat(Y, weights, axis=0)
     )
-    np.testing.assert_array_equal(weighted.cooccurrence_, repeated.cooccurrence_)
-    np.testing.assert_array_equal(
+    assert_array_equal(weighted.cooccurrence_, repeated.cooccurrence_)
+    assert_array_equal(
         repeated.cooccurrence_, np.repeat(Y, weights, axis=0).T @ np.repeat(Y, weights, axis=0)
     )
     assert weighted.total_weight_ == repeated.total_weight_ == weights.sum()
-    np.testing.assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-9)
+    assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import sparse
 
 from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, save
@@ -157,7 +158,7 @@ def searched(solver, _):
 def explained_by_column(solver, _):
     model = made(solver).fit(X, Y)
     told = model.explain(X, features=True)
-    np.testing.assert_allclose(
+    assert_allclose(
         told.feature_base + told.features.sum(axis=1), model.decision_function(X), atol=1e-9
     )
     return told.features
@@ -166,9 +167,7 @@ def explained_by_column(solver, _):
 def explained(solver, _):
     model = made(solver).fit(X, Y)
     told = model.explain(X)
-    np.testing.assert_allclose(
-        told.base + told.parts.sum(axis=1), model.decision_function(X), atol=1e-9
-    )
+    assert_allclose(told.base + told.parts.sum(axis=1), model.decision_function(X), atol=1e-9)
     return told.parts
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.base import clone
 
@@ -99,8 +100,8 @@ def test_sparse_rows_in_any_order_with_repeats_are_the_dense_rows(name, seed):
     expected = scores(MODELS[name], X, Y, new)
     thin, thin_new = shuffled(X, rng, repeat=True), shuffled(new, rng, repeat=True)
     before = thin.data.copy(), thin.indices.copy()
-    np.testing.assert_allclose(scores(MODELS[name], thin, Y, thin_new), expected, atol=1e-8)
-    np.testing.assert_allclose(
+    assert_allclose(scores(MODELS[name], thin, Y, thin_new), expected, atol=1e-8)
+    assert_allclose(
         scores(MODELS[name], sparse.csc_array(X), Y, sparse.coo_array(new)), expected, atol=1e-8
     )
     assert (thin.data == before[0]).all()  # the caller's matrix is not touched
@@ -115,7 +116,7 @@ def test_an_offset_of_the_columns_changes_nothing(name, form, seed):
     X, Y, new = made(seed, name)
     offset = np.array([0, 0, 1e6, -1e4, 0, 1.0])
     moved = scores(MODELS[name], form(X + offset), Y, form(new + offset))
-    np.testing.assert_allclose(moved, scores(MODELS[name], X, Y, new), atol=1e-8)
+    assert_allclose(moved, scores(MODELS[name], X, Y, new), atol=1e-8)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -125,7 +126,7 @@ def test_units_of_the_features_change_nothing_where_they_are_scaled(name, factor
     X, Y, new = made(6)
     if MODELS[name].scaling == "none":
         pytest.skip("without scaling the unit of the features counts")
-    np.testing.assert_allclose(
+    assert_allclose(
         scores(MODELS[name], form(X * factor), Y, form(new * factor)),
         scores(MODELS[name], X, Y, new),
         atol=1e-8,
@@ -138,7 +139,7 @@ def test_one_row_is_answered_as_among_others(name, form):
     X, Y, new = made(8, name)
     model = clone(MODELS[name]).fit(form(X), Y)
     alone = np.vstack([model.decision_function(form(new[i : i + 1])) for i in range(len(new))])
-    np.testing.assert_allclose(alone, model.decision_function(form(new)), rtol=0, atol=1e-12)
+    assert_allclose(alone, model.decision_function(form(new)), rtol=0, atol=1e-12)
 
 
 def test_the_linear_kernel_keeps_the_papers_intercept(rng):
@@ -146,10 +147,10 @@ def test_the_linear_kernel_keeps_the_papers_intercept(rng):
     offset = np.array([0, 5, 0, 0, -30, 0])
     X, new = X + offset, new + offset
     model = CamelClassifier(kernel="linear").fit(X, Y)
-    np.testing.assert_allclose(
+    assert_allclose(
         new @ X.T @ model.dual_coef_ + model.intercept_, model.decision_function(new), atol=1e-10
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         (new @ X.T @ model.A_ / 0.1 + model.b_) @ model.collaboration_,
         model.decision_function(new),
         atol=1e-10,
@@ -168,9 +169,7 @@ def test_rows_close_to_each_other_and_far_from_the_middle_keep_their_distance(
     K = model._kernel(model.X_fit_, model.X_fit_)
     exact = X.astype(np.longdouble)
     D = np.sqrt(((exact[:, None] - exact) ** 2).sum(axis=2)) / model.bandwidth_
-    np.testing.assert_allclose(
-        K, np.exp(-(D**2) / 2 if name == "rbf" else -D).astype(float), atol=1e-8
-    )
+    assert_allclose(K, np.exp(-(D**2) / 2 if name == "rbf" else -D).astype(float), atol=1e-8)
 
 
 def test_an_invalid_sparse_matrix_is_refused():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.preprocessing import MinMaxScaler, StandardScaler, normalize
@@ -21,19 +22,15 @@ def X(rng):
 
 
 def test_they_equal_scikit_learns(X):
-    np.testing.assert_allclose(
-        scaling.fitted("standard", X)(X), StandardScaler().fit_transform(X), atol=1e-12
-    )
-    np.testing.assert_allclose(
-        scaling.fitted("minmax", X)(X), MinMaxScaler().fit_transform(X), atol=1e-12
-    )
-    np.testing.assert_allclose(scaling.fitted("unit", X)(X), normalize(X), atol=1e-12)
+    assert_allclose(scaling.fitted("standard", X)(X), StandardScaler().fit_transform(X), atol=1e-12)
+    assert_allclose(scaling.fitted("minmax", X)(X), MinMaxScaler().fit_transform(X), atol=1e-12)
+    assert_allclose(scaling.fitted("unit", X)(X), normalize(X), atol=1e-12)
     assert scaling.fitted("none", X)(X) is X
 
 
 def test_new_rows_are_scaled_by_the_training_rows(X):
     new = X + 1
-    np.testing.assert_allclose(
+    assert_allclose(
         scaling.fitted("standard", X)(new), StandardScaler().fit(X).transform(new), atol=1e-12
     )
 
@@ -45,7 +42,7 @@ def test_sparse_rows_stay_sparse_and_give_the_same_kernel(name, kernel_name, X):
     dense, thin = scaling.fitted(name, X), scaling.fitted(name, sparse.csr_array(X))
     scaled = thin(sparse.csr_array(X))
     assert sparse.issparse(scaled)
-    np.testing.assert_allclose(
+    assert_allclose(
         next(kernel.fitted_many(kernel_name, scaled))[1],
         next(kernel.fitted_many(kernel_name, dense(X)))[1],
         atol=1e-10,
@@ -59,7 +56,7 @@ def test_weights_equal_repetition(name, X, rng):
         scaling.fitted(name, X, weights.astype(float)),
         scaling.fitted(name, np.repeat(X, weights, axis=0)),
     )
-    np.testing.assert_allclose(weighted(X), repeated(X), atol=1e-12)
+    assert_allclose(weighted(X), repeated(X), atol=1e-12)
 
 
 def test_a_small_spread_far_from_zero_is_still_a_spread(rng):
@@ -87,9 +84,9 @@ def test_ranks_are_those_of_scipy_and_new_values_lie_between_their_neighbours(se
     X = tied(seed)
     new = 2 * tied(seed + 1) + 0.3
     ranks = scaling.fitted("rank", X)
-    np.testing.assert_array_equal(ranks(X), (rankdata(X, method="average", axis=0) - 0.5) / len(X))
+    assert_array_equal(ranks(X), (rankdata(X, method="average", axis=0) - 0.5) / len(X))
     literal = [[interpolated(x, column) for x, column in zip(row, X.T, strict=True)] for row in new]
-    np.testing.assert_allclose(ranks(new), literal, atol=1e-14)
+    assert_allclose(ranks(new), literal, atol=1e-14)
 
 
 @given(seed=st.integers(0, 10_000))
@@ -100,8 +97,8 @@ def test_ranks_of_the_training_rows_ignore_any_increasing_map_of_a_column_and_th
     order = np.random.default_rng(seed).permutation(len(X))
     expected = scaling.fitted("rank", X)(X)
     mapped = np.column_stack([np.exp(X[:, 0]), X[:, 1] ** 3, np.arctan(X[:, 2] / 1e6)])
-    np.testing.assert_array_equal(scaling.fitted("rank", mapped)(mapped), expected)
-    np.testing.assert_array_equal(scaling.fitted("rank", X[order])(X), expected)
+    assert_array_equal(scaling.fitted("rank", mapped)(mapped), expected)
+    assert_array_equal(scaling.fitted("rank", X[order])(X), expected)
 
 
 def test_sparse_training_rows_have_no_ranks(X):

@@ -1,7 +1,7 @@
 """scikit-learn's own demands, with the multi-label tags that make them apply."""
 
-import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -52,7 +52,7 @@ def test_a_precomputed_kernel_is_pairwise_and_cross_validates():
     of_rows = cross_validate(
         CamelClassifier(kernel="linear"), X, Y, scoring=get_scorer("coverage"), cv=3
     )["test_score"]
-    np.testing.assert_allclose(of_matrix, of_rows)
+    assert_allclose(of_matrix, of_rows)
 
 
 def test_it_works_in_pipelines_and_searches():
@@ -68,7 +68,7 @@ def test_it_works_in_pipelines_and_searches():
     inside = CamelClassifier(
         alpha=search.best_params_["camelclassifier__alpha"], scaling="standard"
     ).fit(X, Y)
-    np.testing.assert_allclose(search.decision_function(X), inside.decision_function(X), atol=1e-10)
+    assert_allclose(search.decision_function(X), inside.decision_function(X), atol=1e-10)
 
 
 def test_clone_keeps_every_parameter():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -42,9 +43,7 @@ def test_scores_are_those_of_refits_without_the_row():
     X, Y = made()
     G = correlation.collaboration(correlation.learn(signed(Y)).S, 0.4)
     wanted = leave_one_out_scores(rbf(X, 1.5), signed(Y), G, 1.0, 0.3)
-    np.testing.assert_allclose(
-        matrix(find_label_errors(X, Y, FIXED), Y.shape), signed(Y) * wanted, atol=1e-9
-    )
+    assert_allclose(matrix(find_label_errors(X, Y, FIXED), Y.shape), signed(Y) * wanted, atol=1e-9)
 
 
 def test_without_collaboration_scores_and_parts_are_those_of_fits_without_the_row():
@@ -56,25 +55,23 @@ def test_without_collaboration_scores_and_parts_are_those_of_fits_without_the_ro
         told = model.fit(X[rest], Y[rest]).explain(X[i : i + 1])
         here = found.rows == i
         labels = found.labels[here]
-        np.testing.assert_allclose(
-            found.scores[here], (signed(Y[i]) * told.scores[0])[labels], atol=1e-9
-        )
-        np.testing.assert_allclose(found.own[here], told.own[0, labels], atol=1e-9)
-        np.testing.assert_allclose(found.base[here], told.base[labels], atol=1e-9)
+        assert_allclose(found.scores[here], (signed(Y[i]) * told.scores[0])[labels], atol=1e-9)
+        assert_allclose(found.own[here], told.own[0, labels], atol=1e-9)
+        assert_allclose(found.base[here], told.base[labels], atol=1e-9)
 
 
 def test_parts_add_up_and_are_those_of_the_collaboration():
     X, Y = made(q=4)
     found = find_label_errors(X, Y, FIXED)
     pushes = np.array([sum(push.amount for push in found.pushes(e, 10)) for e in range(len(found))])
-    np.testing.assert_allclose(
+    assert_allclose(
         found.base + found.own + pushes, found.scores * np.where(found.given, 1, -1), atol=1e-9
     )
     assert all(
         push.source != found.labels[e] for e in range(len(found)) for push in found.pushes(e)
     )
     S = correlation.learn(signed(Y)).S
-    np.testing.assert_allclose(found.collaboration, 0.6 * np.eye(4) + 0.4 * S, atol=1e-12)
+    assert_allclose(found.collaboration, 0.6 * np.eye(4) + 0.4 * S, atol=1e-12)
 
 
 def test_the_candidate_of_least_squared_error_decides():
@@ -88,9 +85,7 @@ def test_the_candidate_of_least_squared_error_decides():
         for lambda2 in SMALL.lambda2s
     ]
     best = min(tried, key=lambda F: ((F - signed(Y)) ** 2).sum())
-    np.testing.assert_allclose(
-        matrix(find_label_errors(X, Y, SMALL), Y.shape), signed(Y) * best, atol=1e-7
-    )
+    assert_allclose(matrix(find_label_errors(X, Y, SMALL), Y.shape), signed(Y) * best, atol=1e-7)
 
 
 def test_chances_are_those_of_a_link_for_each_label_and_set_the_order():
@@ -99,9 +94,7 @@ def test_chances_are_those_of_a_link_for_each_label_and_set_the_order():
     found = find_label_errors(X, Y, FIXED)
     F = signed(Y) * matrix(found, Y.shape)
     z = fit_link(Y > 0, F).log_odds(F)
-    np.testing.assert_allclose(
-        matrix(found, Y.shape, "chance"), 1 / (1 + np.exp(-signed(Y) * z)), atol=1e-9
-    )
+    assert_allclose(matrix(found, Y.shape, "chance"), 1 / (1 + np.exp(-signed(Y) * z)), atol=1e-9)
     assert (np.diff(found.chance) >= 0).all()
 
 
@@ -130,7 +123,7 @@ def test_the_order_of_rows_labels_and_columns_does_not_matter(seed):
         find_label_errors(X[np.ix_(rows, columns)], Y[np.ix_(rows, labels)], SMALL),
     )
     for name in ("scores", "given", "chance", "own", "base"):
-        np.testing.assert_allclose(
+        assert_allclose(
             matrix(other, Y.shape, name),
             matrix(one, Y.shape, name)[np.ix_(rows, labels)],
             atol=1e-7,
@@ -145,7 +138,7 @@ def test_a_pipeline_prepares_all_rows_first():
         make_pipeline(StandardScaler(), make_pipeline("passthrough", FIXED)),
     ):
         found = find_label_errors(X, Y, model)
-        np.testing.assert_allclose(
+        assert_allclose(
             matrix(found, Y.shape), matrix(find_label_errors(scaled, Y, FIXED), Y.shape), atol=1e-9
         )
         assert not hasattr(model[0], "mean_")
@@ -155,7 +148,7 @@ def test_limit_and_text():
     X, Y = made()
     whole, first = find_label_errors(X, Y, FIXED), find_label_errors(X, Y, FIXED, limit=12)
     assert (len(whole), len(first)) == (90, 12)
-    np.testing.assert_array_equal(whole.rows[:12], first.rows)
+    assert_array_equal(whole.rows[:12], first.rows)
     assert first.to_frame().equals(whole.to_frame()[:12])
     lines = str(first).splitlines()
     assert (len(lines), lines[11]) == (12, "… 2 more")
@@ -214,5 +207,5 @@ def test_rows_beyond_the_sample_are_scored_by_sums_too(monkeypatch):
     whole = find_label_errors(X, Y, model)
     monkeypatch.setattr(landmark, "JUDGED_ROWS", 40)
     found = find_label_errors(X, Y, model)
-    np.testing.assert_array_equal(found.rows, whole.rows)
-    np.testing.assert_allclose(found.scores, whole.scores, atol=1e-9)
+    assert_array_equal(found.rows, whole.rows)
+    assert_allclose(found.scores, whole.scores, atol=1e-9)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.model_selection import GridSearchCV, KFold
 
@@ -58,7 +59,7 @@ def test_a_fit_is_the_literal_solution_for_the_known_entries(correlation_kind):
     model = CamelClassifier(0.4, lambda2=0.1, bandwidth=2.0, correlation=correlation_kind).fit(X, Y)
     K = np.exp(-((X[:, None] - X[None]) ** 2).sum(-1) / 8)
     expected = known_entries_scores(K, 2 * Y - 1, model.collaboration_, 1.0, 0.1)
-    np.testing.assert_allclose(model.decision_function(X), expected, atol=1e-8)
+    assert_allclose(model.decision_function(X), expected, atol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_every_way_to_write_unknown_is_understood(model):
     frame = pd.DataFrame(Y, columns=list("abcd"))
     nullable, objects = frame.astype("Int64"), frame.astype(object).where(frame.notna(), None)
     for labels in (2 * Y - 1, frame, nullable, objects, sparse.csr_array(Y), Y.tolist()):
-        np.testing.assert_array_equal(model.fit(X, labels).decision_function(X), expected)
+        assert_array_equal(model.fit(X, labels).decision_function(X), expected)
     assert list(model.fit(X, nullable).label_names_) == list("abcd")
 
 
@@ -84,16 +85,16 @@ def test_the_order_of_rows_labels_and_columns_does_not_matter(seed, share, alpha
         for x, y in ((X, Y), (X[np.ix_(rows, columns)], Y[np.ix_(rows, labels)]))
     )
     turned = X[:, columns]
-    np.testing.assert_allclose(
+    assert_allclose(
         other.decision_function(turned), model.decision_function(X)[:, labels], atol=1e-6
     )
-    np.testing.assert_allclose(
+    assert_allclose(
         other.predict_proba(turned), model.predict_proba(X)[:, labels], atol=0.01
     )  # by approximate leave-one-out
     by_column, others = (
         own.explain(x, features=True).features for own, x in ((model, X), (other, turned))
     )
-    np.testing.assert_allclose(others, by_column[:, columns][:, :, labels], atol=1e-6)
+    assert_allclose(others, by_column[:, columns][:, :, labels], atol=1e-6)
 
 
 @given(st.integers(0, 10_000), st.floats(0.05, 0.8))
@@ -104,10 +105,8 @@ def test_integer_weights_are_repeated_rows(seed, share):
     index = np.repeat(np.arange(20), weights)
     weighted = CamelClassifier(0.4).fit(X, Y, sample_weight=weights)
     repeated = CamelClassifier(0.4).fit(X[index], Y[index])
-    np.testing.assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-6)
-    np.testing.assert_allclose(
-        weighted.decision_function(X), repeated.decision_function(X), atol=1e-6
-    )
+    assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-6)
+    assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=1e-6)
 
 
 def test_rows_without_any_known_label_only_move_the_average_row():
@@ -120,11 +119,9 @@ def test_rows_without_any_known_label_only_move_the_average_row():
     with_them, without = (
         CamelClassifier(bandwidth=1.5).fit(*part) for part in ((more, nothing), (X, Y))
     )
-    np.testing.assert_allclose(with_them.label_correlation_, without.label_correlation_, atol=1e-9)
-    np.testing.assert_allclose(
-        with_them.decision_function(X), without.decision_function(X), atol=1e-8
-    )
-    np.testing.assert_array_equal(with_them.cooccurrence_, without.cooccurrence_)
+    assert_allclose(with_them.label_correlation_, without.label_correlation_, atol=1e-9)
+    assert_allclose(with_them.decision_function(X), without.decision_function(X), atol=1e-8)
+    assert_array_equal(with_them.cooccurrence_, without.cooccurrence_)
     assert abs(with_them.base_scores_ - without.base_scores_).max() > 1e-3
 
 
@@ -139,7 +136,7 @@ def test_a_label_that_nobody_knows_scores_0_and_is_not_predicted(threshold, make
         model = make_model(threshold=threshold).fit(X, Y)
     assert not model.decision_function(X)[:, 1].any()
     assert not model.predict(X)[:, 1].any()
-    np.testing.assert_array_equal(model.predict_proba(X)[:, 1], 0.5)
+    assert_array_equal(model.predict_proba(X)[:, 1], 0.5)
     assert not model.label_correlation_[1].any()
     assert np.isfinite(model.decision_function(X)).all()
 
@@ -172,7 +169,7 @@ def test_the_correlation_comes_from_rows_that_know_both_labels():
     C = correlation.gram(Y)
     both = ~np.isnan(Y[:, 0]) & ~np.isnan(Y[:, 1])
     assert C[0, 2] == 0
-    np.testing.assert_allclose(np.diag(C), 200)
+    assert_allclose(np.diag(C), 200)
     mean = (Y[both, 0] * Y[both, 1]).mean()
     assert abs(C[0, 1]) <= 200 * abs(mean) + 1e-9
     assert np.sign(C[0, 1]) == np.sign(mean)
@@ -196,8 +193,8 @@ def test_a_search_refits_its_choice_exactly(options):
     model = CamelClassifier(found.alpha_, found.lambda1_, found.lambda2_, scaling="standard").fit(
         X, Y
     )
-    np.testing.assert_allclose(found.decision_function(X), model.decision_function(X), atol=1e-9)
-    np.testing.assert_allclose(found.predict_proba(X), model.predict_proba(X), atol=1e-6)
+    assert_allclose(found.decision_function(X), model.decision_function(X), atol=1e-9)
+    assert_allclose(found.predict_proba(X), model.predict_proba(X), atol=1e-6)
     assert np.isfinite(found.cv_results_["mean_test_score"]).all()
 
 

@@ -12,6 +12,7 @@ import sklearn.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_equal
 from scipy import sparse
 
 from reference import metrics as literal
@@ -108,7 +109,7 @@ def test_every_convention_agrees_with_the_literal_loops(case, weighted, xp):
         for name, value in metrics.evaluate(*arguments, **options).items():
             exact = literal.metric(name, *case[:3], ties, rows, absent, weights)
             assert same(value, exact), (name, ties, rows, absent)
-            np.testing.assert_equal(alone(name, *arguments, **options), value)
+            assert_equal(alone(name, *arguments, **options), value)
 
 
 def of_scikit_learn(labels, scores, decisions, absent, weights):
@@ -173,7 +174,7 @@ def test_ranking_ignores_any_increasing_map_of_the_scores_of_a_row(case, steps):
     for ties, rows in CONVENTIONS:
         options = {"ties": ties, "rows": rows, "sample_weight": weights}
         straight = metrics.evaluate(labels, scores, decisions, **options)
-        np.testing.assert_equal(metrics.evaluate(labels, mapped, decisions, **options), straight)
+        assert_equal(metrics.evaluate(labels, mapped, decisions, **options), straight)
 
 
 @given(case=cases(), data=st.data())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.base import clone
@@ -64,9 +65,9 @@ def test_weights_are_those_of_literal_least_squares(seed, kind):
     literal, _ = nnls(np.column_stack(columns), (Y - means)[index].ravel())
     assume(literal.any())
     found = combine(Data(np.empty((12, 0)), Y, w * 1.0, groups), list(scores))
-    np.testing.assert_allclose(found.weights, literal, atol=1e-6)
+    assert_allclose(found.weights, literal, atol=1e-6)
     expected = means + np.tensordot(found.weights, scores - means, 1)
-    np.testing.assert_allclose(found.scores, expected, atol=1e-12)
+    assert_allclose(found.scores, expected, atol=1e-12)
 
 
 def test_scores_are_the_weighted_sum_of_the_members_and_of_the_label_means(rows):
@@ -82,7 +83,7 @@ def test_scores_are_the_weighted_sum_of_the_members_and_of_the_label_means(rows)
             assert isinstance(fitted, CamelClassifier)
             assert fitted.alpha <= 0.5
             total = total + weight * fitted.decision_function(new)
-        np.testing.assert_allclose(model.decision_function(new), total, atol=atol)
+        assert_allclose(model.decision_function(new), total, atol=atol)
 
 
 def test_answers_follow_from_the_scores_and_are_explained_and_stored_like_any(
@@ -90,13 +91,13 @@ def test_answers_follow_from_the_scores_and_are_explained_and_stored_like_any(
 ):
     _, _, new, _ = rows
     scores = model.decision_function(new)
-    np.testing.assert_array_equal(model.predict(new), scores > model.thresholds_)
-    np.testing.assert_array_equal(
+    assert_array_equal(model.predict(new), scores > model.thresholds_)
+    assert_array_equal(
         model.predict_proba(new) > 0.5, model.link_slopes_ * scores + model.link_offsets_ > 0
     )
-    np.testing.assert_allclose(model.explain(new).scores, scores, atol=1e-9)
+    assert_allclose(model.explain(new).scores, scores, atol=1e-9)
     save(model, tmp_path / "m.skcamel")
-    np.testing.assert_array_equal(load(tmp_path / "m.skcamel").decision_function(new), scores)
+    assert_array_equal(load(tmp_path / "m.skcamel").decision_function(new), scores)
 
 
 def test_without_any_signal_there_is_still_an_answer(rng):
@@ -105,7 +106,7 @@ def test_without_any_signal_there_is_still_an_answer(rng):
     assert np.isfinite(model.decision_function(X)).all()
     against = [-signed(Y), -2 * signed(Y)]  # members that contradict every label
     found = combine(Data(X, signed(Y), np.ones(len(X))), against)
-    np.testing.assert_array_equal(found.weights, [1.0, 0.0])
+    assert_array_equal(found.weights, [1.0, 0.0])
 
 
 def test_one_label_and_classes_can_be_combined(rows):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import optimize, special
 
 from skcamel import CamelClassifier, CamelClassifierCV
@@ -97,7 +98,7 @@ def test_integer_weights_equal_repeated_rows(problem, repeats):
     weighted = fit_link(relevant, scores, repeats.astype(float))
     repeated = fit_link(np.repeat(relevant, repeats, axis=0), np.repeat(scores, repeats, axis=0))
     new = np.linspace(scores.min(), scores.max(), 5)[:, None] + 0 * scores[:1]
-    np.testing.assert_allclose(weighted.log_odds(new), repeated.log_odds(new), rtol=1e-5, atol=1e-5)
+    assert_allclose(weighted.log_odds(new), repeated.log_odds(new), rtol=1e-5, atol=1e-5)
 
 
 @given(problem=problems(), factor=st.sampled_from([2.0**-10, 4.0]))
@@ -105,7 +106,7 @@ def test_log_odds_do_not_depend_on_the_unit_of_the_scores(problem, factor):
     relevant, scores, weights = problem
     straight = fit_link(relevant, scores, weights).log_odds(scores)
     scaled = fit_link(relevant, factor * scores, weights).log_odds(factor * scores)
-    np.testing.assert_allclose(scaled, straight, rtol=1e-6, atol=1e-6)
+    assert_allclose(scaled, straight, rtol=1e-6, atol=1e-6)
 
 
 def test_scores_that_say_the_opposite_keep_their_order_and_a_flat_slope(rng):
@@ -124,7 +125,7 @@ def test_rows_are_linked_by_rows_of_other_groups(rng):
     changed = relevant.copy()
     changed[8:12] ^= True  # one group
     other = cross_fitted(changed, scores, np.ones(scores.shape), groups=groups, seed=3)
-    np.testing.assert_array_equal(found[8:12], other[8:12])
+    assert_array_equal(found[8:12], other[8:12])
     assert (found != other).any()
 
 
@@ -256,15 +257,13 @@ def test_scores_are_printed_ones_or_their_log_odds_and_probabilities_are_the_sam
         for scores in ("paper", "log_odds")
     )
     z = plain.link_slopes_ * plain.decision_function(new) + plain.link_offsets_
-    np.testing.assert_allclose(linked.decision_function(new), z, atol=1e-9)
-    np.testing.assert_allclose(linked.predict_proba(new), plain.predict_proba(new), atol=1e-12)
-    np.testing.assert_allclose(linked.predict_proba(new), special.expit(z), atol=1e-12)
+    assert_allclose(linked.decision_function(new), z, atol=1e-9)
+    assert_allclose(linked.predict_proba(new), plain.predict_proba(new), atol=1e-12)
+    assert_allclose(linked.predict_proba(new), special.expit(z), atol=1e-12)
     explained = linked.explain(new, features=True)
-    np.testing.assert_allclose(explained.scores, z, atol=1e-9)
-    np.testing.assert_allclose(
-        explained.feature_base + explained.features.sum(axis=1), z, atol=1e-9
-    )
-    np.testing.assert_allclose(linked.probability_thresholds_, special.expit(linked.thresholds_))
+    assert_allclose(explained.scores, z, atol=1e-9)
+    assert_allclose(explained.feature_base + explained.features.sum(axis=1), z, atol=1e-9)
+    assert_allclose(linked.probability_thresholds_, special.expit(linked.thresholds_))
 
 
 def test_probabilities_are_calibrated(rows, model):
@@ -283,10 +282,10 @@ def test_a_missed_label_that_costs_more_is_predicted_earlier(rows, scores):
     dear = CamelClassifier(
         scores=scores, threshold="micro_f1", scaling="standard", miss_cost={"label3": 4.0}
     ).fit(X, Y)
-    np.testing.assert_allclose(dear.probability_thresholds_[2], 1 / 5)
-    np.testing.assert_array_equal(np.delete(dear.thresholds_, 2), np.delete(plain.thresholds_, 2))
+    assert_allclose(dear.probability_thresholds_[2], 1 / 5)
+    assert_array_equal(np.delete(dear.thresholds_, 2), np.delete(plain.thresholds_, 2))
     all_labels = CamelClassifier(scores=scores, scaling="standard", miss_cost=1.0).fit(X, Y)
-    np.testing.assert_array_equal(all_labels.predict(new), all_labels.predict_proba(new) > 0.5)
+    assert_array_equal(all_labels.predict(new), all_labels.predict_proba(new) > 0.5)
 
 
 def test_costs_name_labels_and_need_probabilities(rows):
@@ -319,6 +318,6 @@ def test_estimates_of_labels_are_those_of_decisions_by_leave_one_out(rows):
     X, Y, _, _ = rows
     model = CamelClassifier(scaling="standard").fit(X, Y)
     found = model.label_estimates_
-    np.testing.assert_array_equal(found["rows"], 500)
-    np.testing.assert_array_equal(found["positives"], Y.sum(axis=0))
+    assert_array_equal(found["rows"], 500)
+    assert_array_equal(found["positives"], Y.sum(axis=0))
     assert np.mean(found["f1"]) == pytest.approx(model.estimate_["macro_f1"])

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from reference.solver import leave_one_out_scores
 from skcamel import CamelClassifier, CamelClassifierCV
@@ -52,7 +53,7 @@ def test_the_winner_leads_the_table_and_keeps_its_scores_and_solution(rows, crit
         found.metrics[values.argmax()], abs=1e-12
     )
     model = CamelClassifier(**best.params).fit(X, Y)
-    np.testing.assert_allclose(best.solution.dual_coef, model.dual_coef_, atol=1e-9)
+    assert_allclose(best.solution.dual_coef, model.dual_coef_, atol=1e-9)
 
 
 @pytest.mark.parametrize("criterion", ["micro_f1", "average_precision"])
@@ -106,13 +107,11 @@ def test_lambda2_of_the_linear_kernel_counts_mean_eigenvalues(rows, rng):
             found = CamelClassifierCV((0.5,), lambda2s=(0.1, 2.0), kernels=("linear",), cv=cv).fit(
                 X, Y, sample_weight=w
             )
-            np.testing.assert_allclose(found.cv_results_["param_lambda2"], [0.1 * unit, 2 * unit])
+            assert_allclose(found.cv_results_["param_lambda2"], [0.1 * unit, 2 * unit])
     far, near = (
         CamelClassifierCV((0.5,), kernels=("linear",)).fit(scale * X, Y) for scale in (1000.0, 1.0)
     )
-    np.testing.assert_allclose(
-        far.decision_function(1000 * X), near.decision_function(X), atol=1e-9
-    )
+    assert_allclose(far.decision_function(1000 * X), near.decision_function(X), atol=1e-9)
 
 
 def test_a_criterion_that_no_row_defines_gives_way_to_hamming_loss(rows):

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 
@@ -30,13 +31,13 @@ GRID = {"alphas": (0.0, 0.4), "lambda2s": (0.05, 0.5)}
 
 def assert_same(model, other, new=NEW, atol=1e-8):
     mine, theirs = model.outputs(new), other.outputs(new)
-    np.testing.assert_allclose(mine.scores, theirs.scores, atol=atol)
-    np.testing.assert_array_equal(mine.decisions, theirs.decisions)
-    np.testing.assert_allclose(model.thresholds_, other.thresholds_, atol=atol)
-    np.testing.assert_allclose(model.predict_proba(new), other.predict_proba(new), atol=10 * atol)
-    np.testing.assert_array_equal(model.predict_sets(new, 0.9), other.predict_sets(new, 0.9))
-    np.testing.assert_allclose(model.explain(new).parts, other.explain(new).parts, atol=atol)
-    np.testing.assert_allclose(model.label_correlation_, other.label_correlation_, atol=atol)
+    assert_allclose(mine.scores, theirs.scores, atol=atol)
+    assert_array_equal(mine.decisions, theirs.decisions)
+    assert_allclose(model.thresholds_, other.thresholds_, atol=atol)
+    assert_allclose(model.predict_proba(new), other.predict_proba(new), atol=10 * atol)
+    assert_array_equal(model.predict_sets(new, 0.9), other.predict_sets(new, 0.9))
+    assert_allclose(model.explain(new).parts, other.explain(new).parts, atol=atol)
+    assert_allclose(model.label_correlation_, other.label_correlation_, atol=atol)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_a_search_with_all_rows_as_landmarks_finds_the_same(parameters, weights)
     found = CamelClassifierCV(**GRID, **parameters, **ALL).fit(X, Y, weights)
     assert_same(found, exact)
     assert hasattr(found, "members_") or found.best_params_ == pytest.approx(exact.best_params_)
-    np.testing.assert_allclose(
+    assert_allclose(
         found.cv_results_["mean_test_score"], exact.cv_results_["mean_test_score"], atol=1e-9
     )
     assert getattr(found, "estimate_", None) == pytest.approx(getattr(exact, "estimate_", None))
@@ -85,8 +86,8 @@ def test_the_features_themselves_are_the_exact_linear_kernel(solver, scaling, we
         assert found.solver_ == "primal"
         assert found.dual_coef_.shape == (D, Q)
         assert_same(found, exact, new)
-        np.testing.assert_allclose(found.intercept_, exact.intercept_, atol=1e-9)
-        np.testing.assert_allclose(found.b_, exact.b_, atol=1e-8)
+        assert_allclose(found.intercept_, exact.intercept_, atol=1e-9)
+        assert_allclose(found.b_, exact.b_, atol=1e-8)
 
 
 @pytest.mark.parametrize(
@@ -98,13 +99,13 @@ def test_suspects_are_those_of_the_exact_solver(parameters):
         find_label_errors(X[different], Y[different], CamelClassifier(**parameters, **more))
         for more in ({}, ALL)
     )
-    np.testing.assert_array_equal(found.rows, exact.rows)
+    assert_array_equal(found.rows, exact.rows)
     for name in ("scores", "chance", "base", "own"):
-        np.testing.assert_allclose(getattr(found, name), getattr(exact, name), atol=1e-8)
+        assert_allclose(getattr(found, name), getattr(exact, name), atol=1e-8)
     searched = [
         find_label_errors(X, Y, CamelClassifierCV(**GRID, **more), limit=9) for more in ({}, ALL)
     ]
-    np.testing.assert_allclose(searched[0].scores, searched[1].scores, atol=1e-8)
+    assert_allclose(searched[0].scores, searched[1].scores, atol=1e-8)
 
 
 @pytest.fixture
@@ -147,7 +148,7 @@ def test_auto_counts_the_bytes_that_are_allowed():
 def test_results_repeat_to_the_last_bit_and_the_seed_chooses_the_landmarks(model):
     first, again = (clone(model).fit(X, Y) for _ in range(2))
     for name in ("dual_coef_", "intercept_", "thresholds_", "X_fit_"):
-        np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
+        assert_array_equal(getattr(first, name), getattr(again, name))
     other = clone(model).set_params(random_state=1).fit(X, Y)
     assert not np.array_equal(np.sort(other.X_fit_[:, 0]), np.sort(first.X_fit_[:, 0]))
 
@@ -170,7 +171,7 @@ def test_a_centre_is_the_mean_of_different_rows_and_none_of_them(n, d, count, se
     assert not distinct(found) & distinct(rows)
     assert (found >= rows.min(axis=0) - 1e-12).all()
     assert (found <= rows.max(axis=0) + 1e-12).all()
-    np.testing.assert_array_equal(stream.centres(sparse.csr_array(rows), count, seed), found)
+    assert_array_equal(stream.centres(sparse.csr_array(rows), count, seed), found)
 
 
 def test_a_model_of_centres_holds_no_training_row(tmp_path):
@@ -194,8 +195,8 @@ def test_given_landmarks_are_scaled_with_the_rows(given, kernel):
     model = CamelClassifier(
         solver="landmark", landmarks=given, scaling="standard", kernel=kernel
     ).fit(X, Y)
-    np.testing.assert_allclose(model.X_fit_, model._scaling(X[:9]))
-    np.testing.assert_allclose(
+    assert_allclose(model.X_fit_, model._scaling(X[:9]))
+    assert_allclose(
         CamelClassifier(solver="landmark", landmarks=X, scaling="standard", kernel=kernel)
         .fit(X, Y)
         .decision_function(NEW),
@@ -256,10 +257,8 @@ def test_odd_data_give_what_the_exact_solver_gives(odd, kind):
     exact = CamelClassifier(kernel=KINDS[kind].get("kernel", "rbf")).fit(rows, labels)
     found = CamelClassifier(**KINDS[kind]).fit(rows, labels)
     new = NEW[:, : rows.shape[1]]
-    np.testing.assert_allclose(
-        found.decision_function(new), exact.decision_function(new), atol=1e-8
-    )
-    np.testing.assert_allclose(found.predict_proba(new), exact.predict_proba(new), atol=1e-8)
+    assert_allclose(found.decision_function(new), exact.decision_function(new), atol=1e-8)
+    assert_allclose(found.predict_proba(new), exact.predict_proba(new), atol=1e-8)
 
 
 @given(
@@ -289,8 +288,6 @@ def test_cuts_of_a_large_set_come_from_a_sample_and_are_close_to_those_of_all_ro
     monkeypatch.setattr(landmark, "JUDGED_ROWS", 1000)
     part = clone(model).fit(rows, labels)
     assert part.n_judged_ == 1000
-    np.testing.assert_allclose(
-        part.decision_function(rows), whole.decision_function(rows), atol=1e-10
-    )
-    np.testing.assert_allclose(part.thresholds_, whole.thresholds_, atol=0.3)
-    np.testing.assert_allclose(part.predict_proba(rows), whole.predict_proba(rows), atol=0.07)
+    assert_allclose(part.decision_function(rows), whole.decision_function(rows), atol=1e-10)
+    assert_allclose(part.thresholds_, whole.thresholds_, atol=0.3)
+    assert_allclose(part.predict_proba(rows), whole.predict_proba(rows), atol=0.07)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 
 from reference import thresholds as brute
 from skcamel.arrays import to_numpy
@@ -90,7 +91,7 @@ def test_a_label_keeps_the_share_p_of_p_plus_10_of_its_own_threshold(rng, metric
     positives = relevant.sum(axis=0)
     share = positives / (positives + 10)
     expected = share * own_of(relevant, scores, metric) + (1 - share) * common
-    np.testing.assert_allclose(thresholds(metric, relevant, scores), expected, atol=1e-12)
+    assert_allclose(thresholds(metric, relevant, scores), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -119,7 +120,7 @@ def test_unknown_entries_decide_nothing(problem, metric, seed):
         np.where(known, scores, rng.normal(size=scores.shape)),
         known * 1.0,
     )
-    np.testing.assert_array_equal(found, other)
+    assert_array_equal(found, other)
 
 
 def test_what_is_not_tuned_is_taken_as_it_is(xp):

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from skcamel.camel import landmark, spectral
 from skcamel.camel.kernel import Kernel
@@ -87,12 +88,12 @@ def test_the_solution_and_leave_one_out_equal_literal_fits(kind, of_blocks, weig
         options = {"lambda1": penalty[0], "lambda2": penalty[1]}
         solution = landmark.solve_in(summary, summary.targets, basis, **options)
         fitted = scores_of(solution, K)
-        np.testing.assert_allclose(fitted, predictions(F, w, penalty, F), atol=1e-9)
+        assert_allclose(fitted, predictions(F, w, penalty, F), atol=1e-9)
         assert solution.Z is None
         for i in (0, 17, 39):  # without one unit of its weight, or all where it has less
             rest = w - np.minimum(w, 1.0) * (np.arange(N) == i)
             wanted = predictions(F, rest, penalty, F[i : i + 1])[0]
-            np.testing.assert_allclose(np.asarray(left_out)[i], wanted, atol=1e-9)
+            assert_allclose(np.asarray(left_out)[i], wanted, atol=1e-9)
 
 
 @pytest.mark.parametrize("weights", WEIGHTS)
@@ -107,8 +108,8 @@ def test_moments_are_sums_whatever_the_blocks_and_threads(weights, of_blocks):
         found = landmark.moments(of, blocks, Q, threads=threads)
         again = landmark.moments(of, blocks, Q, threads=threads)
         for mine, repeated, theirs in zip(found, again, expected, strict=True):
-            np.testing.assert_allclose(mine, theirs, atol=1e-12)
-            np.testing.assert_array_equal(mine, repeated)  # to the last bit
+            assert_allclose(mine, theirs, atol=1e-12)
+            assert_array_equal(mine, repeated)  # to the last bit
 
 
 def test_an_error_in_a_thread_comes_out():

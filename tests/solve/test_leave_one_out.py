@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
 
 from skcamel.arrays import to_match, to_numpy
 from skcamel.camel import correlation, landmark, spectral
@@ -86,7 +87,7 @@ def test_any_groups_leave_together_as_in_refits(solver, weighted, groups, xp):
         found = module.leave_one_out(state, targets, [own], PENALTIES, groups)
         for penalty, scores in zip(PENALTIES, found, strict=True):
             wanted = refits(of, X, Y, weights, groups, basis, penalty)
-            np.testing.assert_allclose(to_numpy(scores), wanted, atol=1e-8)
+            assert_allclose(to_numpy(scores), wanted, atol=1e-8)
 
 
 def ridge_refits(X, Y, groups, rho):
@@ -113,7 +114,7 @@ def test_a_tiny_ridge_cancels_nothing(d, largest, rng):
     _, *fitted = prepared(of, 1e6 * X, Y, None)
     basis = spectral.label_basis(np.eye(Q))
     (scores,) = landmark.leave_one_out(*fitted, [basis], [(1.0, 0.1)], groups)
-    np.testing.assert_allclose(scores, ridge_refits(X, Y, groups, 0.2 / 1e12), atol=1e-7)
+    assert_allclose(scores, ridge_refits(X, Y, groups, 0.2 / 1e12), atol=1e-7)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -127,7 +128,7 @@ def test_a_grid_is_interpolated_to_rounding(solver, weighted, rng, monkeypatch):
     monkeypatch.setattr(spectral, "nodes_for", lambda _: None)
     direct = module.leave_one_out(*fitted, bases, GRID, groups)
     for interpolated, scores in zip(together, direct, strict=True):
-        np.testing.assert_allclose(interpolated, scores, atol=1e-9)
+        assert_allclose(interpolated, scores, atol=1e-9)
 
 
 def test_one_group_of_all_rows_is_refused():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from reference import solver as literal
 from skcamel.arrays import to_numpy
@@ -27,11 +28,11 @@ def test_scores_are_the_fixed_point_of_algorithm_1_and_of_n_refits(small, alpha,
     for penalty in PENALTIES[:: 3 if weighted else 1]:
         spectrum, targets, solution = solved(K, Y, G, *penalty, weights, xp)
         wanted = literal.fixed_point_scores(K, Y, G, *penalty, weights)
-        np.testing.assert_allclose(scores_of(solution, K), wanted, atol=1e-8)
+        assert_allclose(scores_of(solution, K), wanted, atol=1e-8)
         basis = spectral.label_basis(xp(G))
         (scores,) = spectral.leave_one_out(spectrum, targets, [basis], [penalty])
         wanted = literal.leave_one_out_scores(K, Y, G, *penalty, weights)
-        np.testing.assert_allclose(to_numpy(scores), wanted, atol=1e-8)
+        assert_allclose(to_numpy(scores), wanted, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", problems.KINDS)
@@ -45,7 +46,7 @@ def test_the_papers_loop_ends_at_the_closed_form_where_G_is_well_conditioned(kin
     until = {"tol": 1e-13, "max_iter": 20_000}
     loop = alternating.solve(xp(K), xp(Y), xp(G), lambda1=1.0, lambda2=0.1, **until)
     _, _, exact = solved(K, Y, G, 1.0, 0.1)
-    np.testing.assert_allclose(scores_of(loop, K), scores_of(exact, K), atol=1e-8)
+    assert_allclose(scores_of(loop, K), scores_of(exact, K), atol=1e-8)
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -60,8 +61,8 @@ def test_the_papers_variables_satisfy_its_equations(small, alpha, weighted, rng)
     penalties = {"lambda1": 1.0, "lambda2": 0.1, "weights": weights}
     residual = literal.stationarity(K, Y, G, s.A, s.b, s.Z, **penalties)
     assert residual < 1e-9 * max(1.0, abs(s.Z).max(), abs(unreached).max())
-    np.testing.assert_allclose(s.dual_coef, s.A @ G / 0.1, atol=1e-9 * max(1, abs(s.A).max()))
-    np.testing.assert_allclose(s.intercept, s.b @ G, atol=1e-9 * max(1, abs(s.b).max()))
+    assert_allclose(s.dual_coef, s.A @ G / 0.1, atol=1e-9 * max(1, abs(s.A).max()))
+    assert_allclose(s.intercept, s.b @ G, atol=1e-9 * max(1, abs(s.b).max()))
 
 
 @pytest.mark.parametrize("spread", [(1e-3, 1e2), (1e-6, 1e6), (1e-9, 1.0), (1e-3, 1e12)])
@@ -74,7 +75,7 @@ def test_interpolated_diagonal_equals_the_direct_one_to_rounding(spread, rng):
     assert diagonal.nodes is not None
     assert direct.nodes is None
     for rho in (ridges, diagonal.nodes.rho):
-        np.testing.assert_allclose(diagonal(rho), direct(rho), rtol=1e-12)
+        assert_allclose(diagonal(rho), direct(rho), rtol=1e-12)
 
 
 @pytest.mark.parametrize("alpha", ALPHAS)
@@ -86,7 +87,7 @@ def test_held_out_scores_are_those_of_the_solution(alpha, rng):
     spectrum, targets, s = solved(K[train, train], Y[train], G, 1.0, 0.1, weights)
     basis = spectral.label_basis(G)
     (scores,) = spectral.held_out(spectrum, targets, [basis], [(1.0, 0.1)], K[test, train])
-    np.testing.assert_allclose(scores, scores_of(s, K[test, train]), atol=1e-10)
+    assert_allclose(scores, scores_of(s, K[test, train]), atol=1e-10)
 
 
 @pytest.mark.parametrize("lambda2", [1e-3, 1e-5, 1e-8])
@@ -97,7 +98,7 @@ def test_small_ridges_lose_no_digits_to_the_constant_direction(lambda2):
     _, _, plain = solved(K, Y, G, 1.0, lambda2)
     _, _, lifted = solved(K + 1e3, Y, G, 1.0, lambda2)
     scale = abs(plain.dual_coef).max()
-    np.testing.assert_allclose(lifted.dual_coef / scale, plain.dual_coef / scale, atol=1e-7)
+    assert_allclose(lifted.dual_coef / scale, plain.dual_coef / scale, atol=1e-7)
 
 
 def test_a_null_direction_of_G_contributes_nothing_not_even_its_mean():
@@ -106,7 +107,7 @@ def test_a_null_direction_of_G_contributes_nothing_not_even_its_mean():
     assert basis.d.shape == (2,)
     _, _, s = solved(K, Y, S, 1.0, 0.1)
     outside = np.eye(4) - basis.R @ basis.R.T
-    np.testing.assert_allclose(scores_of(s, K) @ outside, 0, atol=1e-12)
+    assert_allclose(scores_of(s, K) @ outside, 0, atol=1e-12)
 
 
 def test_an_indefinite_kernel_is_refused():
@@ -117,7 +118,7 @@ def test_an_indefinite_kernel_is_refused():
 def test_one_row_has_nothing_to_learn_from():
     Y, G = np.array([[1.0, -1.0]]), np.eye(2)
     spectrum, targets, s = solved(np.ones((1, 1)), Y, G, 1.0, 0.1)
-    np.testing.assert_allclose(s.intercept, [1, -1])
+    assert_allclose(s.intercept, [1, -1])
     basis = spectral.label_basis(G)
     (loo,) = spectral.leave_one_out(spectrum, targets, [basis], [(1.0, 0.1)])
     assert np.isfinite(loo).all()

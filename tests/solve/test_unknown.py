@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from reference import solver as literal
 from skcamel.camel import correlation, spectral, unknown
@@ -35,7 +36,7 @@ def test_scores_solve_the_problem_of_the_known_entries(kind, alpha, weighted, rn
     for penalty in PENALTIES[:: 3 if weighted else 1]:
         solution, _ = solved(K, Y, G, *penalty, weights, xp)
         expected = literal.known_entries_scores(K, Y, G, *penalty, weights)
-        np.testing.assert_allclose(scores_of(solution, K), expected, atol=1e-8)
+        assert_allclose(scores_of(solution, K), expected, atol=1e-8)
 
 
 def test_the_papers_variables_minimise_the_objective_of_the_known_entries(rng):
@@ -46,8 +47,8 @@ def test_the_papers_variables_minimise_the_objective_of_the_known_entries(rng):
     for scale in (1e-3, 1e-1):
         moved = [part + scale * rng.normal(size=part.shape) for part in (s.A, s.b, s.Z)]
         assert literal.objective(K, Y, G, *moved, lambda1=1.0, lambda2=0.1) > best
-    np.testing.assert_allclose(s.dual_coef, s.A @ G / 0.1, atol=1e-10)
-    np.testing.assert_allclose(s.intercept, s.b @ G, atol=1e-10)
+    assert_allclose(s.dual_coef, s.A @ G / 0.1, atol=1e-10)
+    assert_allclose(s.intercept, s.b @ G, atol=1e-10)
 
 
 def test_nothing_unknown_is_the_complete_problem():
@@ -56,8 +57,8 @@ def test_nothing_unknown_is_the_complete_problem():
     spectrum, targets, complete = problems.solved(K, Y, G, 1.0, 0.1)
     (exact,) = spectral.leave_one_out(spectrum, targets, [spectral.label_basis(G)], [(1.0, 0.1)])
     solution, scores = solved(K, Y, G, 1.0, 0.1)
-    np.testing.assert_array_equal(solution.dual_coef, complete.dual_coef)
-    np.testing.assert_allclose(scores, exact, atol=1e-12)
+    assert_array_equal(solution.dual_coef, complete.dual_coef)
+    assert_allclose(scores, exact, atol=1e-12)
 
 
 def test_groups_are_refused():
@@ -113,5 +114,5 @@ def test_a_label_that_nobody_knows_scores_0_and_leaves_the_others_alone(alpha):
     assert not solution.dual_coef[:, 2].any()
     assert solution.intercept[2] == 0
     assert not scores[:, 2].any()
-    np.testing.assert_allclose(solution.dual_coef[:, rest], others.dual_coef, atol=1e-9)
-    np.testing.assert_allclose(scores[:, rest], left, atol=0.05)
+    assert_allclose(solution.dual_coef[:, rest], others.dual_coef, atol=1e-9)
+    assert_allclose(scores[:, rest], left, atol=0.05)

@@ -19,15 +19,19 @@ from skcamel.camel.scaling import FOR_SPARSE, NAMES
 GROUPED = ["text", "price", "text", "colour", "colour", "text"]
 
 
-def made(rng, n=30, d=6, q=3):
+UNITS = np.array([1.0, 5.0, 1.0, 0.3, 1.0, 2.0])
+
+
+def made(rng, n=30):
     """Rows with zeros, ties and columns of different units, and labels that depend on them."""
-    X = (
-        rng.gamma(0.5, size=(n, d))
-        * (rng.random((n, d)) < 0.6)
-        * np.array([1.0, 5.0, 1.0, 0.3, 1.0, 2.0, 1.0, 1.0])[:d]
-    )
+    X = rng.gamma(0.5, size=(n, 6)) * (rng.random((n, 6)) < 0.6) * UNITS
     X[:, 1] = rng.integers(3, size=n)
-    return X, (X @ rng.normal(size=(d, q)) + 0.3 * rng.normal(size=(n, q)) > 0.5).astype(int)
+    return X, (X @ rng.normal(size=(6, 3)) + 0.3 * rng.normal(size=(n, 3)) > 0.5).astype(int)
+
+
+def assert_adds_up(found, model, rows):
+    total = found.feature_base + found.features.sum(axis=1)
+    assert_allclose(total, model.decision_function(rows), atol=1e-9)
 
 
 def factor(kernel, x, y):
@@ -39,18 +43,15 @@ def factor(kernel, x, y):
 
 def by_subsets(value, n_players):
     """Shapley values by their definition, from the worth (q,) of every subset."""
-    worth = {
-        subset: value(subset)
-        for size in range(n_players + 1)
-        for subset in combinations(range(n_players), size)
-    }
+    sizes = range(n_players + 1)
+    subsets = [subset for size in sizes for subset in combinations(range(n_players), size)]
+    worth = {subset: value(subset) for subset in subsets}
     values = []
     for g in range(n_players):
         total = 0.0
-        for subset in worth:
-            if g not in subset:
-                gain = worth[tuple(sorted((*subset, g)))] - worth[subset]
-                total = total + gain / (n_players * comb(n_players - 1, len(subset)))
+        for subset in (own for own in subsets if g not in own):
+            gain = worth[tuple(sorted((*subset, g)))] - worth[subset]
+            total = total + gain / (n_players * comb(n_players - 1, len(subset)))
         values.append(total)
     return np.array(values), worth[()]
 
@@ -74,37 +75,29 @@ def literal(kernel, x, train, coefficients, columns):
     return by_subsets(value, len(columns))
 
 
-def of_model(model, X, columns):
-    """The same for all rows of a model, with its intercept."""
-    rows, train = (
-        part.toarray() if sparse.issparse(part) else part
-        for part in (model._scaling(X), model.X_fit_)
-    )
-    found = [literal(model._kernel, x, train, model.dual_coef_, columns) for x in rows]
-    return np.array([values for values, _ in found]), found[0][1] + model._offset
-
-
 @pytest.mark.parametrize("sources", [None, GROUPED], ids=["columns", "sources"])
 @pytest.mark.parametrize(
-    ("scaling", "is_sparse"),
-    [*((name, False) for name in NAMES), *((name, True) for name in FOR_SPARSE)],
+    ("scaling", "form"),
+    [*((name, np.asarray) for name in NAMES), *((name, sparse.csr_array) for name in FOR_SPARSE)],
 )
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear"])
-def test_values_are_those_of_all_subsets(kernel, scaling, is_sparse, sources, rng):
+def test_values_are_those_of_all_subsets(kernel, scaling, form, sources, rng):
     X, Y = made(rng)
-    X = sparse.csr_array(X) if is_sparse else X
+    X = form(X)
     model = CamelClassifier(kernel=kernel, scaling=scaling).fit(X[:24], Y[:24])
     found = model.explain(X[24:27], features=True, sources=sources)
     _, columns = column_groups(6, sources)
-    values, base = of_model(model, X[24:27], columns)
     assert found.features.shape == (3, len(columns), 3)
-    assert_allclose(found.features, values, atol=1e-10)
-    assert_allclose(found.feature_base, base, atol=1e-10)
-    assert_allclose(
-        found.feature_base + found.features.sum(axis=1),
-        model.decision_function(X[24:27]),
-        atol=1e-9,
-    )
+    rows, train = (to_dense(part) for part in (model._scaling(X[24:27]), model.X_fit_))
+    for x, values in zip(rows, found.features, strict=True):
+        expected, base = literal(model._kernel, x, train, model.dual_coef_, columns)
+        assert_allclose(values, expected, atol=1e-10)
+        assert_allclose(found.feature_base, base + model._offset, atol=1e-10)
+    assert_adds_up(found, model, X[24:27])
+
+
+def to_dense(part):
+    return part.toarray() if sparse.issparse(part) else part
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["rbf", "laplacian"]), st.floats(0.01, 10))
@@ -139,70 +132,60 @@ def test_groups_are_drawn_from_a_sample_of_many_rows(rng, monkeypatch):
     monkeypatch.setattr(attribution, "SAMPLE", 10)
     X, Y = made(rng)
     model = CamelClassifier().fit(X, Y)
-    found = model.explain(X[:4], features=True, sources=GROUPED)
-    assert_allclose(
-        found.feature_base + found.features.sum(axis=1), model.decision_function(X[:4]), atol=1e-9
-    )
+    assert_adds_up(model.explain(X[:4], features=True, sources=GROUPED), model, X[:4])
     block = model.X_fit_[:, [0, 2, 5]]
     drawn = block[np.random.default_rng(0).choice(30, 10, replace=False)]
-    assert_allclose(
-        attribution._mean_factor(model._kernel, block),
-        model._kernel(block, drawn).mean(axis=1),
-        atol=1e-13,
-    )
+    expected = model._kernel(block, drawn).mean(axis=1)
+    assert_allclose(attribution._mean_factor(model._kernel, block), expected, atol=1e-13)
 
 
-REPRESENTATIONS = (
+TRIED = (
     ("none", "rbf", 1.0),
     ("standard", "laplacian", 0.5),
     ("rank", "laplacian", 1.0),
     ("unit", "linear", 1.0),
 )
-OPTIONS = {"alphas": (0.0, 0.4), "lambda2s": (0.01, 0.1), "combine": True}
 
 
 def test_a_combined_model_shares_the_scores_of_its_members(rng):
     X, Y = made(rng, 60)
-    model = CamelClassifierCV(representations=REPRESENTATIONS, **OPTIONS).fit(X, Y)
+    grid = {"alphas": (0.0, 0.4), "lambda2s": (0.01, 0.1), "representations": TRIED}
+    model = CamelClassifierCV(**grid, combine=True).fit(X, Y)
     assert len(model.members_) > 1
     found = model.explain(X[:6], features=True, sources=GROUPED)
-    assert_allclose(
-        found.feature_base + found.features.sum(axis=1), model.decision_function(X[:6]), atol=1e-9
-    )
-    parts = [member.explain(X[:6], features=True, sources=GROUPED) for member in model.members_]
-    expected = sum(w * part.features for w, part in zip(model.weights_, parts, strict=True))
+    assert_adds_up(found, model, X[:6])
+    expected = 0.0
+    for weight, member in zip(model.weights_, model.members_, strict=True):
+        part = member.explain(X[:6], features=True, sources=GROUPED)
+        expected = expected + weight * part.features
     assert_allclose(found.features, expected, atol=1e-12)
 
 
-def test_kernels_that_are_no_product_are_refused_by_name(rng):
-    X, Y = made(rng)
-    for kernel, name in (
+@pytest.mark.parametrize(
+    ("kernel", "name"),
+    [
         ("exponential", "'exponential'"),
         (lambda A, B: A @ B.T, "a function"),
         ("precomputed", "'precomputed'"),
-    ):
-        rows = X @ X.T if kernel == "precomputed" else X
-        model = CamelClassifier(kernel=kernel).fit(rows, Y)
-        with pytest.raises(
-            ValueError, match=f"a product or a sum over columns .* this model is {name}"
-        ):
-            model.explain(rows, features=True)
+    ],
+)
+def test_kernels_that_are_no_product_are_refused_by_name(kernel, name, rng):
+    X, Y = made(rng)
+    rows = X @ X.T if kernel == "precomputed" else X
+    model = CamelClassifier(kernel=kernel).fit(rows, Y)
+    message = f"a product or a sum over columns .* this model is {name}"
+    with pytest.raises(ValueError, match=message):
+        model.explain(rows, features=True)
 
 
-def test_sources_that_do_not_fit_are_refused(rng):
+def test_sources_that_do_not_fit_and_columns_that_are_not_there_are_named(rng):
     X, Y = made(rng)
     model = CamelClassifier().fit(X, Y)
-    with pytest.raises(
-        ValueError, match="sources has 2 names, and the rows have 6 columns; give one name for each"
-    ):
+    with pytest.raises(ValueError, match="sources has 2 names, and the rows have 6 columns; give"):
         model.explain(X, features=True, sources=["a", "b"])
-    with pytest.raises(ValueError, match="no columns are asked for; give features=True as well"):
+    with pytest.raises(ValueError, match="give features=True as well"):
         model.explain(X, sources=GROUPED)
-
-
-def test_columns_that_were_not_asked_for_are_missed_with_words(rng):
-    X, Y = made(rng)
-    plain = CamelClassifier().fit(X, Y).explain(X[:2])
+    plain = model.explain(X[:2])
     assert (plain.features, plain.feature_base, plain.feature_names) == (None, None, None)
     for method in (plain.importance, plain.top_features):
         with pytest.raises(ValueError, match=r"holds no columns; use explain\(X, features=True\)"):

@@ -14,20 +14,16 @@ from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.metrics import get_scorer
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+GRID = {"alphas": (0.0, 0.5), "lambda2s": (0.01, 0.1)}
+ESTIMATORS = [
+    CamelClassifier(),
+    CamelClassifier(0.1, solver="alternating"),
+    CamelClassifierCV(**GRID),
+    CamelClassifierCV(**GRID, cv=2, scoring="micro_f1"),
+]
 
 
-def small_grid(**options):
-    return CamelClassifierCV(alphas=(0.0, 0.5), lambda2s=(0.01, 0.1), **options)
-
-
-@parametrize_with_checks(
-    [
-        CamelClassifier(),
-        CamelClassifier(0.1, solver="alternating"),
-        small_grid(),
-        small_grid(cv=2, scoring="micro_f1"),
-    ]
-)
+@parametrize_with_checks(ESTIMATORS)
 def test_estimator_check(estimator, check):
     check(estimator)
 
@@ -45,41 +41,26 @@ def test_multi_label_tags_are_set(estimator):
 
 def test_a_precomputed_kernel_is_pairwise_and_cross_validates():
     X, Y = make_multilabel_classification(60, random_state=0)
-    K = X @ X.T
+    options = {"scoring": get_scorer("coverage"), "cv": 3}
     estimator = CamelClassifier(kernel="precomputed")
     assert get_tags(estimator).input_tags.pairwise
-    of_matrix = cross_validate(estimator, K, Y, scoring=get_scorer("coverage"), cv=3)["test_score"]
-    of_rows = cross_validate(
-        CamelClassifier(kernel="linear"), X, Y, scoring=get_scorer("coverage"), cv=3
-    )["test_score"]
-    assert_allclose(of_matrix, of_rows)
+    of_matrix = cross_validate(estimator, X @ X.T, Y, **options)
+    of_rows = cross_validate(CamelClassifier(kernel="linear"), X, Y, **options)
+    assert_allclose(of_matrix["test_score"], of_rows["test_score"])
 
 
 def test_it_works_in_pipelines_and_searches():
     X, Y = make_multilabel_classification(60, random_state=0)
     pipeline = make_pipeline(StandardScaler(), CamelClassifier())
-    search = GridSearchCV(
-        pipeline,
-        {"camelclassifier__alpha": [0.0, 0.5]},
-        scoring=get_scorer("average_precision"),
-        cv=3,
-    ).fit(X, Y)
+    options = {"scoring": get_scorer("average_precision"), "cv": 3}
+    search = GridSearchCV(pipeline, {"camelclassifier__alpha": [0.0, 0.5]}, **options).fit(X, Y)
     assert search.best_score_ > 0.5
-    inside = CamelClassifier(
-        alpha=search.best_params_["camelclassifier__alpha"], scaling="standard"
-    ).fit(X, Y)
-    assert_allclose(search.decision_function(X), inside.decision_function(X), atol=1e-10)
+    inside = CamelClassifier(search.best_params_["camelclassifier__alpha"], scaling="standard")
+    expected = inside.fit(X, Y).decision_function(X)
+    assert_allclose(search.decision_function(X), expected, atol=1e-10)
 
 
-def test_clone_keeps_every_parameter():
-    estimator = CamelClassifier(
-        0.2,
-        2.0,
-        0.3,
-        kernel="laplacian",
-        bandwidth=2.0,
-        scaling="minmax",
-        threshold="label",
-        sparsity=0.1,
-    )
-    assert clone(estimator).get_params() == estimator.get_params()
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_clone_keeps_every_parameter(estimator):
+    changed = clone(estimator).set_params(sparsity=0.1, threshold="label", max_memory="1GiB")
+    assert clone(changed).get_params() == changed.get_params()

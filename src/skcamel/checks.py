@@ -31,6 +31,7 @@ from skcamel.arrays import (
     dense,
     is_lazy,
     is_tensor,
+    overflow_allowed,
     to_numpy,
     with_gaps,
 )
@@ -70,6 +71,7 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
+@overflow_allowed  # of the sum by which scikit-learn looks for NaN
 def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Array:
     """X as a float64 or float32 matrix, numpy or canonical CSR, with the feature count and names of the fit.
 

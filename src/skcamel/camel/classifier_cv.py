@@ -523,6 +523,11 @@ class CamelClassifierCV(BaseCamel):
             if self._is_pairwise():
                 columns = train_rows
             train = data.rows(train_rows, columns).with_weight()
+            if len(train.Y) == 0:
+                raise ValueError(
+                    f"All training rows of fold {len(folds)} have the weight 0; leave rows without"
+                    " weight out, or shuffle the folds: cv=KFold(5, shuffle=True)."
+                )
             test = data.rows(test_rows, columns)
             if data.source is not None:
                 train = train.summed(data.source.by)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from skcamel.arrays import Array, MaybeArray, to_numpy
+from skcamel.arrays import Array, MaybeArray, overflow_allowed, to_numpy
 from skcamel.camel.representation import Data
 from skcamel.camel.search import candidate_metrics
 from skcamel.camel.thresholds import is_tuned, thresholds
@@ -49,6 +49,7 @@ class Link(NamedTuple):
     slope: Array
     offset: Array
 
+    @overflow_allowed
     def log_odds(self, scores: Array | float) -> Array:
         """Log-odds of scores (m, q)."""
         return self.slope * scores + self.offset

@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from skcamel.arrays import Array, MaybeArray, dense, divisor
+from skcamel.arrays import Array, MaybeArray, dense, divisor, overflow_allowed
 from skcamel.checks import SMALLEST_DIVISOR, check_at_least
 
 FOR_SPARSE = ("none", "standard", "minmax", "unit")
@@ -98,6 +98,7 @@ class Scaling(NamedTuple):
             raise ValueError(f"{self.name!r} does not fit its scale and ranks")
         check_at_least(self, scale=SMALLEST_DIVISOR)
 
+    @overflow_allowed
     def __call__(self, X: Array) -> Array:
         """X scaled, float64; a new matrix unless nothing is to be done. Sparse rows stay sparse, but for ranks."""
         if sparse.issparse(X):

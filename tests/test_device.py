@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 
 from skcamel import CamelClassifier, CamelClassifierCV
@@ -24,56 +25,45 @@ def device(request, torch):
     return request.param
 
 
+LANDMARKS = {"solver": "landmark", "n_landmarks": 20}
+PRIMAL = {"solver": "primal"}
+MODELS = {
+    "thresholds": CamelClassifier(threshold="macro_f1"),
+    "laplacian": CamelClassifier(kernel="laplacian", scaling="standard"),
+    "alternating": CamelClassifier(0.1, solver="alternating", tol=1e-10),
+    "search": CamelClassifierCV(
+        kernels=("rbf", "laplacian"), threshold="micro_f1", scoring="micro_f1"
+    ),
+    "folds": CamelClassifierCV(cv=3),
+    "landmarks": CamelClassifier(**LANDMARKS, threshold="macro_f1"),
+    "centres": CamelClassifier(
+        **LANDMARKS, kernel="laplacian", scaling="standard", landmarks="kmeans"
+    ),
+    "whitened": CamelClassifier(solver="landmark", n_landmarks=60, bandwidth=40.0, lambda2=0.01),
+    "columns": CamelClassifier(**PRIMAL, kernel="linear"),
+    "search by landmarks": CamelClassifierCV(
+        **LANDMARKS, kernels=("rbf", "linear"), threshold="micro_f1"
+    ),
+    "folds in columns": CamelClassifierCV(**PRIMAL, kernels=("linear",), cv=3),
+}
+
+
 @pytest.mark.torch
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda **o: CamelClassifier(threshold="macro_f1", **o),
-        lambda **o: CamelClassifier(kernel="laplacian", scaling="standard", **o),
-        lambda **o: CamelClassifier(0.1, solver="alternating", tol=1e-10, **o),
-        lambda **o: CamelClassifierCV(
-            kernels=("rbf", "laplacian"), threshold="micro_f1", scoring="micro_f1", **o
-        ),
-        lambda **o: CamelClassifierCV(cv=3, **o),
-        lambda **o: CamelClassifier(solver="landmark", n_landmarks=20, threshold="macro_f1", **o),
-        lambda **o: CamelClassifier(
-            solver="landmark",
-            n_landmarks=20,
-            kernel="laplacian",
-            scaling="standard",
-            landmarks="kmeans",
-            **o,
-        ),
-        lambda **o: CamelClassifier(
-            solver="landmark", n_landmarks=60, bandwidth=40.0, lambda2=0.01, **o
-        ),
-        lambda **o: CamelClassifier(solver="primal", kernel="linear", **o),
-        lambda **o: CamelClassifierCV(
-            solver="landmark", n_landmarks=20, kernels=("rbf", "linear"), threshold="micro_f1", **o
-        ),
-        lambda **o: CamelClassifierCV(solver="primal", kernels=("linear",), cv=3, **o),
-    ],
-    ids=[
-        *("label cuts", "laplacian", "alternating", "search", "folds"),
-        *("landmarks", "pivots", "whitened", "columns", "search by landmarks", "folds in columns"),
-    ],
-)
-def test_a_device_agrees_with_numpy(make, device):
+@pytest.mark.parametrize("name", MODELS)
+def test_a_device_agrees_with_numpy(name, device):
     weights = np.arange(60) % 3 + 1.0
-    here, there = (
-        make().fit(X[:60], Y[:60], weights),
-        make(device=device).fit(X[:60], Y[:60], weights),
-    )
+    here = clone(MODELS[name]).fit(X[:60], Y[:60], weights)
+    there = clone(MODELS[name]).set_params(device=device).fit(X[:60], Y[:60], weights)
     assert isinstance(there.dual_coef_, np.ndarray)
-    assert_allclose(there.decision_function(X[60:]), here.decision_function(X[60:]), atol=1e-8)
-    assert_array_equal(there.predict(X[60:]), here.predict(X[60:]))
+    mine, theirs = there.outputs(X[60:]), here.outputs(X[60:])
+    assert_allclose(mine.scores, theirs.scores, atol=1e-8)
+    assert_array_equal(mine.decisions, theirs.decisions)
     if hasattr(here, "predict_proba"):
-        assert_allclose(there.predict_proba(X[60:]), here.predict_proba(X[60:]), atol=1e-7)
+        assert_allclose(mine.probabilities, theirs.probabilities, atol=1e-7)
     if hasattr(here, "cv_results_"):
         assert here.best_params_ == pytest.approx(there.best_params_)
-        assert_allclose(
-            there.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], atol=1e-8
-        )
+        scores = (own.cv_results_["mean_test_score"] for own in (there, here))
+        assert_allclose(*scores, atol=1e-8)
 
 
 @pytest.mark.torch
@@ -105,25 +95,17 @@ def test_tensors_need_no_device_parameter(torch):
 
 
 @pytest.mark.torch
-def test_a_missing_gpu_is_named(torch):
-    if torch.cuda.is_available():
-        pytest.skip("there is a GPU")
-    with pytest.raises(
-        ValueError, match="device='cuda' needs a CUDA GPU and torch sees none here; use device=None"
-    ):
-        CamelClassifier(device="cuda").fit(X, Y)
-
-
-@pytest.mark.torch
-def test_an_unknown_device_is_named(torch):
+def test_devices_that_are_not_there_are_named(torch):
     with pytest.raises(ValueError, match="device='abacus' is not a device torch knows"):
         CamelClassifier(device="abacus").fit(X, Y)
+    if not torch.cuda.is_available():
+        message = "device='cuda' needs a CUDA GPU and torch sees none here; use device=None"
+        with pytest.raises(ValueError, match=message):
+            CamelClassifier(device="cuda").fit(X, Y)
 
 
-def test_missing_torch_is_named_with_its_cure(monkeypatch):
+def test_missing_torch_is_named_with_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(
-        ImportError,
-        match=r"device='cuda' needs torch: pip install skcamel\[gpu\], or use device=None",
-    ):
+    message = r"device='cuda' needs torch: pip install skcamel\[gpu\], or use device=None"
+    with pytest.raises(ImportError, match=message):
         CamelClassifier(device="cuda").fit(X, Y)

@@ -6,6 +6,7 @@ import runpy
 import shlex
 import tomllib
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,10 +24,8 @@ ROOT = Path(__file__).parents[1]
 if not (ROOT / "README.md").exists():
     pytest.skip("the documents are not there", allow_module_level=True)
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-FENCED = re.compile(
-    r"^(?P<why><!-- not run: [^>]+ -->\n\n)?```(?P<language>\w*)\n(?P<code>.*?)^```$",
-    re.MULTILINE | re.DOTALL,
-)
+WHY = r"^(?P<why><!-- not run: [^>]+ -->\n\n)?"
+FENCED = re.compile(WHY + r"```(?P<language>\w*)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"^(?: {4})?(skcamel .+)$", re.MULTILINE)
 # Pages for people who begin: every command is run, on the tickets of the demo. Commands of the
 # others are read by the parser.
@@ -34,25 +33,24 @@ FIRST_PAGES = ("README.md", "index.md", "get_started.md", "studies.md", "explain
 named = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 
-def blocks(page, language="python"):
-    """Code of a page in that language, without sessions (``>>>``), which pytest runs by itself; and whether it can run here."""
-    for found in FENCED.finditer(page.read_text(encoding="utf-8")):
-        if found["language"] == language and ">>>" not in found["code"]:
+def text_of(page):
+    return page.read_text(encoding="utf-8")
+
+
+def blocks(page):
+    """Python of a page without sessions (``>>>``), which pytest runs by itself; and whether it can run here."""
+    for found in FENCED.finditer(text_of(page)):
+        if found["language"] == "python" and ">>>" not in found["code"]:
             yield found["code"], found["why"] is None
 
 
 def commands(page):
     """Commands of a page in indented or fenced code, without comments."""
-    text = page.read_text(encoding="utf-8").replace(
-        "\\\n", " "
-    )  # a command may go on in the next line
-    fenced = "\n".join(
-        found["code"] for found in FENCED.finditer(text) if found["language"] in ("", "bash")
-    )
-    indented = "\n".join(re.findall(r"^ {4}skcamel .+$", FENCED.sub("", text), re.MULTILINE))
-    return [
-        shlex.split(line, comments=True)[1:] for line in COMMAND.findall(f"{fenced}\n{indented}")
-    ]
+    text = text_of(page).replace("\\\n", " ")  # a command may go on in the next line
+    fenced = [found["code"] for found in FENCED.finditer(text) if found["language"] in ("", "bash")]
+    indented = re.findall(r"^ {4}skcamel .+$", FENCED.sub("", text), re.MULTILINE)
+    lines = COMMAND.findall("\n".join([*fenced, *indented]))
+    return [shlex.split(line, comments=True)[1:] for line in lines]
 
 
 @pytest.fixture(scope="module")
@@ -66,13 +64,8 @@ def folder(tmp_path, monkeypatch, tickets):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     tickets.write("tickets.csv", tickets.tickets(150, seed=1))
-    tickets.write(
-        "new_tickets.csv",
-        [
-            {key: cell for key, cell in row.items() if key != "tags"}
-            for row in tickets.tickets(5, seed=2)
-        ],
-    )
+    new = [{key: row[key] for key in row if key != "tags"} for row in tickets.tickets(5, seed=2)]
+    tickets.write("new_tickets.csv", new)
     return tmp_path
 
 
@@ -83,49 +76,33 @@ def names(folder):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))
     Y = (X[:, :3] + 0.3 * rng.normal(size=(60, 3)) > 0).astype(int)
-    frame = pd.DataFrame(
-        {
-            "plan": ["free", "team", "free"] * 20,
-            "paid": ["$0", "$1,200", "$80"] * 20,
-            "size": X[:, 0],
-        }
-    )
+    plans, paid = ["free", "team", "free"] * 20, ["$0", "$1,200", "$80"] * 20
+    frame = pd.DataFrame({"plan": plans, "paid": paid, "size": X[:, 0]})
     for year in (2024, 2025):
         frame.assign(topic_a=Y[:, 0], topic_b=Y[:, 1]).to_parquet(f"{year}.parquet")
-    gaps = np.where(rng.random(Y.shape) < 0.2, np.nan, Y)
     model = CamelClassifier(scaling="standard").fit(X, Y)
     save(model, "mine.skcamel")
-    pipeline = make_pipeline(TablePreparer(), CamelClassifier()).fit(frame, Y)
-    imported = {
-        "CamelClassifierCV": CamelClassifierCV,
-        "TablePreparer": TablePreparer,
-        "explain": explain,
-    }
-    common = {
+    imported = (CamelClassifierCV, TablePreparer, explain)
+    return {value.__name__: value for value in imported} | {
         "X": X,
         "Y": Y,
         "X_new": X[:3],
         "X_test": X,
         "Y_test": Y,
-        "Y_with_gaps": gaps,
+        "Y_with_gaps": np.where(rng.random(Y.shape) < 0.2, np.nan, Y),
         "model": model,
+        "pipeline": make_pipeline(TablePreparer(), CamelClassifier()).fit(frame, Y),
+        "frame": frame,
+        "tags": Y,
+        "new_frame": frame[:2],
+        "new": frame[:2],
     }
-    return (
-        imported
-        | common
-        | {
-            "pipeline": pipeline,
-            "frame": frame,
-            "tags": Y,
-            "new_frame": frame[:2],
-            "new": frame[:2],
-        }
-    )
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(blocks(page))], ids=lambda page: page.name
-)
+with_code = [page for page in PAGES if any(blocks(page))]
+
+
+@pytest.mark.parametrize("page", with_code, ids=lambda page: page.name)
 def test_the_code_of_a_page_runs(page, names):
     for text, can_run in blocks(page):
         compiled = compile(text, page.name, "exec")
@@ -159,9 +136,8 @@ def test_the_commands_of_first_pages_work_when_pasted(name, folder):
     for words in given:
         if words[0] == "serve":  # runs until it is stopped: tests of the server do
             continue
-        run(
-            ["mine.arff" if word == "yeast" else word for word in words]
-        )  # a small set in place of a larger one
+        # a small set in place of a larger one
+        run(["mine.arff" if word == "yeast" else word for word in words])
 
 
 @named
@@ -180,25 +156,19 @@ def test_the_commands_of_a_page_have_these_options(page):
 
 
 @named
-def test_links_of_a_page_lead_to_files(page):
-    for target in re.findall(
-        r"\]\((?!http|#|mailto)([^)\s#]+)", FENCED.sub("", page.read_text(encoding="utf-8"))
-    ):
-        if not target.startswith("gallery/"):  # made by a build, which checks them
-            assert (page.parent / target).exists(), target
-        else:
+def test_links_of_a_page_lead_to_files_and_pictures_are_described(page):
+    text = text_of(page)
+    for target in re.findall(r"\]\((?!http|#|mailto)([^)\s#]+)", FENCED.sub("", text)):
+        if target.startswith("gallery/"):  # made by a build, which checks them
             example = ROOT / "examples" / Path(target).with_suffix(".py").name
             assert example.exists() or target == "gallery/index.rst", target
-
-
-@named
-def test_pictures_are_described(page):
-    for words in re.findall(r"!\[([^\]]*)\]\(", page.read_text(encoding="utf-8")):
-        assert len(words) > 20
+        else:
+            assert (page.parent / target).exists(), target
+    assert all(len(words) > 20 for words in re.findall(r"!\[([^\]]*)\]\(", text))
 
 
 def test_the_readme_is_short_and_says_what_a_model_file_holds():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = text_of(ROOT / "README.md")
     assert len(text.splitlines()) <= 90
     assert max(map(len, text.splitlines())) <= 220
     assert "A model file holds training rows" in text
@@ -208,30 +178,28 @@ def test_the_readme_is_short_and_says_what_a_model_file_holds():
 def test_the_measured_tables_of_the_readme_are_what_the_records_say(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT))
     front_page = import_module("benchmarks.front_page")
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = text_of(ROOT / "README.md")
     assert "times as long" in front_page.block()
     assert text == front_page.written(text), "run: python -m benchmarks.front_page"
+
+
+METHODS = (
+    ("best", "camel", 0.8),
+    ("quick", "camel", 0.7),
+    ("best", "extra-trees", 0.6),
+    ("best", "mlknn", 0.9),
+)
 
 
 def test_the_table_of_the_readme_shows_means_and_marks_the_best(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT))
     made_records, front_page = import_module("made_records"), import_module("benchmarks.front_page")
     records = []
-    for fold in range(2):
-        for preset, method, value in (
-            ("best", "camel", 0.8),
-            ("quick", "camel", 0.7),
-            ("best", "extra-trees", 0.6),
-            ("best", "mlknn", 0.9),
-        ):
-            for place, dataset in enumerate(("emotions", "flags")):
-                given = {
-                    "preset": preset,
-                    "fold": fold,
-                    "n_folds": 2,
-                    "average_precision": value + 0.1 * fold - 0.2 * place,
-                }
-                records.append(made_records.record(dataset, method, **given))
+    sets = (("emotions", 0.0), ("flags", 0.2))
+    for fold, (preset, method, best), (dataset, less) in product(range(2), METHODS, sets):
+        value = {"average_precision": best + 0.1 * fold - less}
+        unit = {"preset": preset, "fold": fold, "n_folds": 2}
+        records.append(made_records.record(dataset, method, **unit, **value))
     lines = front_page.accuracy(records).splitlines()
     assert lines[0] == "| average precision | skcamel `best` | skcamel `quick` | extra trees |"
     assert lines[2:4] == [
@@ -242,41 +210,30 @@ def test_the_table_of_the_readme_shows_means_and_marks_the_best(monkeypatch):
 
 
 def test_targets_and_extras_that_documents_name_exist():
-    texts = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    targets = set(
-        re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    )
-    assert set(re.findall(r"`make ([a-z-]+)`", texts)) <= targets
-    extras = {
-        extra
-        for listed in re.findall(r"(?:skcamel|\.)\[([a-z,]+)\]", texts)
-        for extra in listed.split(",")
-    }
-    assert extras <= set(project["project"]["optional-dependencies"])
+    texts = "\n".join(map(text_of, PAGES))
+    extras = tomllib.loads(text_of(ROOT / "pyproject.toml"))["project"]["optional-dependencies"]
+    targets = re.findall(r"^([a-z-]+):", text_of(ROOT / "Makefile"), re.MULTILINE)
+    assert set(re.findall(r"`make ([a-z-]+)`", texts)) <= set(targets)
+    listed = re.findall(r"(?:skcamel|\.)\[([a-z,]+)\]", texts)
+    assert set(",".join(listed).split(",")) <= set(extras)
 
 
 def test_the_reference_lists_every_public_name():
-    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    listed = set()
+    text = text_of(ROOT / "docs" / "api.md")
+    listed = set(re.findall(r"py:data:: (\S+)", text))
     for module, body in re.findall(r"\.\. currentmodule:: (\S+)(.*?)```", text, re.DOTALL):
         listed |= {f"{module}.{name}" for name in re.findall(r"^   (\w+)$", body, re.MULTILINE)}
-    listed |= set(re.findall(r"py:data:: (\S+)", text))
-    public = {
-        f"skcamel.serve.{name}" for name in skcamel.serve.__all__
-    }  # not imported with the rest: it needs an extra
+    # not imported with the rest: it needs an extra
+    public = {f"skcamel.serve.{name}" for name in skcamel.serve.__all__}
     for name in skcamel.__all__:
         value = getattr(skcamel, name)
-        public |= (
-            {f"skcamel.{name}.{inner}" for inner in value.__all__}
-            if inspect.ismodule(value)
-            else {f"skcamel.{name}"}
-        )
+        inside = [f".{inner}" for inner in value.__all__] if inspect.ismodule(value) else [""]
+        public |= {f"skcamel.{name}{inner}" for inner in inside}
     assert listed == public
 
 
 def test_version_and_citation_agree():
-    yaml = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    yaml = text_of(ROOT / "CITATION.cff")
     fields = dict(re.findall(r'^([a-z-]+): ?"?([^"\n]*)"?$', yaml, re.MULTILINE))
     assert fields["version"] == skcamel.__version__
     assert fields["cff-version"] == "1.2.0"
@@ -284,4 +241,4 @@ def test_version_and_citation_agree():
         fields
     )
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", fields["date-released"])
-    assert f"\n## {skcamel.__version__} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## {skcamel.__version__} " in text_of(ROOT / "CHANGELOG.md")

@@ -53,17 +53,6 @@ def test_a_function_with_the_wrong_shape_is_refused(rng):
 # Sparse rows
 
 
-@pytest.mark.parametrize("name", [*RADIAL, "linear"])
-@pytest.mark.parametrize("binary", [False, True])
-def test_sparse_rows_give_the_same_matrix(name, binary, rng):
-    X = rng.normal(size=(20, 6)) * (rng.random((20, 6)) < 0.4)
-    X = (X > 0) * 1.0 if binary else X
-    fitted, K = next(kernel.fitted_many(name, X))
-    fitted_sparse, K_sparse = next(kernel.fitted_many(name, sparse.csr_array(X)))
-    assert fitted_sparse.bandwidth == pytest.approx(fitted.bandwidth)
-    assert_allclose(K_sparse, K, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("width", "density", "share"), [(30, 0.3, 0.0), (30, 0.3, 2.0), (10**7, 3e-6, kernel.THIN)]
 )

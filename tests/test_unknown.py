@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.model_selection import GridSearchCV, KFold
 
 from reference import metrics as literal
 from reference.solver import known_entries_scores
@@ -15,7 +14,6 @@ from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import BinaryRelevance
 from skcamel.camel import correlation
 from skcamel.checks import ConstantLabelWarning
-from skcamel.metrics import average_precision, get_scorer
 
 GRID = {"alphas": (0.0, 0.4, 0.8), "lambda2s": (0.02, 0.2), "scalings": ("standard",)}
 
@@ -130,24 +128,6 @@ def test_the_correlation_comes_from_rows_that_know_both_labels():
     assert correlation.learn(Y).violation.max() < 1e-6
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {},
-        {"cv": 3},
-        {"cv": 3, "threshold": "label"},
-        {"threshold": "macro_f1", "scoring": "macro_f1"},
-    ],
-)
-def test_a_search_refits_its_choice_exactly(options):
-    X, _, Y = make(80)
-    found = CamelClassifierCV(**GRID, **options).fit(X, Y)
-    model = CamelClassifier(found.alpha_, found.lambda1_, found.lambda2_, scaling="standard")
-    assert_allclose(found.decision_function(X), model.fit(X, Y).decision_function(X), atol=1e-9)
-    assert_allclose(found.predict_proba(X), model.predict_proba(X), atol=1e-6)
-    assert np.isfinite(found.cv_results_["mean_test_score"]).all()
-
-
 def test_folds_are_scored_as_refits_on_known_entries_would_be():
     X, _, Y = make(90)
     splits = [(np.arange(60), np.arange(60, 90)), (np.arange(30, 90), np.arange(30))]
@@ -168,15 +148,3 @@ def test_folds_are_scored_as_refits_on_known_entries_would_be():
 def test_a_single_column_of_labels_may_have_unknown_entries():
     X, _, Y = make()
     assert CamelClassifier().fit(X, Y[:, :1]).predict(X).shape == (60, 1)
-
-
-def test_a_search_of_scikit_learn_takes_unknown_labels_if_it_is_given_a_splitter():
-    X, _, Y = make()
-    options = {"cv": KFold(3), "scoring": get_scorer("average_precision")}
-    found = GridSearchCV(CamelClassifier(), {"alpha": [0.0, 0.5]}, **options).fit(X, Y)
-    for alpha, mean in zip((0.0, 0.5), found.cv_results_["mean_test_score"], strict=True):
-        values = []
-        for train, test in KFold(3).split(X):
-            scores = CamelClassifier(alpha).fit(X[train], Y[train]).decision_function(X[test])
-            values.append(average_precision(Y[test], scores))
-        assert mean == pytest.approx(np.mean(values))

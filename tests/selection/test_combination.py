@@ -10,8 +10,9 @@ from scipy.optimize import nnls
 from sklearn.base import clone
 
 from skcamel import CamelClassifier, CamelClassifierCV, load, save
+from skcamel.camel import correlation
 from skcamel.camel import search as selection
-from skcamel.camel.representation import Data
+from skcamel.camel.representation import Data, Grid, represent
 from skcamel.camel.search import combine
 from skcamel.metrics import evaluate
 
@@ -146,3 +147,21 @@ def test_the_estimate_is_that_of_the_model_by_leave_one_out(rows, combined, monk
         scores = mean + sum(weight * (own.scores - mean) for weight, own in parts)
     expected = evaluate(Y, scores, scores > model.thresholds_)
     assert model.estimate_ == pytest.approx(expected, abs=1e-12)
+
+
+def test_members_have_the_least_squared_error_of_each_representation(rows):
+    X, Y, _, _ = rows
+    data, S = Data(X, signed(Y), np.ones(len(X))), correlation.learn(signed(Y)).S
+    grid = Grid((0.0, 0.4, 0.8), (1.0,), (0.01, 0.1, 1.0), TRIED)
+
+    def models(grid, **options):
+        found = represent(data, grid, None)
+        return selection.search(found, grid, S, "average_precision", **options).models
+
+    members = models(grid, combine=True)
+    assert len(members) == len(TRIED)
+    for k, member in enumerate(members):
+        alone = [models(grid.only(index))[0] for index in range(9 * k, 9 * k + 9)]
+        allowed = [own for own in alone if own.params["alpha"] <= 0.5]
+        best = min(allowed, key=lambda own: ((own.scores - data.Y) ** 2).sum())
+        assert member.params == best.params

@@ -78,18 +78,6 @@ def test_interpolated_diagonal_equals_the_direct_one_to_rounding(spread, rng):
         assert_allclose(diagonal(rho), direct(rho), rtol=1e-12)
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-def test_held_out_scores_are_those_of_the_solution(alpha, rng):
-    K, Y, S = problems.make("plain")
-    train, test = slice(0, 11), slice(11, None)
-    G = correlation.collaboration(S, alpha)
-    weights = rng.uniform(0.5, 2, 11)
-    spectrum, targets, s = solved(K[train, train], Y[train], G, 1.0, 0.1, weights)
-    basis = spectral.label_basis(G)
-    (scores,) = spectral.held_out(spectrum, targets, [basis], [(1.0, 0.1)], K[test, train])
-    assert_allclose(scores, scores_of(s, K[test, train]), atol=1e-10)
-
-
 @pytest.mark.parametrize("lambda2", [1e-3, 1e-5, 1e-8])
 def test_small_ridges_lose_no_digits_to_the_constant_direction(lambda2):
     """A kernel with a large constant part; centring must not leave any of it behind."""

@@ -61,13 +61,6 @@ def test_nothing_unknown_is_the_complete_problem():
     assert_allclose(scores, exact, atol=1e-12)
 
 
-def test_groups_are_refused():
-    K, Y, S = problems.make("plain")
-    spectrum, basis = spectral.decompose(K.copy()), spectral.label_basis(S)
-    with pytest.raises(ValueError, match=r"groups has 16 entries.*GroupKFold\(5\)"):
-        next(unknown.leave_one_out(spectrum, hide(Y, 0.4), [basis], PENALTIES, np.arange(16) // 2))
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("share", "closer"), [(0.2, 0.8), (0.5, 0.6)])
 @pytest.mark.parametrize("alpha", [0.0, 0.5])

@@ -20,28 +20,17 @@ def data_home() -> Path | None:
 def read(name: str, home: Path | None = None) -> tuple[np.ndarray, np.ndarray]:
     """X (n, d) float64 and Y (n, q) int64 in {0, 1} of one benchmark set."""
     folder = (home or data_home()) / name
-    plain = folder / f"{name}.arff"
-    text = (
-        plain.read_text()
-        if plain.exists()
-        else gzip.decompress((folder / f"{name}.arff.gz").read_bytes()).decode()
-    )
+    if (folder / f"{name}.arff").exists():
+        text = (folder / f"{name}.arff").read_text()
+    else:
+        text = gzip.decompress((folder / f"{name}.arff.gz").read_bytes()).decode()
     header, _, body = re.split(r"(@data)\s*\n", text, maxsplit=1, flags=re.IGNORECASE)
-    attributes = re.findall(
-        r"@attribute\s+('[^']*'|\"[^\"]*\"|\S+)\s+(.*)", header, flags=re.IGNORECASE
-    )
-    names = [attribute.strip("'\"") for attribute, _ in attributes]
+    names = re.findall(r"@attribute\s+('[^']*'|\"[^\"]*\"|\S+)", header, flags=re.IGNORECASE)
+    names = [attribute.strip("'\"") for attribute in names]
     rows = [line for line in body.splitlines() if line.strip() and not line.startswith("%")]
-    table = (
-        _sparse(rows, len(names))
-        if rows[0].startswith("{")
-        else _dense(rows, [kind for _, kind in attributes])
-    )
-    labels = {
-        element.attrib["name"]
-        for element in ElementTree.parse(folder / f"{name}.xml").iter()
-        if "name" in element.attrib
-    }
+    table = _sparse(rows, len(names)) if rows[0].startswith("{") else _dense(rows)
+    elements = ElementTree.parse(folder / f"{name}.xml").iter()
+    labels = {element.attrib["name"] for element in elements if "name" in element.attrib}
     is_label = np.array([n in labels for n in names])
     is_id = np.array([n == "protein" for n in names])  # genbase's row identifier
     return table[:, ~is_label & ~is_id], table[:, is_label].astype(np.int64)
@@ -57,9 +46,9 @@ def _sparse(rows: list[str], width: int) -> np.ndarray:
     return table
 
 
-def _dense(rows: list[str], kinds: list[str]) -> np.ndarray:
-    columns = list(zip(*([cell.strip() for cell in line.split(",")] for line in rows), strict=True))
-    return np.column_stack([_column(cells) for cells, _ in zip(columns, kinds, strict=True)])
+def _dense(rows: list[str]) -> np.ndarray:
+    cells = ([cell.strip() for cell in line.split(",")] for line in rows)
+    return np.column_stack([_column(column) for column in zip(*cells, strict=True)])
 
 
 def _column(cells: tuple[str, ...]) -> np.ndarray:

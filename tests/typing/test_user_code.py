@@ -10,8 +10,6 @@ def test_the_code_of_a_user_runs(tmp_path):
     assert before == after > 0.8
     assert study > 0.7
     written = {path.name for path in tmp_path.iterdir()}
-    pages, models = (
-        {"collaboration.svg", "model.html", "study.html", "text.txt"},
-        {"model.skcamel", "pipeline.skcamel"},
-    )
+    pages = {"collaboration.svg", "model.html", "study.html", "text.txt"}
+    models = {"model.skcamel", "pipeline.skcamel"}
     assert written == pages | models | {"mine.arff", "mine.xml", "study", "table.csv"}

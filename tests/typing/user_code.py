@@ -55,30 +55,18 @@ def main(folder: Path) -> list[float]:
     outputs = model.outputs(rows)
     explanation = model.explain(rows[:3])
     text = [
-        (
-            f"{model.best_params_['alpha']} {model.best_score_:.3f}"
-            f" {model.cv_results_['mean_test_score'].mean():.3f}"
-        ),
-        (
-            f"{model.predict_proba(rows).round(2)} {model.label_sets(rows)[0]}"
-            f" {outputs.decisions.sum()} {outputs.top(2)}"
-        ),
-        (
-            f"{explanation} {explanation.top(2)[0]['sea'][0].amount:+.2f}"
-            f" {(explanation.base + explanation.parts.sum(axis=1)).max():.2f}"
-        ),
+        f"{model.best_params_['alpha']} {model.best_score_:.3f} {model.cv_results_['mean_test_score']}",
+        f"{model.predict_proba(rows).round(2)} {model.label_sets(rows)[0]} {outputs.top(2)}",
+        f"{explanation} {explanation.top(2)[0]['sea'][0].amount:+.2f} {outputs.decisions.sum()}",
+        f"{(explanation.base + explanation.parts.sum(axis=1)).max():.2f}",
         f"{report(Y, model.predict(rows), label_names=model.label_names_)} {NAMES[0]}",
         f"{edge_cases(Y, model.predict(rows))} {macro_f1(Y, model.predict(rows), absent=0.0):.3f}",
     ]
     figures = [evaluate(Y, model.decision_function(rows), model.predict(rows))["macro_f1"]]
 
-    single = CamelClassifier(0.5, 1.0, 0.1, kernel="laplacian", threshold="macro_f1").fit(
-        X, Y, sample_weight=np.ones(60)
-    )
-    text.append(
-        f"{single.label_correlation_.shape} {single.collaboration_.shape} {single.thresholds_}"
-        f" {single.n_iter_}"
-    )
+    single = CamelClassifier(0.5, 1.0, 0.1, kernel="laplacian", threshold="macro_f1")
+    single.fit(X, Y, sample_weight=np.ones(60))
+    text.append(f"{single.label_correlation_} {single.collaboration_.shape} {single.n_iter_}")
     text.append(f"{cross_val_score(single, X, Y, scoring=get_scorer('ranking_loss'), cv=3)}")
     methods = BinaryRelevance(), EnsembleOfClassifierChains(2), RAkEL(2), LLSF(), JFSC()
     text += [f"{method.fit(X, Y).predict(X).sum()}" for method in methods]
@@ -92,22 +80,12 @@ def main(folder: Path) -> list[float]:
     except ModelFileError as error:
         text.append(str(error))
 
-    table = pd.DataFrame(
-        {
-            "plan": ["free", "team", "free"] * 20,
-            "paid": ["$0", "$1,200", "$80"] * 20,
-            "size": X[:, 0],
-        }
-    )
+    plans, paid = ["free", "team", "free"] * 20, ["$0", "$1,200", "$80"] * 20
+    table = pd.DataFrame({"plan": plans, "paid": paid, "size": X[:, 0]})
     preparer = TablePreparer(category=["plan"])
-    pipeline = make_pipeline(preparer, CamelClassifierCV.from_preset("quick", prepared=True)).fit(
-        table, Y
-    )
-    reasons = explain(pipeline, table[:2], features=True)
-    text.append(
-        f"{label_sets(pipeline, table)[0]} {preparer.kinds_['paid']} {preparer.source_columns_[0]}"
-        f" {reasons}"
-    )
+    pipeline = make_pipeline(preparer, CamelClassifierCV.from_preset("quick", prepared=True))
+    reasons = explain(pipeline.fit(table, Y), table[:2], features=True)
+    text.append(f"{label_sets(pipeline, table)[0]} {preparer.kinds_['paid']} {reasons}")
     save(pipeline, folder / "pipeline.skcamel")
     table.assign(tags="sea|sun").to_csv(folder / "table.csv", index=False)
     rest, labels = take_labels(read_columns(folder / "table.csv"), ["tags"], "table.csv")
@@ -119,9 +97,8 @@ def main(folder: Path) -> list[float]:
     text += [str(again.card()), f"{check_dataset(data)} {again.label_names[0]}"]
     study = run_study([data], ["camel"], preset="quick", out=folder / "study")
     build_report(study, folder / "study.html")
-    build_model_report(
-        model, Dataset(rows, pd.DataFrame(Y, columns=["sea", "sun", "sky"])), folder / "model.html"
-    )
+    of_labels = pd.DataFrame(Y, columns=["sea", "sun", "sky"])
+    build_model_report(model, Dataset(rows, of_labels), folder / "model.html")
     figures.append(float(np.mean([record["macro_f1"] for record in Records(folder / "study")])))
     plot_collaboration(model).figure.savefig(folder / "collaboration.svg")
     plot_explanation(explanation)

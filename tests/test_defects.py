@@ -1,5 +1,7 @@
 """One test for each defect of the core that was found: what went wrong once, and what stands near it."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,9 +11,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.model_selection import KFold
 
-from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors
 from skcamel.camel import landmark, spectral
 from skcamel.camel.kernel import Kernel
+from skcamel.camel.representation import RoundingWarning
 from skcamel.camel.scaling import NAMES as SCALINGS
 
 RNG = np.random.default_rng(0)
@@ -47,6 +50,28 @@ def test_leave_one_out_of_sums_never_returns_the_truth(scale, weighted):
     assert_allclose(found, exact, atol=1e-6)
     # of rows that weigh more a copy is left
     assert np.median(abs(found - labels)[weights <= 1]) > 0.1
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3, 1e4, 1e5, 1e6, 1e7])
+@pytest.mark.parametrize("solver", ["spectral", "primal"])
+@pytest.mark.parametrize("groups", [np.arange(60), np.arange(60) % 7])
+def test_leave_one_out_is_that_of_refits_or_a_warning_says_that_it_is_not(scale, solver, groups):
+    """Refits by least squares that never square X."""
+    rows, signs = scale * X, 2.0 * Y - 1
+    expected = np.empty(Y.shape)
+    for out in (groups == group for group in np.unique(groups)):
+        mean, middle = rows[~out].mean(axis=0), signs[~out].mean(axis=0)
+        system = np.vstack([rows[~out] - mean, np.sqrt(0.2) * np.eye(4)])
+        targets = np.vstack([signs[~out] - middle, np.zeros((4, 3))])
+        solution = np.linalg.lstsq(system, targets, rcond=None)[0]
+        expected[out] = (rows[out] - mean) @ solution + middle
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        model = CamelClassifier(alpha=0.0, kernel="linear", solver=solver)
+        found = find_label_errors(rows, Y, model, groups=groups)
+    if not any(issubclass(own.category, RoundingWarning) for own in seen):
+        assert_allclose(found.scores, (signs * expected)[found.rows, found.labels], atol=1e-3)
+    assert scale > 1e3 or not seen
 
 
 @pytest.mark.parametrize("solver", ["spectral", "primal"])

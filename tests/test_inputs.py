@@ -54,9 +54,11 @@ def inner_product(A, B):
     [CamelClassifier(kernel="linear"), CamelClassifierCV(kernels=(inner_product,))],
     ids=["plain", "search"],
 )
-def test_rounding_that_outweighs_the_penalty_is_named(model, rows):
+def test_rounding_that_is_large_beside_the_penalty_is_named(model, rows):
     X, Y = rows
-    with pytest.warns(RoundingWarning, match=r"its rounding exceeds lambda2=.*scaling='standard'"):
+    with pytest.warns(
+        RoundingWarning, match=r"its rounding is .* times lambda2=.*scaling='standard'"
+    ):
         model.fit(X * 1e9, Y)
     with pytest.warns(RoundingWarning):
         CamelClassifier(kernel="linear").fit(X, Y, sample_weight=np.full(60, 1e16))

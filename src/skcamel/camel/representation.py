@@ -28,10 +28,11 @@ from skcamel.camel.stream import Place, Source, Stream, Streaming, begin
 from skcamel.checks import check_number, choice
 
 log = logging.getLogger("skcamel")
+ROUNDING = 1e-4  # of lambda2: where it is larger, exact scores lose more than four digits
 
 
 class RoundingWarning(UserWarning):
-    """The kernel matrix is so large that its rounding outweighs the penalty."""
+    """The kernel matrix is so large that its rounding is not small beside the penalty."""
 
 
 class Data(NamedTuple):
@@ -213,11 +214,13 @@ class Problem(NamedTuple):
         largest = 0.0
         if len(self.spectrum.values):  # there may be one row
             largest = float(self.spectrum.values[-1])
-        if EPS * largest > lambda2:
+        share = EPS * largest / lambda2
+        if share > (1.0 if self.solver is landmark else ROUNDING):
             warnings.warn(
                 f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its"
-                f" rounding exceeds lambda2={lambda2:g}: scores may be noise. Scale the features"
-                " (scaling='standard'), give smaller weights, or raise lambda2.",
+                f" rounding is {share:.1g} times lambda2={lambda2:g}: scores lose digits, or are"
+                " noise. Scale the features (scaling='standard'), give smaller weights, or raise"
+                " lambda2.",
                 RoundingWarning,
                 stacklevel=3,
             )

@@ -7,25 +7,10 @@ from scipy import sparse
 
 from skcamel.data import Dataset
 
-ODD_NUMBERS = (
-    0.0,
-    -0.0,
-    1.0,
-    0.1,
-    1 / 3,
-    -1e-300,
-    5e-324,
-    1.7976931348623157e308,
-    123456789012345678.0,
-    np.inf,
-    -np.inf,
-    np.nan,
-)
-NUMBERS = (
-    st.sampled_from(ODD_NUMBERS)
-    | st.floats(allow_nan=True, allow_infinity=True)
-    | st.integers(-1000, 1000).map(float)
-)
+FINITE = (0.0, -0.0, 1.0, 0.1, 1 / 3, -1e-300, 5e-324, 1.7976931348623157e308, 1234567890123456.0)
+ODD_NUMBERS = st.sampled_from((*FINITE, 123456789012345678.0, np.inf, -np.inf, np.nan))
+FLOATS = st.floats(allow_nan=True, allow_infinity=True)
+NUMBERS = ODD_NUMBERS | FLOATS | st.integers(-1000, 1000).map(float)
 LETTERS = st.sampled_from("ab01 ,;'\"\\{}%?#@:\n\t\r=<&é☃") | st.characters(
     exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff"
 )

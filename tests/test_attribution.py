@@ -161,13 +161,11 @@ def test_a_combined_model_shares_the_scores_of_its_members(rng):
     assert_allclose(found.features, expected, atol=1e-12)
 
 
+NO_PRODUCTS = {"'exponential'": "exponential", "a function": lambda A, B: A @ B.T}
+
+
 @pytest.mark.parametrize(
-    ("kernel", "name"),
-    [
-        ("exponential", "'exponential'"),
-        (lambda A, B: A @ B.T, "a function"),
-        ("precomputed", "'precomputed'"),
-    ],
+    ("name", "kernel"), [*NO_PRODUCTS.items(), ("'precomputed'", "precomputed")]
 )
 def test_kernels_that_are_no_product_are_refused_by_name(kernel, name, rng):
     X, Y = made(rng)

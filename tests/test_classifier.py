@@ -29,21 +29,13 @@ def test_scores_decisions_and_names_agree():
     assert (model.n_iter_, model.n_features_in_) == (1, 8)
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        Y.astype(bool),
-        Y.astype(float),
-        2 * Y - 1,
-        Y.tolist(),
-        sparse.csr_array(Y),
-        sparse.csc_matrix(2 * Y - 1),
-        pd.DataFrame(Y, columns=NAMES),
-        pl.DataFrame(Y, schema=NAMES),
-        pd.DataFrame(Y, columns=NAMES).astype("boolean").astype(object),
-    ],
-    ids=lambda form: type(form).__name__,
-)
+NAMED = pd.DataFrame(Y, columns=NAMES)
+FORMS = [Y.astype(bool), Y.astype(float), 2 * Y - 1, Y.tolist(), Y.astype("u1"), Y.astype(">i4")]
+FORMS += [sparse.csr_array(Y), sparse.csc_matrix(2 * Y - 1), sparse.coo_array(Y.astype(bool))]
+FORMS += [NAMED, pl.DataFrame(Y, schema=NAMES), NAMED.astype("boolean").astype(object)]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: type(form).__name__)
 def test_every_form_of_labels_means_the_same(form):
     model = CamelClassifier().fit(X, form)
     expected = CamelClassifier().fit(X, Y).decision_function(NEW)

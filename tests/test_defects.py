@@ -168,21 +168,15 @@ def test_a_batch_without_weight_changes_nothing():
     assert_array_equal(after, before)
 
 
+SIZES = st.sampled_from([0.0, 1.0, 1e155, 1e200, 1e308, 1.79e308, -1.79e308])
+LARGE = st.lists(SIZES, min_size=4, max_size=4)
 ANSWERS = ("decision_function", "predict_proba", "predict_sets", "predict")
 
 
 @settings(max_examples=10)
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "exponential", "linear"])
 @pytest.mark.parametrize("scaling", SCALINGS)
-@given(
-    st.sampled_from(["spectral", "landmark"]),
-    st.lists(
-        st.sampled_from([0.0, 1.0, 1e155, 1e200, 1e308, 1.79e308, -1.79e308]),
-        min_size=4,
-        max_size=4,
-    ),
-    st.sampled_from(ANSWERS),
-)
+@given(st.sampled_from(["spectral", "landmark"]), LARGE, st.sampled_from(ANSWERS))
 def test_rows_that_overflow_get_numbers_or_are_refused_by_number(
     kernel, scaling, solver, row, method
 ):

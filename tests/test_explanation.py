@@ -10,7 +10,7 @@ from sklearn.datasets import make_multilabel_classification
 
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.camel.correlation import cooccurrence
-from skcamel.camel.explanation import Evidence, LabelPart, ranked_pushes, short_number
+from skcamel.camel.explanation import Evidence, LabelPart, ranked_pushes
 
 
 @pytest.fixture(scope="module", params=[0.0, 0.5, 1.0])
@@ -141,8 +141,3 @@ def test_models_keep_what_was_seen_and_integer_weights_equal_repeated_rows(model
     assert_array_equal(weighted[0], model.cooccurrence_)
     assert_array_equal(model.cooccurrence_, Y[copies].T @ Y[copies])
     assert weighted[1] == model.total_weight_ == weights.sum()
-
-
-def test_counts_are_short():
-    numbers = (0.0, 3.0, 12345.0, 1234.5, 2.345, 0.0512)
-    assert [*map(short_number, numbers)] == ["0", "3", "12,345", "1,234", "2.3", "0.051"]

@@ -63,14 +63,10 @@ def test_the_best_of_many_labels_are_the_first_and_of_equals_the_lower_index(rng
         assert_array_equal(made(scores, np.zeros(300)).top(k), order[:, :k])
 
 
-@pytest.mark.parametrize(
-    ("k", "message"),
-    [
-        (3, "the model has 2; give k <= 2"),
-        (0, "k must be an .* got 0"),
-        (1.0, "k must be .* got 1.0"),
-    ],
-)
+WRONG = [(3, "has 2; give k <= 2"), (0, "k must be .* got 0"), (1.0, "k must be .* got 1.0")]
+
+
+@pytest.mark.parametrize(("k", "message"), WRONG)
 def test_a_k_that_cannot_be_is_refused(k, message):
     with pytest.raises(ValueError, match=message):
         made(np.zeros((1, 2)), np.zeros(2)).top(k)

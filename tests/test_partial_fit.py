@@ -185,16 +185,10 @@ def test_batches_without_a_solution_answer_nothing_yet():
     assert_array_equal(model.partial_fit(X, Y, solve=False).decision_function(NEW), before)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("kernel", "laplacian"),
-        ("bandwidth", 1.0),
-        ("landmarks", X[:5]),
-        ("scaling", "unit"),
-        ("random_state", 3),
-    ],
-)
+FIXED = {"kernel": "laplacian", "bandwidth": 1.0, "landmarks": X[:5], "scaling": "unit"}
+
+
+@pytest.mark.parametrize(("name", "value"), [*FIXED.items(), ("random_state", 3)])
 def test_what_the_first_batch_fixed_cannot_change(name, value):
     model = made().partial_fit(X[:30], Y[:30])
     before = getattr(model, name)

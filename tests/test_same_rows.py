@@ -94,13 +94,10 @@ def test_sparse_rows_in_any_order_with_repeats_are_the_dense_rows(name, seed):
     rng = np.random.default_rng(seed)
     expected = scores(MODELS[name], X, Y, new)
     thin, thin_new = shuffled(X, rng), shuffled(new, rng)
-    before = thin.data.copy(), thin.indices.copy()
-    assert_allclose(scores(MODELS[name], thin, Y, thin_new), expected, atol=digits(name))
-    assert_allclose(
-        scores(MODELS[name], sparse.csc_array(X), Y, sparse.coo_array(new)),
-        expected,
-        atol=digits(name),
-    )
+    before, atol = (thin.data.copy(), thin.indices.copy()), digits(name)
+    assert_allclose(scores(MODELS[name], thin, Y, thin_new), expected, atol=atol)
+    by_column, by_entry = sparse.csc_array(X), sparse.coo_array(new)
+    assert_allclose(scores(MODELS[name], by_column, Y, by_entry), expected, atol=atol)
     assert (thin.data == before[0]).all()  # the caller's matrix is not touched
     assert (thin.indices == before[1]).all()
 
@@ -121,11 +118,8 @@ def test_an_offset_of_the_columns_changes_nothing(name, form, seed):
 @pytest.mark.parametrize("factor", [1e-160, 1e160])
 def test_units_of_the_features_change_nothing_where_they_are_scaled(name, factor, form):
     X, Y, new = made(6)
-    assert_allclose(
-        scores(MODELS[name], form(X * factor), Y, form(new * factor)),
-        scores(MODELS[name], X, Y, new),
-        atol=1e-8,
-    )
+    scaled = scores(MODELS[name], form(X * factor), Y, form(new * factor))
+    assert_allclose(scaled, scores(MODELS[name], X, Y, new), atol=1e-8)
 
 
 @pytest.mark.parametrize("name", MODELS)

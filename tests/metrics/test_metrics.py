@@ -17,9 +17,7 @@ from scipy import sparse
 
 from reference import metrics as literal
 from skcamel import metrics
-from skcamel.metrics.conventions import ROWS, TIES, as_truth
-from skcamel.metrics.decision import count, decision_metrics
-from skcamel.metrics.ranking import ranking_metrics
+from skcamel.metrics.conventions import ROWS, TIES
 
 # Means of at most 8 rows with at most 36 pairs or 6 ratios, all <= 1: under 500 roundings of
 # 1.1e-16 each.
@@ -203,31 +201,14 @@ def test_what_stands_where_the_truth_is_unknown_does_not_matter(case, data):
     assert metrics.edge_cases(truth, decisions) == metrics.edge_cases(truth, changed[1])
 
 
-def test_candidates_at_once_are_each_judged_by_the_known_entries(xp):
-    relevant, known = as_truth(xp(PARTLY))
-    stacked = np.stack([F, -F, F[:, ::-1]])
-    together = ranking_metrics(relevant, xp(stacked), known=known)
-    together |= decision_metrics(count(relevant, xp(stacked) > 0.4, None, known))
-    for k, scores in enumerate(stacked):
-        single = metrics.evaluate(xp(PARTLY), xp(scores), xp(scores > 0.4))
-        found = {name: float(values[k]) for name, values in together.items()}
-        assert found == pytest.approx(single, abs=1e-15)
-
-
 # What may be passed
 
 
 @pytest.mark.parametrize("truth", [Y, PARTLY], ids=["known", "partly"])
 def test_every_form_of_labels_scores_and_gaps_is_understood(truth):
     expected = metrics.evaluate(truth, F, P, sample_weight=np.array([1, 2, 3, 4]))
-    forms = [
-        np.ndarray.tolist,
-        sparse.csr_array,
-        sparse.csc_matrix,
-        pd.DataFrame,
-        np.asfortranarray,
-    ]
-    for form in forms:
+    matrices = sparse.csr_array, sparse.csc_matrix, np.asfortranarray
+    for form in (np.ndarray.tolist, pd.DataFrame, *matrices):
         values = metrics.evaluate(form(truth), form(F), form(P), sample_weight=[1, 2, 3, 4])
         assert values == expected
     nullable = pd.DataFrame(truth).astype("Int64")

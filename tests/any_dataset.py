@@ -1,4 +1,4 @@
-"""Small data sets of every kind for round trips: odd names, odd numbers, empty rows and columns, dense and sparse."""
+"""Small data sets for round trips: odd names and numbers, empty rows, dense and sparse."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -30,7 +30,7 @@ def datasets(draw, *, storage=("dense", "sparse"), named=True):
 
 
 def same_bits(mine, theirs):
-    """Whether two data sets agree to the last bit, storage included; zeros of a sparse X have no sign."""
+    """Whether two data sets agree to the last bit; zeros of a sparse X have no sign."""
     if sparse.issparse(mine.X) != sparse.issparse(theirs.X) or not mine.equals(theirs):
         return False
     return (

@@ -1,4 +1,4 @@
-"""What every test may ask for: a backend, a seeded generator, and Hypothesis that repeats itself."""
+"""Fixtures of all tests: a backend, a seeded generator, and Hypothesis that repeats itself."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     scope="session", params=["numpy", "readonly", pytest.param("torch", marks=pytest.mark.torch)]
 )
 def xp(request: pytest.FixtureRequest) -> Callable[[np.ndarray], Any]:
-    """`as_backend(array)`: a copy of a numpy array as numpy, as numpy that must not be written to, or as a torch tensor."""
+    """A copy of an array as numpy, as numpy that must not be written to, or as a torch tensor."""
     if request.param == "torch":
         torch = pytest.importorskip(
             "torch", reason="torch is not installed: pip install skcamel[gpu]"

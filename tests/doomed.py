@@ -17,7 +17,7 @@ def first_time_wait(block, marker):
 
 
 def kill_when_told(marker, give_up):
-    """Kill the process whose number is in the file, as soon as it is there; unless it is time to give up."""
+    """Kill the process whose number is in the file, as soon as it is there, until `give_up`."""
     while not give_up.wait(0.05):
         if marker.exists() and (number := marker.read_text()):
             os.kill(int(number), 9)

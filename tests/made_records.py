@@ -1,4 +1,4 @@
-"""Records of a study that nobody ran: as many units as a test needs, drawn around the paper's figures."""
+"""Records of a study that nobody ran, drawn around the paper's figures."""
 
 import numpy as np
 
@@ -36,7 +36,7 @@ def record(
 
 
 def study(datasets, methods, *, n_folds=10, preset="paper", rng=None):
-    """Records of all methods on all data sets: folds that scatter around the paper's mean with its std, 0.5 ± 0.1 elsewhere."""
+    """Records of methods on sets: folds around the paper's mean with its std, else 0.5 ± 0.1."""
     rng = rng or np.random.default_rng(0)
     records = []
     for dataset in datasets:

@@ -1,4 +1,4 @@
-"""Study folders that nobody computed: records drawn around the paper's figures, with sizes, costs and failures."""
+"""Study folders that nobody computed: records like the paper's, with costs and failures."""
 
 import shutil
 
@@ -53,7 +53,7 @@ def write(folder, records, *, failures=()):
 
 
 def sixteen(folder):
-    """The whole of the paper's comparison, CAMEL under two presets too, with something of everything."""
+    """The paper's whole comparison, CAMEL under two presets, with something of everything."""
     best = made_records.study(SIXTEEN, ["camel"], preset="best", rng=np.random.default_rng(5))
     records = costly([*made_records.study(SIXTEEN, PAPER_METHODS), *best])
     records = [

@@ -1,4 +1,4 @@
-"""Models and data for tests of pages, made up: some with names that would be dangerous as markup."""
+"""Models and data for tests of pages: some with names that would be dangerous as markup."""
 
 from functools import cache
 
@@ -51,7 +51,7 @@ def new_rows(q: int, n: int, d: int = 12, names: tuple[str, ...] = ()) -> Datase
 
 
 def table() -> tuple[object, tuple[object, object]]:
-    """A model of a table of 40 columns, text and money among them, and the rows that it was fitted on with their labels."""
+    """A model of a table of 40 columns, with text and money, and the rows and labels of its fit."""
     import pandas as pd
 
     from skcamel.data import TablePreparer

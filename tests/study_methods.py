@@ -1,4 +1,4 @@
-"""Fast methods for tests of studies: they write down each fit, can wait, and can fail; importable from any process."""
+"""Fast methods for tests of studies: they log each fit, can wait and fail; importable anywhere."""
 
 import os
 import time
@@ -35,7 +35,7 @@ def comparable(records):
 
 
 class Mean:
-    """Predicts the share of each label in the training part; the least that a method of one's own needs."""
+    """Predicts the share of each label in the training part; the least that a method needs."""
 
     def __init__(self, name="mean", pause=0.0):
         self.name = name

@@ -13,7 +13,7 @@ HOSTILE = (SEA, SUN, "line\r\nfeed", "semi;colon")
 def table(
     path, rows, *, labels=("sea", "sun"), with_labels=True, columns=("x", "y", "z"), separator=","
 ):
-    """A CSV of `rows` out of 60 made ones, with features `columns` in that order; returns X (in the order x, y, z) and Y."""
+    """A CSV of some of 60 made rows, with features `columns`; returns X (of x, y, z) and Y."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3)).round(3)
     Y = (

@@ -1,4 +1,4 @@
-"""Shapley values of columns against their definition over all subsets, and what their axioms promise."""
+"""Shapley values of columns against their definition over all subsets, and their axioms."""
 
 from itertools import combinations
 from math import comb

@@ -1,4 +1,4 @@
-"""Selection: exact leave-one-out, folds as refitting by hand, groups, ties, undefined criteria, progress."""
+"""Selection: leave-one-out, folds as refits by hand, groups, ties, undefined criteria, progress."""
 
 import logging
 

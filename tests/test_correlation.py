@@ -1,4 +1,4 @@
-"""S solves q lassos: certified by the KKT conditions, and by scikit-learn's coordinate descent; as in the paper, and centred."""
+"""S solves q lassos, as in the paper and centred: KKT conditions, and scikit-learn's descent."""
 
 import numpy as np
 import pytest
@@ -166,7 +166,7 @@ def test_a_constant_label_changes_nothing_else_in_centred_fits(value, weights, r
 
 
 def test_signs_of_centred_pushes_follow_what_the_labels_do_where_the_papers_do_not(rng):
-    """One of six labels in each row, as in data of scenes: none goes with another, yet uncentred labels push each other up."""
+    """One of six labels in each row: none goes with another, yet the paper's form pushes all up."""
     Y = np.where(np.arange(6) == rng.integers(6, size=600)[:, None], 1.0, -1.0)
     off = ~np.eye(6, dtype=bool)
     assert (correlation.learn(Y).S[off] > 0).all()

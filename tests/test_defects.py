@@ -1,4 +1,4 @@
-"""One test for each defect of the core that was found: what went wrong once, and what stands near it."""
+"""One test for each defect of the core that was found, and for what stands near it."""
 
 import warnings
 
@@ -33,7 +33,7 @@ def made(solver, **parameters):
 @pytest.mark.parametrize("scale", [1.0, 1e3, 1e5, 1e7, 1e10])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_leave_one_out_of_sums_never_returns_the_truth(scale, weighted):
-    """With more columns than rows 1 - h and the residual both cancelled, and every label was known."""
+    """With more columns than rows 1 - h and the residual cancelled, and every label was known."""
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(40, 60)) * scale
     labels = np.where(rng.random((40, 4)) < 0.4, 1.0, -1.0)
@@ -194,7 +194,7 @@ def test_rows_that_overflow_get_numbers_or_are_refused_by_number(
 
 @pytest.mark.parametrize("solver", ["spectral", "landmark"])
 def test_members_predict_what_their_parameters_give(solver):
-    """Their intercepts held a share of the combination's, and 1.5 % of the decisions differed from a refit."""
+    """Intercepts held a share of the combination's: 1.5 % of decisions differed from a refit."""
     options = {"combine": True, "solver": solver, "n_landmarks": 20}
     model = CamelClassifierCV(representations=TRIED, **options).fit(X, Y)
     total = np.zeros(Y.shape)

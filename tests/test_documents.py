@@ -1,4 +1,4 @@
-"""What the documents show is so: code runs, commands work, links lead somewhere, pictures are described, and no figure is typed by hand."""
+"""What documents show is so: code runs, commands work, links lead on, figures are measured."""
 
 import inspect
 import re
@@ -38,7 +38,7 @@ def text_of(page):
 
 
 def blocks(page):
-    """Python of a page without sessions (``>>>``), which pytest runs by itself; and whether it can run here."""
+    """Python of a page without ``>>>``, which pytest runs itself; and whether it can run here."""
     for found in FENCED.finditer(text_of(page)):
         if found["language"] == "python" and ">>>" not in found["code"]:
             yield found["code"], found["why"] is None
@@ -71,7 +71,7 @@ def folder(tmp_path, monkeypatch, tickets):
 
 @pytest.fixture
 def names(folder):
-    """What a reader of any page has: rows, labels, a frame, a fitted model, and files of a table."""
+    """What a reader of a page has: rows, labels, a frame, a fitted model, and files of a table."""
     pd = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4))

@@ -1,4 +1,4 @@
-"""Explanations are exact: their parts add up, each is what its definition says, and pushes are shown beside what the training rows show."""
+"""Explanations are exact: parts add up, and pushes stand beside what the training rows show."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def test_top_frame_and_text_say_the_same(explained):
 
 
 def test_texts_show_pushes_that_the_data_contradict_last_and_mark_them():
-    """Labels that exclude each other, which the paper's form lets push each other up, and two that go together."""
+    """Labels that exclude each other, which the paper's form pushes up, and two alike."""
     Y = np.eye(5, dtype=int)[np.arange(80) % 5]
     Y[:12, 1] = Y[:12, 0]
     X = np.column_stack([np.arange(80) % 5, np.arange(80)]).astype(float)

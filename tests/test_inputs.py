@@ -1,4 +1,4 @@
-"""What is taken with a warning, and what may look odd and is none: labels that do not vary, texts, rounding, forms of rows."""
+"""What is taken with a warning or looks odd: constant labels, texts, rounding, forms of rows."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Label errors: scores by actual refits, chances by the link, planted flips, and what must not change the answer."""
+"""Label errors: scores by refits, chances by the link, planted flips, and laws."""
 
 import numpy as np
 import pytest

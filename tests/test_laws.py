@@ -31,7 +31,7 @@ def fitted(preset, X, Y, weights=None, groups=None):
 
 
 def assert_same(one, other, new=NEW, of_other=NEW, labels=slice(None)):
-    """Log-odds of new rows, thresholds and estimates of two models, the second with its labels in another order."""
+    """The same log-odds and thresholds of two models, the second with labels in another order."""
     assert_allclose(
         other.decision_function(of_other), one.decision_function(new)[:, labels], atol=1e-6
     )

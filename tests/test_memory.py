@@ -1,4 +1,4 @@
-"""What this process may still use, and the peak memory of a fit, counted in n x n matrices of doubles."""
+"""What this process may still use, and the peak memory of a fit, in matrices of n x n doubles."""
 
 import resource
 import subprocess

@@ -1,4 +1,4 @@
-"""One evaluation of a model gives scores, decisions, probabilities, label sets and ranks, each as its definition says."""
+"""Scores, decisions, probabilities, label sets and ranks of a model, each as it is defined."""
 
 import pickle
 

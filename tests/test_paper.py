@@ -1,4 +1,4 @@
-"""The method on the paper's data: ten folds, raw features, leave-one-out selection by average precision."""
+"""The method on the paper's data: ten folds, raw features, selection by leave-one-out."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""partial_fit: whatever the order and the batches, the model of one fit; what a batch gets wrong is named and nothing is lost."""
+"""partial_fit: any order and batches give the model of one fit; bad batches change nothing."""
 
 import numpy as np
 import pandas as pd

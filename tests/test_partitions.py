@@ -1,4 +1,4 @@
-"""Dask collections: the fit of all rows in memory, to rounding, and to the last bit however many workers there are."""
+"""Dask collections: the fit of all rows, to the last bit however many workers there are."""
 
 from contextlib import contextmanager
 from threading import Event, Thread

@@ -1,4 +1,4 @@
-"""Bad input and what does not go together: what came, what is wrong, what to do; the estimator stays as it was."""
+"""What came, what is wrong, what to do; and the estimator stays as it was."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""One set of rows has many forms: dense or sparse, sorted or not, near the origin or far away. All give one model."""
+"""One set of rows in many forms (sparse, sorted, near the origin or far away) gives one model."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def made(seed, name=""):
 
 
 def digits(name):
-    """L-BFGS stops where it cannot tell the loss from its neighbours: its minimum is known to √eps, times the curvature."""
+    """L-BFGS cannot tell losses apart within rounding: minima are known to √eps."""
     return 1e-6 if name in ("br", "ecc") else 1e-8
 
 

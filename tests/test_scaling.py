@@ -60,7 +60,7 @@ def tied(seed, n=30, d=3):
 
 
 def interpolated(x, column):
-    """Level of one value, literally: between the nearest training values at or below and at or above it."""
+    """Level of one value, literally: between the nearest training values on both sides."""
     levels = (rankdata(column, method="average") - 0.5) / len(column)
     x = min(max(x, column.min()), column.max())
     below, above = column[column <= x].max(), column[column >= x].min()

@@ -1,4 +1,4 @@
-"""Estimators that learn from labels of which some are unknown: what counts, what does not, and what is refused."""
+"""Estimators that learn from labels of which some are unknown: what counts, and what does not."""
 
 import numpy as np
 import pandas as pd
@@ -19,7 +19,7 @@ GRID = {"alphas": (0.0, 0.4, 0.8), "lambda2s": (0.02, 0.2), "scalings": ("standa
 
 
 def make(n=60, q=4, share=0.4, seed=0):
-    """Rows, labels in {0, 1}, and labels with some of them unknown; every label has both values among the known."""
+    """Rows, labels in {0, 1}, and labels with unknown entries; known ones have both values."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
     Y = (X @ rng.normal(size=(3, q)) + 0.7 * rng.normal(size=(n, q)) > 0.3).astype(float)

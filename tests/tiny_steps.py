@@ -7,7 +7,7 @@ from sklearn.preprocessing import StandardScaler
 
 
 class Columns(TransformerMixin, BaseEstimator):
-    """Numbers as they are, text as one column for each value; it knows where its columns come from, and can say so."""
+    """Numbers as they are, a column for each value of a text; knows where columns come from."""
 
     def __init__(self, note=""):
         self.note = note

@@ -1,4 +1,4 @@
-"""The seven metrics: hand-computed numbers, literal loops in exact arithmetic, scikit-learn, laws, and a truth known in part."""
+"""The seven metrics: hand-computed numbers, literal loops, scikit-learn, laws, unknown truth."""
 
 import math
 import re
@@ -51,7 +51,7 @@ LEVELS = st.sampled_from([-math.inf, -1.0, -0.0, 0.0, 0.5, math.inf])  # few, so
 
 @st.composite
 def cases(draw, *, values=(0.0, 1.0), levels=LEVELS, least=1):
-    """Labels, scores, decisions and weights of 1 to 8 rows; constant rows and columns are frequent."""
+    """Labels, scores, decisions and weights of 1 to 8 rows; constant rows and columns abound."""
     n, q = draw(st.integers(1, 8)), draw(st.integers(least, 6))
     truth = draw(arrays(float, (n, q), elements=st.sampled_from(values)))
     decisions = draw(arrays(bool, (n, q)))

@@ -1,4 +1,4 @@
-"""The seven metrics as scikit-learn scorers: inside cross-validation and grid search, for our estimators and others."""
+"""The seven metrics as scikit-learn scorers, for our estimators and others."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""IMCC word by word: its objective by loops over rows, and its minimum by one dense system over rows and centres."""
+"""IMCC word by word: its objective by loops, and its minimum by one dense system."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ def objective(F, F_centres, penalty, Y, V, clusters, alpha, beta, ridge):
 
 
 def minimum(X, Y, clusters, alpha, beta, ridge):
-    """Points (n + m, d), their coefficients and the intercept, from the normal equations (H K + λ I) A + H 1 b' = D T, 1'A = 0."""
+    """Points (n + m, d), coefficients, intercept: (H K + λ I) A + H 1 b' = D T, 1'A = 0."""
     C, V = virtual_rows(X, Y, clusters)
     points, sigma = np.vstack([X, C]), literal.mean_distance("rbf", X)
     n, N = len(X), len(points)

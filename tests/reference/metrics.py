@@ -1,4 +1,4 @@
-"""The seven metrics as slow literal loops in exact arithmetic, straight from the definitions of Zhang & Zhou (TKDE 2014).
+"""The seven metrics as slow literal loops in exact arithmetic, after Zhang & Zhou (TKDE 2014).
 
 Labels, decisions and scores are rows of Python values or matrices that iterate like them. Every
 result is exact, or None where no row counts. Conventions: `ties` "worst" or "index", `rows` "skip",
@@ -125,7 +125,7 @@ def is_known(label):
 
 
 def known_weights(Y, weights=None):
-    """Weight of the known entries of every label; None where all entries are known, and weights do not matter."""
+    """Weight of the known entries of every label; None where all entries are known."""
     Y = _plain(Y)
     if all(is_known(label) for labels in Y for label in labels):
         return None

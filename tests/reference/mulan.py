@@ -1,4 +1,4 @@
-"""A small reader of the sixteen benchmark sets for tests and benchmarks (Mulan ARFF + XML, dense or sparse)."""
+"""A small reader of the sixteen benchmark sets (Mulan ARFF + XML, dense or sparse)."""
 
 import gzip
 import os

@@ -1,4 +1,4 @@
-"""LLSF and JFSC straight from their formulas, one candidate, every matrix formed anew in every iteration."""
+"""LLSF and JFSC straight from their formulas, every matrix formed anew in every iteration."""
 
 import numpy as np
 

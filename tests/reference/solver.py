@@ -1,4 +1,4 @@
-"""The training problem solved without any of the library's algebra: one dense linear system, and n refits."""
+"""The training problem without the library's algebra: one dense linear system, and n refits."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def fixed_point_scores(
     weights: np.ndarray | None = None,
     K_new: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Scores at the fixed point of Algorithm 1: Z = (T(Z) + λ1 Y Gᵀ) (I + λ1 G Gᵀ)⁻¹ as one linear system in vec(Z)."""
+    """Fixed point of Algorithm 1: Z = (T(Z) + λ1 Y Gᵀ) (I + λ1 G Gᵀ)⁻¹ as one system in vec(Z)."""
     n, q = Y.shape
     T = smoother(K, lambda2, weights)
     mixing = np.linalg.inv(np.eye(q) + lambda1 * G @ G.T)
@@ -45,7 +45,7 @@ def known_entries_scores(
     weights: np.ndarray | None = None,
     K_new: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Scores where NaN in Y is unknown: Z - T(Z) + λ1 (M ∘ (ZG - Y)) Gᵀ = 0 as one linear system in vec(Z)."""
+    """NaN in Y is unknown: Z - T(Z) + λ1 (M ∘ (ZG - Y)) Gᵀ = 0 as one system in vec(Z)."""
     n, q = Y.shape
     known = ~np.isnan(Y)
     system = np.kron(np.eye(n) - smoother(K, lambda2, weights), np.eye(q))  # acts on Z.ravel()
@@ -68,7 +68,7 @@ def leave_one_out_scores(
     lambda2: float,
     weights: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Each row scored by a refit without it; under weights without one unit of its weight, or all where it has less."""
+    """Scores by refits without the row; of a row with a weight above 1, without one unit of it."""
     scores = np.empty(Y.shape)
     for i in range(len(Y)):
         w = np.ones(len(Y)) if weights is None else weights.copy()

@@ -1,4 +1,4 @@
-"""The best cuts by trying all of them: every midpoint between two different scores, and beyond both ends.
+"""The best cuts by trying all: every midpoint of two different scores, and beyond both ends.
 
 Values are exact (`reference.metrics`), so that equal ones are seen to be equal. ±inf stands for any
 cut beyond the ends.
@@ -24,7 +24,7 @@ def value(metric, Y, scores, cuts, weights=None):
 
 
 def best_common(metric, Y, scores, weights=None):
-    """The greatest value of one cut for all labels, and all cuts that reach it, the highest first."""
+    """The greatest value of one cut for all labels, and all cuts that reach it, highest first."""
     q = scores.shape[1]
     tried = [
         (value(metric, Y, scores, [cut] * q, weights), cut)

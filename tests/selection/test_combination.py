@@ -1,4 +1,4 @@
-"""Representations combined: weights against a literal solution, and everything a model can do done by its members."""
+"""Representations combined: weights against a literal solution, answers against the members."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def signed(Y):
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["rows", "weights", "groups"]))
 def test_weights_are_those_of_literal_least_squares(seed, kind):
-    """Means of labels are those of the rows that stay when a row, one copy of it, or its group leaves."""
+    """Means of labels are those of what stays when a row, one copy of it, or its group leaves."""
     rng = np.random.default_rng(seed)
     Y = signed(rng.random((12, 3)) < 0.4)
     scores = np.array([0.3 * Y + rng.normal(size=Y.shape) for _ in range(4)])
@@ -129,7 +129,7 @@ def test_standardised_columns_of_sparse_rows_are_no_members(rows):
 
 @pytest.mark.parametrize("combined", [False, True])
 def test_the_estimate_is_that_of_the_model_by_leave_one_out(rows, combined, monkeypatch):
-    """Literally: each row left out, scores by the formula of the members, thresholds as the model has them."""
+    """Literally: rows left out, scores by the formula of the members, thresholds of the model."""
     X, Y, _, _ = rows
     seen, search = [], selection.search
 

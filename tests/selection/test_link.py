@@ -1,4 +1,4 @@
-"""One link from scores to log-odds, probabilities and prediction sets: optimal, and in agreement with everything else."""
+"""One link from scores to log-odds, probabilities and prediction sets: optimal and consistent."""
 
 import math
 
@@ -36,7 +36,7 @@ def problems(draw):
 
 
 def objective(parameters, relevant, x, w, centre, offset_centre, priors):
-    """Cross-entropy of one label with Platt's targets, and how far slope (in units of `centre`) and offset are from the common ones."""
+    """Cross-entropy with Platt's targets, and how far slope and offset are from the common ones."""
     a, b = parameters
     positives, negatives = w[relevant].sum(), w[~relevant].sum()
     targets = np.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))

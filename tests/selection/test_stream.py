@@ -1,4 +1,4 @@
-"""Fits by sums over rows: equal to the exact ones where they can be, and within the memory that they are allowed."""
+"""Fits by sums over rows: equal to exact ones where they can be, within the allowed memory."""
 
 import numpy as np
 import pandas as pd

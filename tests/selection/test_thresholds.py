@@ -1,4 +1,4 @@
-"""Thresholds: each maximises its metric on the scores it was given, found again by trying every threshold in exact arithmetic."""
+"""Thresholds maximise their metric: found again by trying every threshold in exact arithmetic."""
 
 import math
 from unittest import mock
@@ -24,7 +24,7 @@ each_metric = pytest.mark.parametrize("metric", METRICS)
 
 @st.composite
 def problems(draw, *, rows=7, each_occurs=False):
-    """Labels, scores and integer weights (or None) of a few training rows; constant labels are frequent."""
+    """Labels, scores and integer weights (or None) of a few rows; constant labels are frequent."""
     n, q = draw(st.integers(1, rows)), draw(st.integers(1, 3))
     relevant = draw(arrays(bool, (n, q)))
     constant = (None, None, None, True) if each_occurs else (None, None, None, True, False)
@@ -39,7 +39,7 @@ def problems(draw, *, rows=7, each_occurs=False):
 
 
 def found(metric, relevant, scores, weights=None, xp=np.array, *, prior):
-    """Thresholds as numpy; with a prior of 1e300 positives all are the common one, with 1e-300 each label has its own."""
+    """Thresholds; a prior of 1e300 makes all the common one, 1e-300 leaves each label its own."""
     w = None if weights is None else xp(weights)
     with mock.patch.object(module, "PRIOR_POSITIVES", prior):
         return to_numpy(thresholds(metric, xp(relevant), xp(scores), w))

@@ -1,4 +1,4 @@
-"""Sums over rows: the same however they are taken, and solutions and leave-one-out scores from them equal literal fits."""
+"""Sums over rows are the same however taken; what follows from them equals literal fits."""
 
 from dataclasses import replace
 from itertools import product
@@ -55,7 +55,7 @@ def summarised(of, block):
 
 
 def ridge(F, t, w, rho, at):
-    """Slow literal oracle: weighted ridge regression with a free intercept, by least squares; predictions of the rows `at`."""
+    """Literal oracle: weighted ridge regression with a free intercept; predictions of rows `at`."""
     root, width = np.sqrt(w)[:, None], F.shape[1]
     rows = root * np.column_stack([F, np.ones(len(F))])
     penalty = np.column_stack([rho**0.5 * np.eye(width), np.zeros(width)])

@@ -1,4 +1,4 @@
-"""Scores of rows whose group is left out are those of refits without the group, for every solver."""
+"""Scores of rows whose group is left out are those of refits without it, for every solver."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def bases_of(Y, alphas=(0.0, 0.5, 1.0)):
 
 
 def features_of(solver, X, xp=np.array):
-    """Features of a solver by sums, which stay as they are when rows leave; None for the exact one."""
+    """Features of a solver by sums, which stay when rows leave; None for the exact one."""
     if solver == "exact":
         return None
     if solver == "columns":
@@ -106,7 +106,7 @@ def ridge_refits(X, Y, groups, rho):
 @pytest.mark.parametrize("d", [5, 90])
 @pytest.mark.parametrize("largest", [1, 3, 37])
 def test_a_tiny_ridge_cancels_nothing(d, largest, rng):
-    """Columns of the size of 1e6: fewer than rows, but perhaps not than the rows that stay, or more than rows."""
+    """Columns of the size of 1e6, fewer than rows (perhaps not than those that stay) or more."""
     X = rng.normal(size=(40, d))
     Y = np.where(rng.random((40, Q)) < 0.4, 1.0, -1.0)
     groups = np.maximum(np.arange(40) - largest + 1, 0)

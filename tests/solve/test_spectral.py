@@ -1,4 +1,4 @@
-"""The closed form is the fixed point of Algorithm 1, its leave-one-out scores are those of n refits."""
+"""The closed form is the limit of Algorithm 1, its leave-one-out scores are those of n refits."""
 
 import numpy as np
 import pytest

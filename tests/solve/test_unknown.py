@@ -1,4 +1,4 @@
-"""Labels with unknown entries: the solution counts known entries alone, and leave-one-out scores are near those of refits."""
+"""Unknown labels: known entries alone count, and leave-one-out is near n refits."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_nothing_unknown_is_the_complete_problem():
 @pytest.mark.parametrize(("share", "closer"), [(0.2, 0.8), (0.5, 0.6)])
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_leave_one_out_is_near_that_of_refits_and_not_optimistic(weighted, share, closer, alpha):
-    """Errors of known entries against n refits; scores that hold the filling fixed are farther away."""
+    """Errors of known entries against n refits; scores with the filling fixed are farther away."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(90, 3))
     Y = np.where(X @ rng.normal(size=(3, 4)) + rng.normal(size=(90, 4)) > 0, 1.0, -1.0)

@@ -48,7 +48,7 @@ def test_folds_equal_refitting_each_fold_by_hand(data, threshold, weighted, rng)
     search.fit(X, Y, sample_weight=weights if weighted else None)
     candidates = search.cv_results_["params"]
     assert len(candidates) == 3 * 2 * 2 * 2 * 2 * 2
-    for index in range(0, len(candidates), 7):
+    for index in range(0, len(candidates), 11):
         params = dict(candidates[index])
         of_all_rows = CamelClassifier(**params | {"bandwidth": "mean"}).fit(X, Y, weights)
         multiplier = params.pop("bandwidth") / of_all_rows.bandwidth_

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -76,6 +76,7 @@ GROUPS = st.lists(st.integers(0, 5), min_size=4, max_size=14).filter(lambda g: l
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("solver", SOLVERS)
+@settings(max_examples=12)
 @given(groups=GROUPS)
 def test_any_groups_leave_together_as_in_refits(solver, weighted, groups, xp):
     groups = np.array(groups)

@@ -114,9 +114,9 @@ def test_an_interrupted_write_leaves_the_old_file(cli, model, rows, tmp_path, mo
     def broken(record):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skcamel.cli.output._line", broken)
+    monkeypatch.setattr("skcamel.cli.io._line", broken)
     result = cli("predict", "m.skcamel", "new.csv", "-o", "out.jsonl")
-    assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
+    assert (result.exit_code, result.stderr) == (130, "\nInterrupted.\n")
     assert (tmp_path / "out.jsonl").read_text() == "old"
     assert not list(tmp_path.glob(".*tmp*"))
 

@@ -24,7 +24,7 @@ ROW = dict(zip(NAMES, (1.0, 2.0, 3.0), strict=True))
 
 
 def test_a_server_answers_and_stops_with_what_it_did(tmp_path):
-    with running(mixed(), tmp_path, "--access-log", environment={"SKCAMEL_TOKEN": TOKEN}) as (
+    with running(mixed(), tmp_path, environment={"SKCAMEL_TOKEN": TOKEN}) as (
         address,
         process,
     ):

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import socket
 import time
-from collections.abc import Callable
 from typing import Any
 
 try:
@@ -115,14 +114,7 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def run(
-    app: Any,
-    listening: socket.socket,
-    *,
-    access_log: bool = False,
-    patience: float = 30.0,
-    started: Callable[[], None] | None = None,
-) -> None:
+def run(app: Any, listening: socket.socket, *, patience: float = 30.0) -> None:
     """Serve until a signal comes, then finish what is at work.
 
     Parameters
@@ -131,15 +123,10 @@ def run(
         From :func:`skcamel.serve.create_app`.
     listening : socket
         From :func:`bound`.
-    access_log : bool, default=False
-        Whether each request is a line of the log.
     patience : float, default=30
         Seconds in which a request must arrive, and which a server that is stopped waits for answers.
-    started : callable, default=None
-        Called when requests can come.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("uvicorn.access").setLevel(logging.INFO)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     Connection.most, Connection.seconds = most_connections(), patience
     config = uvicorn.Config(
@@ -147,12 +134,9 @@ def run(
         http=Connection,
         ws="none",
         log_config=None,
-        access_log=access_log,
+        access_log=False,
         server_header=False,
         backlog=ACCEPTED,
         timeout_graceful_shutdown=int(patience) + 1,
     )
-    config.load()
-    if started is not None:
-        started()
     Server(config).run(sockets=[listening])

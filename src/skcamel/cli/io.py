@@ -1,17 +1,28 @@
-"""What the commands read: labelled files, and rows for a model."""
+"""What the commands read and write.
+
+They read labelled files, and rows for a model. They write safe text, JSON, progress, and records as
+a table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skcamel.cli.options import kinds_of
-from skcamel.cli.output import note
 from skcamel.data import DataError
+from skcamel.files import whole_file
+from skcamel.text import one_line, plain_cell, printable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,6 +33,10 @@ if TYPE_CHECKING:
     from skcamel.data.preparer import TablePreparer
 
 COPIES = "copies"  # rows that are equal, as groups
+TABLES = (".csv", ".jsonl", ".parquet")  # what write_records writes
+BATCH = 10_000  # records of a group of rows of Parquet
+
+Record = Mapping[str, Any]  # of a row: text, numbers, lists of text, or None
 
 
 @dataclass
@@ -46,9 +61,9 @@ class Labelled:
         return self.dataset.labels
 
     def prepared(self, rows: np.ndarray | None = None) -> tuple[Any, bool]:
-        """Fit the preparer on some rows, or all; these rows as numbers, and whether they must not be scaled.
+        """Fit the preparer on some rows, or all; these as numbers, and whether they have words.
 
-        Plain numbers are left as they are: a search knows more ways to scale them.
+        Rows with words must not be scaled. Plain numbers are left as they are: a search knows more ways to scale them.
         """
         X, Y = self.rows(rows), self.Y if rows is None else self.Y[rows]
         if self.preparer is None:
@@ -174,11 +189,11 @@ def _preparer(choices: Mapping[str, Any], groups: str | None = None) -> TablePre
     named = [name for names in kinds.values() for name in names]
     if groups not in (None, COPIES, *named):
         kinds.setdefault("id", []).append(str(groups))
-    encoder = encoder_of(choices.get("text_encoder"))
+    encoder = _encoder_of(choices.get("text_encoder"))
     return TablePreparer(**kinds, scaling="auto", text_encoder=encoder)
 
 
-def encoder_of(name: str | None) -> Any:
+def _encoder_of(name: str | None) -> Any:
     """The text encoder that ``--text-encoder module:factory`` makes."""
     if name is None:
         return None
@@ -248,7 +263,7 @@ def open_model(path: str, text_encoder: str | None = None) -> Any:
     from skcamel.data.pipeline import final
     from skcamel.model_file import ModelFileError, load
 
-    model = load(path, text_encoder=encoder_of(text_encoder))
+    model = load(path, text_encoder=_encoder_of(text_encoder))
     if getattr(final(model), "_target", "matrix") != "matrix":
         raise ModelFileError(
             f"{path} was fitted on one column of classes, not on labels; use it from Python."
@@ -263,8 +278,20 @@ def label_names_of(model: Any) -> list[str]:
     return [str(name) for name in final(model).label_names_]
 
 
+def ids_at(row: int, ids: Mapping[str, Sequence[str]], *taken: str) -> dict[str, str]:
+    """The cells that name a row; a column whose name is taken gets "id:" in front of it."""
+    found = {}
+    for name, cells in ids.items():
+        clear = f"id:{name}" if name in taken else name
+        found[clear] = cells[row]
+    return found
+
+
 def rows_for(model: Any, data: str, *, truth: bool = False, allow_missing: bool = False) -> Rows:
-    """Rows of a file or benchmark set as a model wants them; notes say how they differ from the fit."""
+    """Rows of a file or benchmark set as a model wants them.
+
+    Notes say how they differ from those of the fit.
+    """
     from skcamel.data.matching import match, read_rows
 
     if data != "-" and is_catalogue_name(data):
@@ -310,3 +337,111 @@ def missing_share(Y: Any) -> float:
     import numpy as np
 
     return float(np.isnan(np.asarray(Y, dtype=float)).mean())
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Write text and an end of line; control characters become escapes."""
+    (sys.stderr if err else sys.stdout).write(f"{printable(text)}\n")
+
+
+def note(text: str) -> None:
+    """Write a note, which is not part of the result, to standard error."""
+    say(f"Note: {one_line(text)}", err=True)
+
+
+def say_json(value: object) -> None:
+    """Write a value as JSON, with null for numbers that are not finite."""
+    sys.stdout.write(json.dumps(_plain(value), indent=1) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON would hand it back, with None for numbers that are not finite."""
+    text = json.dumps(value, default=lambda array: array.tolist())
+    return json.loads(text, parse_constant=lambda _: None)
+
+
+def hand_over(text: str) -> None:
+    """Write text for another program as it is, for a terminal with escapes."""
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
+
+
+@contextmanager
+def progress_bar(name: str) -> Iterator[Callable[[Any], None]]:
+    """Progress on standard error, if that is a terminal.
+
+    Call what is yielded with steps, which know how much is `done` and the `total`.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as shown:
+        task = shown.add_task(name, total=None)
+
+        def update(step: Any) -> None:
+            shown.update(task, completed=step.done, total=step.total)
+
+        yield update
+
+
+def write_records(records: Iterable[Record], path: str | None) -> None:
+    """Write records as the suffix of a file says, or as CSV to standard output.
+
+    A file appears whole or not at all. No cell of CSV is a formula; lists of text are joined by
+    semicolons there.
+    """
+    if path is None:
+        _write_csv(records, sys.stdout)
+        return
+    suffix = Path(path).suffix.lower()
+    with whole_file(path) as file:
+        if suffix == ".parquet":
+            _write_parquet(records, file)
+            return
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")
+        if suffix == ".jsonl":
+            text.writelines(f"{_line(record)}\n" for record in records)
+        else:
+            _write_csv(records, text)
+        text.flush()
+        text.detach()
+
+
+def _line(record: Record) -> str:
+    return json.dumps(_plain(record), ensure_ascii=False)
+
+
+def _write_csv(records: Iterable[Record], file: Any) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    for number, record in enumerate(records):
+        if not number:
+            writer.writerow([plain_cell(name) for name in record])
+        writer.writerow([_cell(value) for value in record.values()])
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        line = io.StringIO()
+        csv.writer(line, delimiter=";", lineterminator="").writerow(value)
+        return plain_cell(line.getvalue() if any(value) else "")
+    return plain_cell(str(value))
+
+
+def _write_parquet(records: Iterable[Record], file: Any) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    rows = iter(records)
+    batch = list(islice(rows, BATCH))
+    schema = pyarrow.Table.from_pylist(batch).schema
+    if "labels" in schema.names:  # which may be empty in all rows
+        kind = pyarrow.field("labels", pyarrow.list_(pyarrow.string()))
+        schema = schema.set(schema.get_field_index("labels"), kind)
+    with parquet.ParquetWriter(file, schema) as writer:
+        while batch:
+            writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
+            batch = list(islice(rows, BATCH))

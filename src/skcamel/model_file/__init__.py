@@ -17,11 +17,10 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Any, BinaryIO
 
 import numpy as np
-import scipy
-import sklearn
 
 import skcamel
 from skcamel.data.pipeline import final, transformers
@@ -30,6 +29,12 @@ from skcamel.model_file.archive import FORMAT, HEADER, ModelFileError, opened, r
 from skcamel.model_file.state import MODELS, PIPELINES, Reader, Writer, is_ours
 
 __all__ = ["ModelFileError", "load", "save"]
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn")
+CAN_BE_SAVED = (
+    "Features and parameters of ordinary size (scaling='standard') and steps that can be imported"
+    " can be"
+)
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
@@ -54,10 +59,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     ...     bool((load(f"{folder}/model.skcamel").predict(np.eye(4)) == model.predict(np.eye(4))).all())
     True
     """
-    name, estimator = (
-        type(model).__name__,
-        final(model) if type(model) in PIPELINES.values() else model,
-    )
+    name = type(model).__name__
+    estimator = final(model) if type(model) in PIPELINES.values() else model
     if not (is_ours(type(estimator)) and type(estimator).__name__ in MODELS):
         known = " or ".join(MODELS)
         kind = type(estimator).__name__
@@ -69,28 +72,20 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         raise ValueError(f"This {name} is not fitted; call fit before save.")
     writer = Writer()
     header = {"format": FORMAT, "model": writer.model(model), "parts": writer.parts}
-    header["written_by"] = (  # this and what follows is for people; loading depends on none of it
-        f"skcamel {skcamel.__version__}"
-    )
-    libraries = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
-    header["environment"] = {name: library.__version__ for name, library in libraries.items()} | {
-        "python": platform.python_version()
-    }
+    # what follows is for people; loading depends on none of it
+    header["written_by"] = f"skcamel {skcamel.__version__}"
+    header["environment"] = {library: version(library) for library in LIBRARIES}
+    header["environment"]["python"] = platform.python_version()
     try:
         text = text_of(header)
         Reader(writer.arrays, None).model(header["model"])
     except ValueError as error:
-        hint = (
-            "Features and parameters of ordinary size (scaling='standard') and steps that can be"
-            " imported can be"
-        )
-        raise ValueError(f"This {name} cannot be saved: {error}. {hint}.") from error
-    arrays = {
-        name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-        for name, array in writer.arrays.items()
-    }
+        raise ValueError(f"This {name} cannot be saved: {error}. {CAN_BE_SAVED}.") from error
+    members = {HEADER: text}
+    for part, array in writer.arrays.items():
+        members[part] = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     with target(path) as file:
-        np.savez(file, allow_pickle=False, **{HEADER: text}, **arrays)
+        np.savez(file, allow_pickle=False, **members)
 
 
 def load(

@@ -91,9 +91,8 @@ def read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         if version != FORMAT:
             is_newer = type(version) is int and version > FORMAT
             hint = "update skcamel" if is_newer else "fit again with this version"
-            raise ModelFileError(
-                f"has the format {version!r:.40}, this skcamel reads {FORMAT}; {hint}"
-            )
+            what = f"has the format {version!r:.40}"
+            raise ModelFileError(f"{what}, this skcamel reads {FORMAT}; {hint}")
         names = [f"a{k}" for k in range(len(sizes) - 1)]
         if [*sizes] != [HEADER, *names] or len(sizes) < len(found.infolist()):
             raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order")

@@ -63,13 +63,6 @@ def on_the_command_line(cli, tmp_path):
 
 
 @each
-def test_kinds_of_columns(table):
-    train, _ = table.split()
-    for rows in (slice(None), train):
-        assert TablePreparer().fit(table.frame().iloc[rows]).kinds_ == table.kinds
-
-
-@each
 @pytest.mark.filterwarnings("ignore:.*not readable")
 def test_python_is_as_good_as_a_preparation_by_hand(table):
     _, test = table.split()

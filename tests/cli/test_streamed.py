@@ -201,20 +201,6 @@ def test_other_files_are_read_as_a_whole_only(refused, files, data):
     refused(1, f"{data[0]}: is read as a whole only", "fit", *data, "--labels", "sea,sun")
 
 
-@pytest.mark.usefixtures("model", "small_batches")
-def test_a_budget_that_is_too_small_is_refused(refused):
-    refused(
-        1,
-        "and max_memory allows 1 MiB",
-        "fit",
-        "all.parquet",
-        "--labels",
-        "sea,sun",
-        "--max-memory",
-        "1MiB",
-    )
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
 def test_predictions_in_batches_are_those_in_one_piece(cli, model, monkeypatch, suffix):
     table = made(60, seed=1)
@@ -249,11 +235,3 @@ def test_predictions_of_a_broken_file_leave_what_was_there(cli, model):
     assert "bad.parquet: is damaged" in result.stderr
     assert (model.parent / "out.csv").read_text() == "before"
     assert sorted(path.name for path in model.parent.glob(".*")) == []
-
-
-def test_lists_of_a_parquet_file_can_be_predicted_from(cli, tmp_path):
-    """Columns of lists were cast to text at prediction, which pyarrow refuses."""
-    table = made().append_column("tags", pa.array([["a", "b"][: k % 3] for k in range(90)]))
-    pq.write_table(table, tmp_path / "a.parquet")
-    assert cli("fit", "a.parquet", "--labels", "sea,sun", "-o", "m.skcamel").exit_code == 0
-    assert cli("predict", "m.skcamel", "a.parquet").exit_code == 0

@@ -5,7 +5,6 @@ import json
 import re
 import runpy
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -138,22 +137,6 @@ def test_what_does_not_fit_is_refused_with_what_to_do(plain, content, said):
     response = ask(plain, "POST", "/predict", content=content, headers=headers)
     assert response.status_code == 422
     assert said in response.json()["error"]
-
-
-def test_a_body_that_is_no_json_says_which_header_is_missing(plain):
-    content = json.dumps({"rows": [ROW]})
-    response = ask(plain, "POST", "/predict", content=content, headers={"content-type": "x/y"})
-    assert response.status_code == 422
-    assert "with Content-Type: application/json" in response.json()["error"]
-
-
-def test_scores_that_are_not_finite_are_no_answer():
-    model = CamelClassifier(0.1, kernel="linear").fit(*rows())
-    response = predict(
-        create_app(Served(model, "linear")), [{"x1": 1e308, "x2": 1e308, "x3": -1e308}]
-    )
-    assert response.status_code == 422
-    assert "so large" in response.json()["error"]
 
 
 def test_models_that_lack_something_say_so_and_answer_the_rest():
@@ -337,23 +320,6 @@ def test_the_page_and_its_parts_name_no_other_place(plain):
         text = ask(plain, "GET", path).text
         assert len(text) > 1000
         assert "//" not in text.replace("\n// ", "").replace("; // ", "")
-
-
-def test_a_slow_model_does_not_hold_up_health(monkeypatch):
-    served = Served(numbers(), "slow", limits=Limits(threads=1))
-    app, answer = create_app(served), served.answer
-    monkeypatch.setattr(served, "answer", lambda request: time.sleep(0.5) or answer(request))
-
-    async def both():
-        prediction = asyncio.create_task(
-            asked(app, [("POST", "/predict", {"json": {"rows": [ROW]}})])
-        )
-        await asyncio.sleep(0.1)
-        await asked(app, [("GET", "/health", {})])
-        return prediction.done(), await prediction
-
-    was_done, (response,) = asyncio.run(both())
-    assert (was_done, response.status_code) == (False, 200)
 
 
 def test_the_request_of_the_documentation_works_on_the_tickets():

@@ -189,8 +189,8 @@ def serve(
     """  # noqa: D301 click knows a paragraph that keeps its lines by this character
     for module in ("fastapi", "uvicorn", "prometheus_client"):
         options.need(module, "serve", "Servers")
-    from skcamel.serve import Limits, Served, create_app
-    from skcamel.serve.server import bound, run
+    from skcamel.serve import Limits, Served
+    from skcamel.serve.app import bound, create_app, run
 
     limits = Limits(seconds=timeout, threads=threads)
     served = Served(open_model(model, text_encoder), Path(model).stem, limits=limits)

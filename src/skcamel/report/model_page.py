@@ -26,7 +26,6 @@ from skcamel.plots.canvas import map_size, rows_size
 from skcamel.plots.labels import plot_collaboration, strongest_labels
 from skcamel.plots.quality import draw_quality
 from skcamel.plots.reasons import sum_of
-from skcamel.report.drawing import svg_of
 from skcamel.report.evaluation import (
     RIVALS,
     Evaluated,
@@ -49,6 +48,7 @@ from skcamel.report.page import (
     Table,
     Text,
     some,
+    svg_of,
     write,
 )
 from skcamel.text import count

@@ -24,8 +24,17 @@ from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.plots.canvas import map_size
 from skcamel.plots.studies import draw_ranks, plot_differences, ranks_size
 from skcamel.report import page
-from skcamel.report.drawing import svg_of
-from skcamel.report.page import Choice, Column, Details, Drawing, Facts, Option, Section, Text
+from skcamel.report.page import (
+    Choice,
+    Column,
+    Details,
+    Drawing,
+    Facts,
+    Option,
+    Section,
+    Text,
+    svg_of,
+)
 from skcamel.text import count, listed
 
 EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."

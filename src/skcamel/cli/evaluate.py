@@ -53,9 +53,9 @@ def evaluate(
     per_label: bool,
     as_json: bool,
 ) -> None:
-    """Compare predictions for FILE with its labels, by seven metrics.
+    """Compare predictions with the labels of FILE.
 
-    Do not evaluate a model on the rows that it was fitted on. Missing labels count in no figure.
+    Seven metrics are shown. Do not evaluate a model on the rows that it was fitted on. Missing labels count in no figure.
     """
     from skcamel import metrics
     from skcamel.data.pipeline import final

@@ -53,7 +53,7 @@ def explain(
     *,
     as_json: bool,
 ) -> None:
-    """Explain the scores of one row of FILE, by labels and by columns.
+    """Explain the scores of one row of FILE.
 
     A score is that of the average training row, plus the label's own part, plus what every other
     label pushes up or down. A label is predicted where its score exceeds its threshold. The same

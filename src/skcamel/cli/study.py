@@ -216,9 +216,10 @@ def _show(finished: Sequence[Mapping[str, Any]], folder: str) -> None:
 def tables(
     folder: str, which: str, form: str, against: str | None, *, significance: bool, **chosen: Any
 ) -> None:
-    """Print the tables of a study folder, in the form of the paper's.
+    """Print the tables of a study folder.
 
-    'skcamel study' fills such a folder. The first table holds the sizes of the data sets.
+    'skcamel study' fills such a folder. The tables have the form of the paper's; the first holds
+    the sizes of the data sets.
     """
     from skcamel.experiment import Records, result_tables, summarise, write_tables
     from skcamel.experiment.published import paper_table

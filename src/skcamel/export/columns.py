@@ -13,11 +13,9 @@ import numpy as np
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skcamel.camel.scaling import Ranks
-from skcamel.data.cells import missing_spellings
+from skcamel.data import cells, pipeline, sources
 from skcamel.data.columns import CYCLES, Category, Date, Flag, LearnedColumn, LeftOut, Number, Tags
-from skcamel.data.pipeline import final, transformers
 from skcamel.data.preparer import TablePreparer
-from skcamel.data.sources import shortened
 from skcamel.export.graph import DOUBLE, INT64, Graph, by_column, levels
 
 LARGEST = np.finfo(np.float64).max
@@ -41,12 +39,12 @@ def write_rows(graph: Graph, model: Any) -> tuple[str, list[dict[str, Any]]]:
     >>> [(each["input"], each["kind"]) for each in described]
     [('size', 'number'), ('colour', 'category')]
     """
-    steps = transformers(model)
+    steps = pipeline.transformers(model)
     described: list[dict[str, Any]] = []
     if steps and isinstance(steps[0], TablePreparer):
         X, described = _of_table(graph, steps.pop(0))
     else:
-        first = (*steps, final(model))[0]
+        first = (*steps, pipeline.final(model))[0]
         X = graph.numbers("X", int(first.n_features_in_))
     for step in steps:
         X = _after(graph, X, step)
@@ -97,7 +95,7 @@ def _check(columns: list[LearnedColumn]) -> None:
     ]
     if names:
         raise ValueError(
-            f"ONNX has no operators for free text: {shortened(names, 8)}. Fit without these columns"
+            f"ONNX has no operators for free text: {sources.shortened(names, 8)}. Fit without these columns"
             f" (--column NAME=drop, or TablePreparer(drop=[{names[0]!r:.60}, …])), or {CURE}."
         )
 
@@ -205,7 +203,7 @@ def _phase(graph: Graph, cycle: str, seconds: str) -> str:
 def _category(graph: Graph, given: str, column: Any) -> tuple[str, str]:
     """A feature of 0 and 1 for each value, and one for the rare ones."""
     width = len(column.feature_names())
-    codes = dict.fromkeys(missing_spellings(), GAP)
+    codes = dict.fromkeys(cells.missing_spellings(), GAP)
     codes |= dict.fromkeys(column.rare, len(column.values))
     codes |= {value: code for code, value in enumerate(column.values)}
     coded = graph(

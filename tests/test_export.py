@@ -1,4 +1,4 @@
-"""ONNX models score, decide and give probabilities like ours, on every kernel, scaling and kind of column; what they cannot do is refused."""
+"""ONNX models answer like ours; what they cannot do is refused."""
 
 import json
 import sys
@@ -99,7 +99,7 @@ def test_every_solver_and_threshold_agrees(parameters):
 
 @pytest.fixture(scope="module")
 def combined():
-    """A model of several representations, two bandwidths of one kernel and two linear ones among them."""
+    """A model of several representations, two bandwidths of one kernel among them."""
     tried = [
         ("rank", "laplacian", 0.5),
         ("rank", "laplacian", 1.0),

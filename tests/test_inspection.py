@@ -1,4 +1,4 @@
-"""What a model file tells of itself: figures from its leave-one-out scores, what it reveals, what takes room; and its card."""
+"""What a model file says of itself: quality, what it reveals, its size; and its card."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Model files: the same predictions afterwards, one clear error for everything else, and never more memory than bytes."""
+"""Model files: the same predictions afterwards, and one clear error for everything else."""
 
 import io
 import json
@@ -171,7 +171,7 @@ def test_equal_models_give_equal_files(tmp_path):
 
 
 class OneWay(io.RawIOBase):
-    """A stream that is read or written once, from front to back, and takes some bytes of what it is given."""
+    """A stream that is read or written once, and takes some bytes of what it is given."""
 
     def __init__(self, content=b""):
         self.content = io.BytesIO(content)

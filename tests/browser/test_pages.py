@@ -1,4 +1,4 @@
-"""Pages as a person uses them: by mouse and keyboard, in both themes, on a phone, on paper, with a screen reader."""
+"""Pages as a person uses them: mouse, keyboard, both themes, phone, paper, screen reader."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The page of a served model as a person uses it: form, search, labels, reasons, the token, keyboard, phone."""
+"""The page of a served model: form, search, labels, reasons, the token, keyboard, phone."""
 
 import json
 
@@ -37,7 +37,7 @@ def addresses(tmp_path_factory):
 
 @pytest.fixture
 def visit(browser, addresses):
-    """`visit("table")` opens the page of a server; complaints of the browser and requests to other places fail the test."""
+    """`visit("table")` opens the page of a server; complaints of the browser fail the test."""
     complaints, contexts = [], []
 
     def open_page(name, *, refused=False, **options):

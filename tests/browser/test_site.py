@@ -1,4 +1,4 @@
-"""The site that `make docs` builds, in a browser: nothing serious for axe-core, nothing from the network, nothing that sticks out."""
+"""The site that `make docs` builds, in a browser."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ def contexts(browser):
 
 @pytest.fixture
 def open_page(contexts):
-    """`open_page(name)` opens a page of the site; any request that leaves this machine, or error, fails the test."""
+    """`open_page(name)` opens a page; a request that leaves this machine fails the test."""
     complaints = []
 
     def open_one(name, width=1280, theme="light"):

@@ -1,4 +1,4 @@
-"""Parquet files larger than memory: `fit` sums up batches, `predict` answers batch by batch, and nothing is half-written."""
+"""Parquet files larger than memory: `fit` and `predict` read them in batches."""
 
 import json
 
@@ -34,7 +34,7 @@ def made(n=90, seed=0):
 
 @pytest.fixture
 def files(tmp_path):
-    """Two Parquet files of one table, in other orders of their columns; and the whole table as one file."""
+    """Two Parquet files of one table, their columns in other orders; and the whole as one."""
     table = made()
     pq.write_table(table.slice(0, 40), tmp_path / "a.parquet")
     pq.write_table(

@@ -1,4 +1,4 @@
-"""Run the fuzzers for a given time: ``python -m fuzzing --minutes 10 [--start SEED] [target ...]``."""
+"""Run the fuzzers: ``python -m fuzzing --minutes 10 [--start SEED] [target ...]``."""
 
 import argparse
 import faulthandler

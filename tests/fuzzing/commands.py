@@ -1,4 +1,4 @@
-"""Random command lines, out of click's own list of commands and options, on small files with hostile names and damages.
+"""Random command lines, out of click's own list, on small files with hostile names and damages.
 
 Whatever comes, the command must end with exit code 0, 1 or 2 and say so in a few lines without
 control characters; it must leave its
@@ -104,7 +104,7 @@ def _check_letters(arguments: list[str], out: str, err: str, told: str) -> None:
 
 
 def _no_server() -> contextlib.AbstractContextManager[object]:
-    """A server that is stopped as soon as it is up; nothing to replace where there is no uvicorn, and `serve` says so."""
+    """A server that is stopped as soon as it is up; nothing where there is no uvicorn."""
     try:
         from skcamel.serve import app
     except ImportError:

@@ -1,4 +1,4 @@
-"""Model files changed with valid checksums: ``load`` refuses them, or what it gives answers with finite numbers."""
+"""Model files changed with valid checksums are refused, or answer with finite numbers."""
 
 import functools
 import io
@@ -61,7 +61,7 @@ DTYPES = [
 
 @functools.cache
 def base_files():
-    """Headers and arrays of sound models: every class, dense and sparse, label matrices and 1-d y."""
+    """Headers and arrays of sound models of every class, dense and sparse, also of 1-d y."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, FEATURES)) * (rng.random((ROWS, FEATURES)) < 0.8)
     Y = (X[:, :LABELS] + 0.3 * rng.normal(size=(ROWS, LABELS)) > 0).astype(int)

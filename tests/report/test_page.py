@@ -1,4 +1,4 @@
-"""Assembly of pages: escaping, the content policy, drawings, and files that appear whole or not at all."""
+"""Assembly of pages: escaping, the content policy, drawings, whole files."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""The page of a study: what it says is what the records say, and nothing of it depends on anything else."""
+"""The page of a study says what the records say."""
 
 import html
 import os

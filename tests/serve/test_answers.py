@@ -1,4 +1,4 @@
-"""What a server answers: the predictions of this process to the last bit, with reasons; and what it refuses."""
+"""What a server answers, to the last bit, with reasons; and what it refuses."""
 
 import asyncio
 import json
@@ -164,7 +164,8 @@ def test_typical_values_are_frequent_values_and_means_and_no_training_row(table)
     facts = ask(table, "GET", "/model").json()
     columns = {column["name"]: column for column in facts["columns"]}
     assert {name: column["kind"] for name, column in columns.items()} == {
-        "opened": "date", "plan": "category", "paid": "number", "smoker": "flag", "topics": "tags", "note": "text",
+        "opened": "date", "plan": "category", "paid": "number", "smoker": "flag",
+        "topics": "tags", "note": "text",
     }  # fmt: skip
     given, _ = mixed_table()
     for name in ("plan", "smoker"):

@@ -55,7 +55,8 @@ def evaluate(
 ) -> None:
     """Compare predictions with the labels of FILE.
 
-    Seven metrics are shown. Do not evaluate a model on the rows that it was fitted on. Missing labels count in no figure.
+    Seven metrics are shown. Do not evaluate a model on the rows that it was fitted on. Missing
+    labels count in no figure.
     """
     from skcamel import metrics
     from skcamel.data.pipeline import final

@@ -63,7 +63,8 @@ class Labelled:
     def prepared(self, rows: np.ndarray | None = None) -> tuple[Any, bool]:
         """Fit the preparer on some rows, or all; these as numbers, and whether they have words.
 
-        Rows with words must not be scaled. Plain numbers are left as they are: a search knows more ways to scale them.
+        Rows with words must not be scaled. Plain numbers are left as they are: a search knows more
+        ways to scale them.
         """
         X, Y = self.rows(rows), self.Y if rows is None else self.Y[rows]
         if self.preparer is None:

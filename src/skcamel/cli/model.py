@@ -1,4 +1,4 @@
-"""``skcamel inspect``, ``export``, ``report``, ``serve``: a model file in words, as ONNX, as a page, over HTTP."""
+"""Commands for a model file: ``skcamel inspect``, ``export``, ``report`` and ``serve``."""
 
 from __future__ import annotations
 
@@ -93,7 +93,8 @@ def report(what: str, data: str | None, output: str, text_encoder: str | None) -
     """Write the page of a model file or of a study folder.
 
     It is one HTML file that needs nothing else. With --data the page of a model also shows how good
-    each label is and why a row got its labels; it then holds cells, scores and labels of up to 50 rows.
+    each label is and why a row got its labels; it then holds cells, scores and labels of up to 50
+    rows.
     """
     options.need("jinja2", "report", "Pages")
     if not Path(what).is_dir():

@@ -1,4 +1,4 @@
-"""``skcamel study``: compare methods on data sets, in a folder of records; ``skcamel tables``: read it."""
+"""``skcamel study`` and ``skcamel tables``: compare methods on data sets, and show the figures."""
 
 from __future__ import annotations
 

@@ -56,8 +56,10 @@ def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
     >>> model = skcamel.CamelClassifier().fit(rows, np.eye(4, 2, dtype=int))
     >>> session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
     >>> scores, labels, probabilities = session.run(None, {"X": rows})
-    >>> labels.tolist() == model.predict(rows).tolist(), bool(abs(scores - model.decision_function(rows)).max() < 1e-5)
-    (True, True)
+    >>> bool(abs(scores - model.decision_function(rows)).max() < 1e-5)
+    True
+    >>> labels.tolist() == model.predict(rows).tolist()
+    True
     """
     _require_onnx()
     estimator: Any = final(model)

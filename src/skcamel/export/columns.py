@@ -94,9 +94,10 @@ def _check(columns: list[LearnedColumn]) -> None:
         column.name for column in columns if not isinstance(column, (Number, Flag, Category, Date))
     ]
     if names:
+        found = sources.shortened(names, 8)
         raise ValueError(
-            f"ONNX has no operators for free text: {sources.shortened(names, 8)}. Fit without these columns"
-            f" (--column NAME=drop, or TablePreparer(drop=[{names[0]!r:.60}, …])), or {CURE}."
+            f"ONNX has no operators for free text: {found}. Fit without these columns"
+            f" (--column NAME=drop, or TablePreparer(drop=[{found}])), or {CURE}."
         )
 
 

@@ -56,7 +56,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     >>> model = CamelClassifier().fit(np.eye(4), np.eye(4, 2, dtype=int))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(model, f"{folder}/model.skcamel")
-    ...     bool((load(f"{folder}/model.skcamel").predict(np.eye(4)) == model.predict(np.eye(4))).all())
+    ...     again = load(f"{folder}/model.skcamel")
+    >>> bool((again.predict(np.eye(4)) == model.predict(np.eye(4))).all())
     True
     """
     name = type(model).__name__

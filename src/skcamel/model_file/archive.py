@@ -1,4 +1,6 @@
-"""A header and arrays ► a zip archive ► the same, to and from files and streams; no byte is believed before it is checked.
+"""A header and arrays ► a zip archive ► the same, to and from files and streams.
+
+No byte is believed before it is checked.
 
 ``np.savez`` stores members uncompressed, one after the other from the first byte on. What is read
 here has that form, and its members
@@ -35,12 +37,15 @@ PLAIN = ("|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f2", "
 
 
 class ModelFileError(ValueError):
-    """The file is not a model that this version can load: damaged, truncated, foreign, not sound, or of another format."""
+    """The file is not a model that this version can load.
+
+    It is damaged, truncated, foreign, not sound, or of another format.
+    """
 
 
 @contextmanager
 def opened(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
-    """A model file to read; whatever the body finds wrong with it is said in one form, which names the file or stream."""
+    """A model file to read; whatever the body finds wrong with it names the file or stream."""
     name = name_of(path)
     with source(path) as file:
         try:
@@ -132,7 +137,10 @@ def array(found: zipfile.ZipFile, name: str) -> np.ndarray:
 
 @contextmanager
 def target(path: Any) -> Iterator[BinaryIO]:
-    """A file for the body to write; what it holds goes to a file object afterwards, which need not be seekable."""
+    """A file for the body to write, which goes to a file object afterwards if one is meant.
+
+    It need not be seekable.
+    """
     if _is_path(path, "write", "wb"):
         with whole_file(path) as file:
             yield file
@@ -148,7 +156,7 @@ def target(path: Any) -> Iterator[BinaryIO]:
 
 @contextmanager
 def source(path: Any) -> Iterator[BinaryIO]:
-    """The file, or a copy of the rest of a file object, which need be neither seekable nor on a disk."""
+    """The file, or a copy of the rest of a file object, which need not be seekable."""
     if _is_path(path, "read", "rb"):
         with Path(path).open("rb") as file:
             yield file
@@ -167,7 +175,7 @@ def name_of(path: Any) -> str:
 
 
 def _is_path(path: Any, method: str, mode: str) -> bool:
-    """Whether it is a path, not a binary file object open in this mode; other things are refused."""
+    """Whether it is a path; other things than binary file objects of this mode are refused."""
     if isinstance(path, (str, os.PathLike)):
         return True
     if not hasattr(path, method):

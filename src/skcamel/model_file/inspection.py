@@ -1,4 +1,4 @@
-"""A model file ► what it is, from what data, how good, what it reveals about training rows, and what takes how much space.
+"""A model file ► what it is, from what data, how good, what it reveals, and its size by part.
 
 All of it is plain data first (:class:`Inspection`), then lines of text, which a terminal shows
 below headings and `card.md` as lists.
@@ -63,7 +63,7 @@ RANKED = ("number", "date")  # further ones where they are ranked
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a model file says of itself; ``str()`` puts it into words, :meth:`card` into a model card.
+    """What a model file says of itself: ``str()`` in words, :meth:`card` as a model card.
 
     Attributes
     ----------
@@ -194,7 +194,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def inspect(model: Any) -> Inspection:
-    """Say what a model file is, from what data, how good, what it reveals about training rows, and its size by part.
+    """Say what a model file is, how good, what it reveals about training rows, and its size.
 
     Parameters
     ----------
@@ -214,7 +214,8 @@ def inspect(model: Any) -> Inspection:
     Examples
     --------
     >>> import numpy as np, skcamel
-    >>> model = skcamel.CamelClassifier(scaling="standard").fit(np.eye(40, 5), np.eye(40, 3, dtype=int))
+    >>> X, Y = np.eye(40, 5), np.eye(40, 3, dtype=int)
+    >>> model = skcamel.CamelClassifier(scaling="standard").fit(X, Y)
     >>> found = skcamel.inspect(model)
     >>> found.model["class"], found.data["rows"], found.reveals[0]["what"], found.reveals[0]["held"]
     ('CamelClassifier', 40, 'training rows', 'yes')

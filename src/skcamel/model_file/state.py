@@ -143,7 +143,7 @@ def attributes_of(thing: Any) -> dict[str, Any]:
 
 
 class Writer:
-    """A model ► a tree for JSON; `arrays` holds its arrays in the order of the file, each once."""
+    """A model ► a tree for JSON; `arrays` holds its arrays in the order of the file."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
@@ -227,7 +227,10 @@ class Writer:
 
 
 class Reader:
-    """A tree and its arrays ► a model; `trusted` are the types that foreign steps may hold, None: all, as of what was just written."""
+    """A tree and its arrays ► a model.
+
+    `trusted` are the types that foreign steps may hold; None: all, as of what was just written.
+    """
 
     def __init__(self, arrays: Mapping[str, np.ndarray], trusted: tuple[str, ...] | None) -> None:
         self.arrays, self.trusted = arrays, trusted
@@ -313,7 +316,10 @@ def _whole(text: str) -> str:
 def _csr(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]
 ) -> sparse.csr_array:
-    """A sparse matrix in canonical form: scipy's compiled code trusts these arrays, so every entry is checked."""
+    """A sparse matrix in canonical form.
+
+    Compiled code of scipy trusts these arrays, so every entry is checked.
+    """
     kinds = [part.dtype.kind for part in (data, indices, indptr)]
     if kinds != ["f", "i", "i"] or data.dtype.char not in CHARACTERS[float]:
         raise ValueError("the parts of a sparse matrix are not of its kinds of numbers")
@@ -334,7 +340,10 @@ def _built(kind: type, values: dict[str, Any]) -> Any:
 
 
 def check_step(step: Any, *, is_last: bool, depth: int = 0) -> None:
-    """Refuse what is no sound model, where it is the last step of all, or no transformer; a Pipeline of such may be in either place."""
+    """Refuse a last step that is no sound model, and another step that is no transformer.
+
+    A Pipeline of such may be in either place.
+    """
     if type(step) in PIPELINES.values():
         _check_pipeline(step, is_last=is_last, depth=depth)
         return
@@ -369,7 +378,10 @@ def _check_pipeline(pipeline: Pipeline, *, is_last: bool, depth: int) -> None:
 
 
 def check(thing: Any, sizes: Sizes) -> None:
-    """Raise ValueError unless an instance of one of `CLASSES` holds what its class declares; sizes of arrays are compared and learned."""
+    """Raise ValueError unless an instance of one of `CLASSES` holds what its class declares.
+
+    Sizes of arrays are compared and learned.
+    """
     kind, values = type(thing), attributes_of(thing)
     declared = dict.fromkeys(parameters_of(kind), object) | kind.stored
     unknown = sorted(values.keys() - declared.keys())
@@ -391,7 +403,10 @@ def check(thing: Any, sizes: Sizes) -> None:
 
 
 def _check_value(declared: Any, value: Any, sizes: Sizes) -> None:
-    """Compare a value with what its class declares, in the words of the head of this module; `object` is any plain value."""
+    """Compare a value with what its class declares, in the words of the head of this module.
+
+    `object` is any plain value.
+    """
     if isinstance(declared, tuple):
         _check_array(declared, value, sizes)
     elif isinstance(declared, list):
@@ -438,7 +453,10 @@ def _check_array(declared: tuple[Any, ...], value: Any, sizes: Sizes) -> None:
 
 
 def _check_plain(value: Any) -> None:
-    """Plain values, and sequences, mappings and arrays of such; NaN is one of them, infinity is none."""
+    """Refuse what is no plain value, and no sequence, mapping or array of such.
+
+    NaN is one of them, infinity is none.
+    """
     items = [*value, *value.values()] if type(value) is dict else value
     if isinstance(value, np.ndarray):
         items = value.tolist() if value.dtype.kind in "OU" else []

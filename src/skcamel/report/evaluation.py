@@ -1,4 +1,4 @@
-"""A model and labelled rows ► what it answers for them, how good that is, and what simple methods reach."""
+"""A model and labelled rows ► its outputs, how good they are, and what simple methods reach."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model, perhaps with labelled rows ► its page: how good, by label, collaboration, reasons, errors."""
+"""A model, perhaps with labelled rows ► its page: quality, labels, reasons, label errors."""
 
 from __future__ import annotations
 

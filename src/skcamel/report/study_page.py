@@ -110,7 +110,7 @@ def study_page(records: Sequence[Record]) -> page.Page:
 
 
 def _one_preset(records: Sequence[Record]) -> Summary:
-    """Figures of the preset that has most methods: comparing methods of different ones is unfair."""
+    """Figures of the preset that has most methods; methods of different ones are not compared."""
     methods: dict[str, set[str]] = {}
     for record in records:
         methods.setdefault(record["preset"], set()).add(record["method"])

@@ -282,7 +282,10 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """A server that goes on for a moment when it is stopped, so that clients leave their connections, and then finishes what it has."""
+    """A server that goes on for a moment when it is stopped, and then finishes what it has.
+
+    In that moment clients leave their connections.
+    """
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Accept few connections at once, while many may wait."""
@@ -309,7 +312,8 @@ def run(app: Any, listening: socket.socket, *, patience: float = 30.0) -> None:
     listening : socket
         From :func:`bound`.
     patience : float, default=30
-        Seconds in which a request must arrive, and which a server that is stopped waits for answers.
+        Seconds in which a request must arrive, and for which a server that is stopped waits for
+        answers.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)

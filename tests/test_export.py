@@ -307,19 +307,6 @@ def test_a_prepared_table_agrees_with_missing_rare_and_unseen_values(dtype, scal
     assert inputs == ["age", "when", "scores_", "smoker", "city", "topics", "rare"]
 
 
-def test_a_graph_holds_no_constant_that_it_does_not_use(combined):
-    def used(graph):
-        for node in graph.node:
-            yield from node.input
-            for attribute in node.attribute:
-                yield from used(attribute.g)
-        yield from (own.name for own in graph.output)
-
-    for model in (combined, fitted(*made_table())):
-        graph = to_onnx(model).graph
-        assert {own.name for own in graph.initializer} <= set(used(graph))
-
-
 def test_columns_tell_their_unit_and_what_yes_is():
     table = {"weight": ["3 kg", "4 kg", "5.5 kg", "1 kg"], "fits": ["ja", "nein", "ja", "ja"]}
     made = to_onnx(fitted(table | {"": [3, 1, 4, 1]}, np.eye(4, 2, dtype=int)))

@@ -1,4 +1,4 @@
-"""The pictures of the documentation, taken anew: ``make screenshots``."""
+"""The pictures of the documentation, taken anew: ``python tests/browser/screenshots.py FOLDER``."""
 
 import shutil
 import sys

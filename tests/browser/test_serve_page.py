@@ -143,15 +143,6 @@ def test_many_columns_are_searched(visit):
     assert '"x103":7.5' in page.text_content("#command")
 
 
-def test_what_the_server_refuses_is_told_and_mended(visit):
-    page = visit("wide")
-    field = page.locator("#fields input[type=number]").first
-    answered_after(page, lambda: field.fill(""))
-    assert "column 'x1': Input should be a valid number" in page.inner_text("#problem")
-    answered_after(page, lambda: field.fill("1"))
-    assert page.is_hidden("#problem")
-
-
 def test_a_closed_server_asks_for_its_token_and_tells_nothing_before(visit):
     page = visit("closed", refused=True)
     assert "depth" not in page.content()

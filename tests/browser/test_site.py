@@ -82,23 +82,3 @@ def test_every_picture_is_described(open_page):
         assert all(
             one.get_attribute("alt") or one.get_attribute("aria-label") for one in pictures.all()
         ), name
-
-
-def test_the_three_cards_lead_on(open_page):
-    page = open_page("index.html")
-    titles = page.locator(".sd-card .sd-card-title").all_text_contents()
-    assert [title.strip() for title in titles] == [
-        "I have a table",
-        "I compare methods",
-        "I deploy",
-    ]
-    for place, heading in enumerate(("Get started", "Compare methods", "Deploy")):
-        page.goto((SITE / "index.html").as_uri())
-        page.locator(".sd-card").nth(place).click()
-        assert page.locator("h1").first.text_content().startswith(heading)
-
-
-def test_formulas_are_elements_that_can_be_read_aloud(open_page):
-    page = open_page("theory.html")
-    assert page.locator("math").count() > 10
-    assert page.locator("main").text_content().count("\\lambda") == 0

@@ -14,7 +14,7 @@ import skcamel
 from skcamel.cli import main
 from skcamel.cli.app import root
 from skcamel.gone import INSTEAD
-from tables import HOSTILE, table
+from tables import table
 
 SOURCE = Path(skcamel.__file__).parent
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(SOURCE.parent)}
@@ -106,21 +106,6 @@ def test_every_word_passes_the_one_place_that_makes_it_safe(path):
     text = path.read_text()
     assert "click.echo" not in text
     assert "print(" not in text.replace("_print(", "")
-
-
-def test_names_are_shown_with_escapes(cli, tmp_path):
-    nasty = "red\x1b[31m"
-    table(tmp_path / f"{nasty}.csv", range(40), labels=(nasty, HOSTILE[2]))
-    result = cli("fit", f"{nasty}.csv", "--labels", "2", "-o", "m.skcamel")
-    if result.exit_code:  # a count of columns is no name
-        result = cli(
-            "fit", f"{nasty}.csv", "--labels", f'{nasty},"{HOSTILE[2]}"', "-o", "m.skcamel"
-        )
-    assert result.exit_code == 0, result.stderr
-    for command in ("evaluate", "explain"):
-        result = cli(command, "m.skcamel", f"{nasty}.csv")
-        assert result.exit_code == 0, result.stderr
-        assert "\x1b" not in result.stdout + result.stderr
 
 
 def test_an_unforeseen_error_is_a_sentence_too(cli, tmp_path, monkeypatch):

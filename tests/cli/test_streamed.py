@@ -88,30 +88,6 @@ def test_a_fit_in_batches_is_that_of_all_rows(cli, files, options):
     np.testing.assert_allclose(scores, by_hand(read_columns(files / "all.parquet")), atol=1e-9)
 
 
-@pytest.mark.usefixtures("small_batches")
-def test_lists_of_labels_are_fitted_in_batches(cli, tmp_path):
-    table = made()
-    tags = [";".join(name for name in LABELS if row[name]) for row in table.to_pylist()]
-    table = table.drop_columns(LABELS).append_column("tags", pa.array(tags))
-    pq.write_table(table.slice(0, 50), tmp_path / "a.parquet")
-    pq.write_table(table.slice(50), tmp_path / "b.parquet")
-    result = cli(
-        "fit",
-        "a.parquet",
-        "b.parquet",
-        "--labels",
-        "tags",
-        "--column",
-        "name=id",
-        "-o",
-        "m.skcamel",
-    )
-    assert result.exit_code == 0, result.stderr
-    fitted = skcamel.load(tmp_path / "m.skcamel")
-    assert fitted.label_names_.tolist() == LABELS
-    np.testing.assert_allclose(fitted.decision_function(table), by_hand(made()), atol=1e-9)
-
-
 def test_what_the_columns_were_prepared_from_is_stated(cli, files, monkeypatch):
     table = made().slice(0, 1).set_column(2, "colour", pa.array(["violet"]))
     pq.write_table(table, files / "c.parquet")
@@ -168,27 +144,6 @@ def test_a_bad_file_is_named_and_nothing_is_written(refused, files, make, messag
         "m.skcamel",
     )
     assert not (files / "m.skcamel").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            ("--test-size", "0.2"),
-            ("--test-size needs all rows in memory"),
-        ),
-        (("--labels-file", "a.parquet"), "files that are read in batches hold their labels"),
-        (
-            ("--max-memory", "much"),
-            "a number of bytes, or text such as '1GiB', is needed, got 'much'",
-        ),
-    ],
-)
-@pytest.mark.usefixtures("files")
-def test_what_needs_all_rows_is_refused(cli, options, message):
-    result = cli("fit", "a.parquet", "b.parquet", "--labels", "sea,sun", *options)
-    assert result.exit_code in (1, 2)
-    assert message in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize(

@@ -58,14 +58,6 @@ def test_failures_are_named_and_the_exit_code_is_1(cli, arff, tmp_path):
     assert "BR" in result.stdout
 
 
-def test_records_of_other_settings_are_said(cli, arff):
-    method = "sklearn.neighbors:KNeighborsClassifier"
-    folds = ("--n-folds", "2", "-o", "DIR")
-    cli("study", "--datasets", arff, "--methods", f"nn={method}", *folds)
-    result = cli("study", "--datasets", arff, "--methods", f"nn={method}(n_neighbors=3)", *folds)
-    assert "Note: nn: 2 records of another version, other settings" in result.stderr
-
-
 def test_tables_bring_labels_groups_and_metrics_of_ones_own(cli, tmp_path):
     rng = np.random.default_rng(0)
     lines = ["size,colour,ward,label_sea,label_sun"]

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import pages
-import skcamel
 from skcamel import CamelClassifier
 from skcamel.baselines import LLSF
 from skcamel.metrics import NAMES
@@ -72,12 +71,6 @@ def test_the_heat_map_shows_the_correlation_of_the_labels_with_whole_names(q):
     assert ("30 of 60 labels" in ax.get_title()) == (q == 60)
 
 
-def test_blue_pushes_up_and_orange_down():
-    ax = plot_collaboration(pages.model(6, 80))
-    mesh = ax.collections[0]
-    assert [to_hex(mesh.cmap(mesh.norm(end))) for end in mesh.get_clim()] == [DOWN, UP]
-
-
 def test_labels_that_push_each_other_are_neighbours():
     S = np.zeros((8, 8))
     pairs = ((0, 5), (5, 2), (7, 1), (3, 6))
@@ -135,14 +128,6 @@ def test_models_without_pushes_are_refused():
         plot_collaboration(make_pipeline(StandardScaler()).fit(given.X))
     with pytest.raises(TypeError, match="A LLSF has no collaboration to draw"):
         plot_collaboration(make_pipeline(StandardScaler(), LLSF()).fit(given.X, given.Y))
-
-
-def test_a_pipeline_is_drawn_as_the_estimator_it_ends_in():
-    given = pages.data(5, 80)
-    model = make_pipeline(StandardScaler(), CamelClassifier()).fit(given.X, given.labels)
-    assert row_names(plot_collaboration(model)) == row_names(plot_collaboration(model[-1]))
-    ax = plot_explanation(skcamel.explain(model, given.X[:3]), row=1)
-    assert row_names(ax)[-1] == "score"
 
 
 def test_quality_shows_precision_and_recall_of_the_weakest_labels():

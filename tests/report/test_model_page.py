@@ -330,18 +330,6 @@ def test_names_are_text_and_many_labels_stay_small(page_of):
             ValueError,
             "The data has 5 labels but the model 6",
         ),
-        (
-            lambda: pages.model(6, 60),
-            (np.zeros((3, 12)), np.zeros((4, 6))),
-            ValueError,
-            "Y has 4 rows but X has 3",
-        ),
-        (
-            lambda: pages.model(6, 60),
-            Dataset(np.zeros((3, 13)), np.zeros((3, 6))),
-            ValueError,
-            "13 features, but CamelClassifier is expecting 12",
-        ),
     ],
 )
 def test_what_cannot_be_shown_is_refused(tmp_path, model, data, error, message):

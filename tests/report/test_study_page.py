@@ -211,15 +211,6 @@ def test_memory_that_was_not_measured_is_not_0_mb(page_of, peaks, shown):
     assert [row[-1][0] for row in table(text, "Costs")] == shown
 
 
-def test_undefined_metrics_and_unfinished_folds_are_shown_as_such(page_of):
-    records = made_records.study(["mine"], ["knn", "tree"], n_folds=3)[:5]
-    for record in records:
-        record["macro_f1"] = float("nan")
-    text = page_of(records)
-    assert [row[1][0] for row in cells(option(text, "results-macro_f1"))] == ["–", "–"]
-    assert "Folds finished so far: mine tree 2 of 3." in text
-
-
 def test_names_are_text(page_of, tmp_path):
     text = page_of(made_studies.nasty(tmp_path / "nasty"))
     assert "<script>window" not in text

@@ -139,18 +139,6 @@ def test_what_does_not_fit_is_refused_with_what_to_do(plain, content, said):
     assert said in response.json()["error"]
 
 
-def test_models_that_lack_something_say_so_and_answer_the_rest():
-    X, Y = rows()
-    app = create_app(Served(CamelClassifier(0.1, solver="alternating").fit(X, Y), "old"))
-    row = ask(app, "GET", "/model").json()["example"]
-    assert list(row) == ["x1", "x2", "x3"]
-    response = predict(app, [row], confidence=0.9)
-    assert response.status_code == 422
-    assert "Leave out 'confidence'" in response.json()["error"]
-    (told,) = predict(app, [row]).json()["predictions"]
-    assert sorted(told) == ["labels", "row", "scores"]
-
-
 def test_models_that_no_server_can_ask_are_refused():
     X, Y = rows()
     texts = ["sun", "sea", "sun sea"]
@@ -314,13 +302,6 @@ def test_the_description_holds_every_column_and_an_example_that_works(table):
         ask(table, "POST", "/predict", json=example).json()
         == (answer["application/json"]["example"])
     )
-
-
-def test_the_page_and_its_parts_name_no_other_place(plain):
-    for path in ("/", "/docs", "/static/page.css", "/static/page.js"):
-        text = ask(plain, "GET", path).text
-        assert len(text) > 1000
-        assert "//" not in text.replace("\n// ", "").replace("; // ", "")
 
 
 def test_the_request_of_the_documentation_works_on_the_tickets():

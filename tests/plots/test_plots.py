@@ -166,8 +166,8 @@ def test_the_best_is_on_the_right_and_bars_join_what_does_not_differ():
     boxes = texts_with_boxes(ax)
     assert boxes["a 1.00"].x0 > boxes["c 2.80"].x1
     assert "x" * 30 + " 4.00" in boxes
-    bars = [tuple(line.get_xdata()) for line in ax.lines if line.get_linewidth() == 4]
-    (worst1, best1), (worst2, best2) = bars
+    bars = [bar.get_segments()[0][:, 0] for bar in ax.collections if bar.get_linewidth() == 4]
+    (best1, worst1), (best2, worst2) = bars
     assert best1 < 1.0 < 2.0 < worst1 < 2.8
     assert 1.0 < best2 < 2.0 < 2.8 < worst2 < 4.0
 

@@ -313,15 +313,13 @@ def rows_in_batches(model: Any, data: str, *, allow_missing: bool) -> Iterator[R
     if files is None or files.n_rows <= BATCH_ROWS:
         yield rows_for(model, data, allow_missing=allow_missing)
         return
-    total = None
+    differences = None
     for batch in files.batches():
         rows = match(model, batch.table, data, allow_missing=allow_missing)
         yield rows
-        if total is not None:
-            differences = total.differences.plus(rows.differences)
-            rows = rows._replace(differences=differences)
-        total = rows._replace(X=None, ids={}, table=None)
-    for remark in total.notes(data) if total is not None else ():
+        found = rows.differences
+        differences = found if differences is None else differences.plus(found)
+    for remark in rows._replace(differences=differences).notes(data):
         note(remark)
 
 

@@ -313,13 +313,14 @@ def rows_in_batches(model: Any, data: str, *, allow_missing: bool) -> Iterator[R
     if files is None or files.n_rows <= BATCH_ROWS:
         yield rows_for(model, data, allow_missing=allow_missing)
         return
-    differences = None
+    last: Any = None
     for batch in files.batches():
         rows = match(model, batch.table, data, allow_missing=allow_missing)
         yield rows
-        found = rows.differences
-        differences = found if differences is None else differences.plus(found)
-    for remark in rows._replace(differences=differences).notes(data):
+        if last is not None:
+            rows = rows._replace(differences=last.differences.plus(rows.differences))
+        last = rows
+    for remark in last.notes(data):
         note(remark)
 
 

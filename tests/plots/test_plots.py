@@ -102,7 +102,7 @@ def test_the_strongest_parts_are_named_and_the_others_are_one():
     assert names == ["no column known", *strongest, "8 other columns", "score"]
     by_label = row_names(plot_explanation(explanation, 1, label="label 2", by="labels", k=2))
     assert by_label[0] == "average row"
-    assert by_label[-2:] == ["4 other labels", "score"]
+    assert by_label[-2:] == ["3 other labels", "score"]
 
 
 @pytest.mark.parametrize(

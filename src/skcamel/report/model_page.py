@@ -380,7 +380,7 @@ def _reasons(
         figure = f"{found.unit} {outputs.scores[row, j]:.2f}, threshold {outputs.thresholds[j]:.2f}"
         if outputs.link is not None:
             figure = f"probability {outputs.probabilities[row, j]:.2f}, {figure}"
-        by_label = sum_of(explained, 0, j, by="labels")
+        by_label = sum_of(explained, 0, j, by="labels", k=5)
         sums = [Sum("What the other labels add", _lines(by_label, found.unit, {}))]
         if explained.features is not None:
             by_column = sum_of(explained, 0, j, by="columns")

@@ -74,7 +74,9 @@ CLASSES = MODELS | {
     ),
 }
 PIPELINES = {kind.__name__: kind for kind in (Pipeline, LabelPipeline)}
-PIPELINE_PARAMETERS = set(Pipeline([]).get_params(deep=False))
+PIPELINE_OPTIONS = {
+    name: value for name, value in Pipeline([]).get_params(deep=False).items() if name != "steps"
+}
 MOST_NESTED = 10  # Pipelines within Pipelines
 SEALED = ("",)  # in place of the types that are trusted: build no step of another library at all
 SEARCH_ONLY = (
@@ -154,6 +156,13 @@ class Writer:
         """A model, a step of a Pipeline, or a Pipeline."""
         if type(model) not in PIPELINES.values():
             return self._object(model)
+        for name, default in PIPELINE_OPTIONS.items():
+            value = getattr(model, name)
+            if value != default:
+                change = f"pipeline.set_params({name}={default!r})"
+                raise ValueError(
+                    f"{name}={value!r} of a Pipeline is not stored; save it after {change}."
+                )
         steps = [[name, self._step(name, step)] for name, step in model.steps]
         return {f"${type(model).__name__}": steps}
 
@@ -362,7 +371,7 @@ def _check_pipeline(pipeline: Pipeline, *, is_last: bool, depth: int) -> None:
     if depth == MOST_NESTED:
         raise ValueError(f"its Pipelines are nested more than {MOST_NESTED} deep")
     names, steps = zip(*pipeline.steps, strict=True)
-    free = {*names} - PIPELINE_PARAMETERS
+    free = {*names} - {"steps", *PIPELINE_OPTIONS}
     are_texts = all(isinstance(name, str) and "__" not in name for name in names)
     if len(free) < len(names) or not are_texts:
         raise ValueError("the names of its steps are not different texts that a Pipeline takes")

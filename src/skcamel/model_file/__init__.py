@@ -1,15 +1,12 @@
 """Models ► one file ► models, without pickle.
 
 The file is an npz: a zip of plain numpy arrays, the first of which is a JSON header with the tree
-of the model (`state`). Loading parses
-numbers and text, and builds only the classes that `state.CLASSES` lists; nothing in the file can
-name code. Each class says what its
-instances may hold, which is checked before anything is used: what loads is sound, whoever wrote the
-file.
+of the model (`state`). Loading parses numbers and text, and builds only the classes that
+`state.CLASSES` lists; nothing in the file can name code. Each class says what its instances may
+hold, which is checked before anything is used: what loads is sound, whoever wrote the file.
 
 Steps of other libraries are written and read by skops, which builds the types that it knows to be
-harmless, and others only if the caller
-trusts them by name.
+harmless, and others only if the caller trusts them by name.
 """
 
 from __future__ import annotations
@@ -46,8 +43,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         Steps of other libraries need ``pip install skops``.
     path : str, path or binary file object
         A name is used as given, whatever its suffix, and the file appears whole or not at all. A
-        file object is written to from
-        where it stands, and stays open behind the last byte of the model; it need not be seekable.
+        file object is written to from where it stands, and stays open behind the last byte of the
+        model; it need not be seekable.
 
     Examples
     --------
@@ -98,22 +95,19 @@ def load(
     """Read a model or a Pipeline that :func:`save` wrote; predictions on new rows are identical.
 
     Every number of a model is checked before it is used: what loads answers with finite numbers,
-    and its memory is bounded by the
-    size of the file. That says nothing of who trained it; load models from people you trust to
-    predict well. Steps of other
-    libraries are read by skops, which builds no type that could do harm unless it is trusted; their
-    numbers are not checked.
+    and its memory is bounded by the size of the file. That says nothing of who trained it; load
+    models from people you trust to predict well. Steps of other libraries are read by skops, which
+    builds no type that could do harm unless it is trusted; their numbers are not checked.
 
     Parameters
     ----------
     path : str, path or binary file object
         A file object is read from where it stands to its end, and stays open; it need not be
-        seekable. After ``save(model, file)`` go back
-        first, by ``file.seek(0)``.
+        seekable. After ``save(model, file)`` go back first, by ``file.seek(0)``.
     trusted : sequence of str, default=()
         Types that steps of other libraries may hold beyond those that skops knows to be harmless,
-        as "package.module.Name". A file
-        that holds others is refused with their names; look at each before you trust it.
+        as "package.module.Name". A file that holds others is refused with their names; look at each
+        before you trust it.
     text_encoder : transformer, object with ``encode``, or dict, default=None
         The text encoder of a :class:`TablePreparer`, as at the fit: no file holds it, and none is
         imported. It must say the same to three fixed texts.
@@ -122,8 +116,8 @@ def load(
     ------
     ModelFileError
         Where the file is damaged, truncated, foreign, of another format, holds numbers that no fit
-        gives, or types that are not
-        trusted. A file that cannot be opened gives the error of the operating system.
+        gives, or types that are not trusted. A file that cannot be opened gives the error of the
+        operating system.
     """
     if isinstance(trusted, str):
         raise TypeError(

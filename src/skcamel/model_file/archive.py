@@ -3,8 +3,8 @@
 No byte is believed before it is checked.
 
 ``np.savez`` stores members uncompressed, one after the other from the first byte on. What is read
-here has that form, and its members
-hold no more bytes than the file: what is allocated is bounded by its size.
+here has that form, and its members hold no more bytes than the file: what is allocated is bounded
+by its size.
 """
 
 from __future__ import annotations

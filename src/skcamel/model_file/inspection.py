@@ -1,9 +1,8 @@
 """A model file ► what it is, from what data, how good, what it reveals, and its size by part.
 
 All of it is plain data first (:class:`Inspection`), then lines of text, which a terminal shows
-below headings and `card.md` as lists.
-Steps of other libraries are never built for this: their types are read from the text that skops
-wrote, so any file can be inspected.
+below headings and `card.md` as lists. Steps of other libraries are never built for this: their
+types are read from the text that skops wrote, so any file can be inspected.
 """
 
 from __future__ import annotations

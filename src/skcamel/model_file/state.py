@@ -8,17 +8,15 @@ what its instances hold::
         shift: np.ndarray | None = None
         stored = {"name": str, "shift": ("d", None)}
 
-        def check_stored(self) -> None: ...  # raises ValueError where values cannot come from a
-        fit; may be left out
+        def check_stored(self) -> None: ...  # raises ValueError; may be left out
 
 `stored` names every attribute once, of an estimator those that a fit sets; the estimator's
 `optional` names those that only some fits set.
 
 - ``("n", "q")`` is an array of float64. A letter is a size, the same wherever the model has it, and
-  never 0. The last entry may say
-  more: ``float`` numbers of any finite size, else they are at most `LARGEST`; ``int`` whole
-  numbers; ``str`` texts; ``csr_array`` sparse
-  or not; ``None`` an array or None.
+  never 0. The last entry may say more: ``float`` numbers of any finite size, else they are at most
+  `LARGEST`; ``int`` whole numbers; ``str`` texts; ``csr_array`` sparse or not; ``None`` an array or
+  None.
 - ``int``, ``float``, ``str``, ``bool``, a class that has `stored`, or ``Ranks | None``.
 - ``[str]``, ``[LearnedColumn]``: a list or tuple; texts are all different.
 - ``dict``, ``np.ndarray``: plain values, which `check_stored` looks into.

@@ -154,7 +154,7 @@ def _parts(source: Labelled, test_size: float | None, groups: str | None, seed: 
     import numpy as np
     from sklearn.model_selection import GroupShuffleSplit
 
-    from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
+    from skcamel.data import MultilabelStratifiedShuffleSplit
 
     if test_size is None:
         return np.arange(source.Y.shape[0]), None
@@ -169,13 +169,12 @@ def _parts(source: Labelled, test_size: float | None, groups: str | None, seed: 
 
 def _fitted(model: Any, source: Labelled, preset: str, train: Any, groups: Any) -> Any:
     """Fit on some rows; a table is prepared first, and words have representations of their own."""
-    from skcamel.data.matching import LABEL_COLUMNS, remember
-    from skcamel.data.pipeline import LabelPipeline
+    from skcamel.data import matching, pipeline
     from skcamel.presets import PREPARED
 
     if source.preparer is None:
         model.fit(source.rows(train), source.Y[train], groups=groups)
-        remember(model, source.dataset)
+        matching.remember(model, source.dataset)
         return model
     X, has_words = source.prepared(train)
     if has_words:
@@ -185,15 +184,15 @@ def _fitted(model: Any, source: Labelled, preset: str, train: Any, groups: Any) 
     else:
         model.set_params(solver="landmark")
         _fit_in_batches(model, source, source.files, source.preparer)
-    setattr(model, LABEL_COLUMNS, source.label_columns)
-    return LabelPipeline([("prepare", source.preparer), ("classify", model)])
+    setattr(model, matching.LABEL_COLUMNS, source.label_columns)
+    return pipeline.LabelPipeline([("prepare", source.preparer), ("classify", model)])
 
 
 def _fit_in_batches(model: Any, source: Labelled, files: Any, preparer: Any) -> None:
     """Fit on all rows of files, and say how they differ from the sample."""
-    from skcamel.data.batches import fit_batches
+    from skcamel.data import batches
 
-    differences = fit_batches(model, files, source.all_labels, preparer)
+    differences = batches.fit_batches(model, files, source.all_labels, preparer)
     n, n_rows = source.Y.shape[0], files.n_rows
     if n < n_rows:
         preparer.sampled_ = (n, n_rows)
@@ -203,10 +202,10 @@ def _fit_in_batches(model: Any, source: Labelled, files: Any, preparer: Any) -> 
 
 def _tested(whole: Any, source: Labelled, test: Any) -> dict[str, Any]:
     """The seven metrics of rows that the fit has not seen."""
-    from skcamel.data.pipeline import outputs
+    from skcamel.data import pipeline
     from skcamel.metrics import evaluate
 
-    found = outputs(whole, source.rows(test))
+    found = pipeline.outputs(whole, source.rows(test))
     figures = evaluate(source.Y[test], found.scores, found.decisions)
     return {"test_rows": len(test), "test": figures}
 

@@ -27,10 +27,9 @@ from skcamel.text import one_line, plain_cell, printable
 if TYPE_CHECKING:
     import numpy as np
 
+    from skcamel.data import Dataset, TablePreparer
     from skcamel.data.batches import ParquetFiles
-    from skcamel.data.dataset import Dataset
     from skcamel.data.matching import Rows
-    from skcamel.data.preparer import TablePreparer
 
 COPIES = "copies"  # rows that are equal, as groups
 TABLES = (".csv", ".jsonl", ".parquet")  # what write_records writes
@@ -84,9 +83,9 @@ class Labelled:
 
     def ids(self) -> dict[str, list[str]]:
         """The columns that name the rows; known once the preparer is fitted."""
-        from skcamel.data.matching import ids_of
+        from skcamel.data import matching
 
-        return {} if self.preparer is None else ids_of(self.preparer, self.dataset.X)
+        return {} if self.preparer is None else matching.ids_of(self.preparer, self.dataset.X)
 
     def columns(self) -> list[dict[str, str]]:
         """What becomes of each column; known once the preparer is fitted."""
@@ -99,7 +98,7 @@ class Labelled:
 
     def dataset_of_numbers(self) -> Dataset:
         """The whole data set, its columns as numbers."""
-        from skcamel.data.dataset import Dataset
+        from skcamel.data import Dataset
 
         X, _ = self.prepared()
         if self.preparer is None:
@@ -109,9 +108,9 @@ class Labelled:
 
     def copies(self) -> np.ndarray:
         """A number for each row, the same for rows with equal features."""
-        from skcamel.data.dataset import row_kinds
+        from skcamel.data import dataset
 
-        return row_kinds(self.dataset.X)
+        return dataset.row_kinds(self.dataset.X)
 
 
 def open_labelled(data: str, choices: Mapping[str, Any], groups: str | None = None) -> Labelled:
@@ -124,9 +123,8 @@ def open_labelled(data: str, choices: Mapping[str, Any], groups: str | None = No
         if labels or labels_file or choices["columns"]:
             raise click.UsageError(f"--labels and --column are for tables; {data} is none.")
         return Labelled(data, _matrix(data), None)
-    from skcamel.data.dataset import Dataset
-    from skcamel.data.labels import join_labels, take_labels
-    from skcamel.data.tables import read_columns
+    from skcamel.data import Dataset, read_columns, take_labels
+    from skcamel.data.labels import join_labels
 
     preparer = _preparer(choices, groups)
     table = read_columns(data)
@@ -152,8 +150,7 @@ def open_columns(data: str, choices: Mapping[str, Any]) -> list[dict[str, str]]:
     """What becomes of each column of a table without labels."""
     import numpy as np
 
-    from skcamel.data.dataset import Dataset
-    from skcamel.data.tables import read_columns
+    from skcamel.data import Dataset, read_columns
 
     table = read_columns(data)
     found = Labelled(data, Dataset(table, np.zeros((len(table), 1))), _preparer(choices))
@@ -163,14 +160,13 @@ def open_columns(data: str, choices: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def open_batches(data: Sequence[str], choices: Mapping[str, Any]) -> Labelled | None:
     """Parquet files as one table to be read in batches; None where one file is read as a whole."""
-    from skcamel.data.batches import is_parquet, opened
-    from skcamel.data.dataset import Dataset
+    from skcamel.data import Dataset, batches
     from skcamel.data.labels import without
 
-    one_in_batches = choices["max_memory"] is not None and is_parquet(data[0])
+    one_in_batches = choices["max_memory"] is not None and batches.is_parquet(data[0])
     if len(data) == 1 and not one_in_batches:
         return None
-    files = opened(data)
+    files = batches.opened(data)
     if choices["labels_file"] is not None or choices["labels"] is None:
         raise click.UsageError("files that are read in batches hold their labels: use --labels.")
     labels = files.labels(choices["labels"])
@@ -184,7 +180,7 @@ def open_batches(data: Sequence[str], choices: Mapping[str, Any]) -> Labelled | 
 
 
 def _preparer(choices: Mapping[str, Any], groups: str | None = None) -> TablePreparer:
-    from skcamel.data.preparer import TablePreparer
+    from skcamel.data import TablePreparer
 
     kinds: dict[str, Any] = kinds_of(choices["columns"])
     named = [name for names in kinds.values() for name in names]
@@ -198,9 +194,9 @@ def _encoder_of(name: str | None) -> Any:
     """The text encoder that ``--text-encoder module:factory`` makes."""
     if name is None:
         return None
-    from skcamel.data.encoders import import_encoder
+    from skcamel.data import encoders
 
-    return import_encoder(name)
+    return encoders.import_encoder(name)
 
 
 def groups_of(source: Labelled, groups: str | None, rows: np.ndarray | None = None) -> Any:
@@ -221,7 +217,7 @@ def groups_of(source: Labelled, groups: str | None, rows: np.ndarray | None = No
 
 def is_catalogue_name(data: str) -> bool:
     """Whether a benchmark set is meant; a file without suffix is of no known format."""
-    from skcamel.data.catalogue import list_datasets
+    from skcamel.data import list_datasets
 
     path = Path(data)
     if data.lower() in list_datasets():
@@ -235,37 +231,35 @@ def is_catalogue_name(data: str) -> bool:
 
 def is_table(data: str) -> bool:
     """Whether a table is meant; standard input is taken as one."""
-    from skcamel.data.sources import format_of
+    from skcamel.data import sources
 
-    return data == "-" or (not is_catalogue_name(data) and format_of(data) == "table")
+    return data == "-" or (not is_catalogue_name(data) and sources.format_of(data) == "table")
 
 
 def _matrix(data: str) -> Dataset:
     """A benchmark set, or a file whose features are numbers."""
-    from skcamel.data.catalogue import load_dataset
-    from skcamel.data.matching import check_complete
-    from skcamel.data.sources import read_dataset
+    from skcamel.data import load_dataset, matching, read_dataset
 
     if is_catalogue_name(data):
         return load_dataset(data)
     dataset = read_dataset(data)
-    check_complete(dataset.X, dataset.feature_names, data)
+    matching.check_complete(dataset.X, dataset.feature_names, data)
     return dataset
 
 
 def _stem(path: str) -> str:
-    from skcamel.data.sources import stem
+    from skcamel.data import sources
 
-    return "" if path == "-" else stem(path)
+    return "" if path == "-" else sources.stem(path)
 
 
 def open_model(path: str, text_encoder: str | None = None) -> Any:
     """Load a model of label matrices: an estimator, or a Pipeline that ends in one."""
-    from skcamel.data.pipeline import final
+    from skcamel.data import pipeline
     from skcamel.model_file import ModelFileError, load
 
     model = load(path, text_encoder=_encoder_of(text_encoder))
-    if getattr(final(model), "_target", "matrix") != "matrix":
+    if getattr(pipeline.final(model), "_target", "matrix") != "matrix":
         raise ModelFileError(
             f"{path} was fitted on one column of classes, not on labels; use it from Python."
         )
@@ -274,9 +268,9 @@ def open_model(path: str, text_encoder: str | None = None) -> Any:
 
 def label_names_of(model: Any) -> list[str]:
     """Names of the labels of a model."""
-    from skcamel.data.pipeline import final
+    from skcamel.data import pipeline
 
-    return [str(name) for name in final(model).label_names_]
+    return [str(name) for name in pipeline.final(model).label_names_]
 
 
 def ids_at(row: int, ids: Mapping[str, Sequence[str]], *taken: str) -> dict[str, str]:
@@ -293,12 +287,12 @@ def rows_for(model: Any, data: str, *, truth: bool = False, allow_missing: bool 
 
     Notes say how they differ from those of the fit.
     """
-    from skcamel.data.matching import match, read_rows
+    from skcamel.data import matching
 
     if data != "-" and is_catalogue_name(data):
-        rows = match(model, _matrix(data), data, truth=truth)
+        rows = matching.match(model, _matrix(data), data, truth=truth)
     else:
-        rows = read_rows(model, data, truth=truth, allow_missing=allow_missing)
+        rows = matching.read_rows(model, data, truth=truth, allow_missing=allow_missing)
     for remark in rows.notes(data):
         note(remark)
     return rows
@@ -306,16 +300,17 @@ def rows_for(model: Any, data: str, *, truth: bool = False, allow_missing: bool 
 
 def rows_in_batches(model: Any, data: str, *, allow_missing: bool) -> Iterator[Rows]:
     """The same; a large Parquet table comes in batches, and the notes after the last."""
-    from skcamel.data.batches import BATCH_ROWS, is_parquet, opened
-    from skcamel.data.matching import match, preparer_of
+    from skcamel.data import batches, matching
 
-    files = opened([data]) if preparer_of(model) and is_parquet(data) and is_table(data) else None
-    if files is None or files.n_rows <= BATCH_ROWS:
+    files = None
+    if matching.preparer_of(model) and batches.is_parquet(data) and is_table(data):
+        files = batches.opened([data])
+    if files is None or files.n_rows <= batches.BATCH_ROWS:
         yield rows_for(model, data, allow_missing=allow_missing)
         return
     last: Any = None
     for batch in files.batches():
-        rows = match(model, batch.table, data, allow_missing=allow_missing)
+        rows = matching.match(model, batch.table, data, allow_missing=allow_missing)
         yield rows
         if last is not None:
             rows = rows._replace(differences=last.differences.plus(rows.differences))

@@ -25,7 +25,7 @@ from fastapi.responses import Response
 from benchmarks.machine import Row, anonymous, at_least, at_most
 from skcamel import CamelClassifier, save
 from skcamel.data import load_dataset
-from skcamel.serve import server as serving
+from skcamel.serve import app as serving
 
 CLIENTS, REQUESTS, LONG, ODD = 50, 10_000, 50_000, 10_000
 
@@ -123,7 +123,8 @@ def echo() -> None:
 
     listening = serving.bound("127.0.0.1", 0)
     address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-    serving.run(app, listening, started=lambda: print(f"at {address}", file=sys.stderr, flush=True))
+    print(f"at {address}", file=sys.stderr, flush=True)
+    serving.run(app, listening)
 
 
 def run() -> list[Row]:

@@ -1,4 +1,4 @@
-"""Models to serve, made up, and ways to ask a server: inside this process, or a real one in a process of its own."""
+"""Models to serve, made up, and ways to ask a server: inside this process, or a real one."""
 
 import asyncio
 import os
@@ -101,7 +101,7 @@ def values(told, kind):
 
 @contextmanager
 def running(model, folder, *options, environment=None, files=1024):
-    """A real server: its address and its process, which may open so many files; it is stopped at the end."""
+    """A real server: its address and its process, which may open so many files."""
     path = folder / "served.skcamel"
     save(model, path)
     command = [sys.executable, "-m", "skcamel", "serve", str(path), "--port", "0", *options]

@@ -1,4 +1,4 @@
-"""A made-up data set in the shape of a catalogue entry, for tests that must not depend on public data."""
+"""A made-up data set in the shape of a catalogue entry."""
 
 from pathlib import Path
 from typing import Any

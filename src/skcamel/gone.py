@@ -22,6 +22,8 @@ INSTEAD = {
     ),
     "skcamel study --repeats": "run the command once for each --seed",
     "skcamel study --keep": "ask for all --metrics at the start",
+    "skcamel study --json": "records.jsonl of the folder holds what was measured",
+    "skcamel serve --access-log": "GET /metrics counts requests; a proxy in front can log them",
     "skcamel study --rerun": "choose another folder for other --metrics",
     "skcamel sensitivity": (
         "python studies/paper-2019/figure1.py --compute draws Figure 1 of the paper"

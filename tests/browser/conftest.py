@@ -37,7 +37,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """Pages of models with 6 labels of dangerous names, with 174 labels, and without data, and of studies."""
+    """Pages of models with 6 and 174 labels, with dangerous names, without data, and of studies."""
     import made_studies
     from skcamel.report import build_model_report, build_report
 
@@ -55,7 +55,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def show(browser, folder):
-    """`show("few")` opens a page, drawn to its end; any error or message in its console fails the test."""
+    """`show("few")` opens a page; any error or message in its console fails the test."""
     complaints, contexts = [], []
 
     def open_page(name, wait=True, **options):

@@ -1,4 +1,4 @@
-"""The pictures of the documentation, taken anew: ``make screenshots``. Tickets are made up; emotions and the study are real."""
+"""The pictures of the documentation, taken anew: ``python tests/browser/screenshots.py FOLDER``."""
 
 import shutil
 import sys

@@ -1,10 +1,9 @@
-"""Pages as a person uses them: by mouse and keyboard, in both themes, on a phone, on paper, with a screen reader."""
+"""Pages as a person uses them: mouse, keyboard, both themes, phone, paper, screen reader."""
 
 import pytest
 
 import pages
 from browsing import assert_accessible
-from skcamel.metrics import NAMES
 
 pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")
 
@@ -83,25 +82,6 @@ def test_tables_sort_both_ways_and_missing_values_stay_last(show):
     assert table.locator("tbody th").all_text_contents()[:3] == ["label 1", "label 2", "label 3"]
 
 
-def test_figures_with_std_and_thousands_sort_as_numbers(show):
-    page = show("study")
-    table = page.locator("#results-average_precision table").first
-    table.locator("thead button").nth(1).click()
-    shown = table.locator("tbody td:nth-child(2)").all_text_contents()
-    values = [float(text.split("±")[0]) for text in shown]
-    assert values == sorted(values, reverse=True)
-
-
-def test_rows_of_a_long_table_are_found_by_their_text(show):
-    page = show("many")
-    field = page.get_by_label("Find in this table").first
-    field.fill("label 17")
-    shown = page.locator('table[aria-label="Labels"] tbody tr:visible th').all_text_contents()
-    assert shown == ["label 17", *(f"label {j}" for j in range(170, 175))]
-    field.fill("")
-    assert page.locator('table[aria-label="Labels"] tbody tr:visible').count() == 174
-
-
 def test_a_row_is_chosen_by_keyboard_and_by_a_link(show):
     page = show("few")
     options = page.locator("#why .option")
@@ -115,18 +95,6 @@ def test_a_row_is_chosen_by_keyboard_and_by_a_link(show):
     assert f"#{visible.get_attribute('id')}" == link.get_attribute("href")
     assert page.locator("#why select").input_value() == visible.get_attribute("id")
     assert page.evaluate("document.activeElement.tagName") == "SELECT"
-
-
-def test_a_metric_is_chosen(show):
-    page = show("study")
-    for name in ("ranks", "results"):
-        select = page.locator(f"#{name} select")
-        assert select.input_value() == f"{name}-average_precision"
-        for metric in NAMES:
-            select.select_option(f"{name}-{metric}")
-            assert (
-                page.locator(f"#{name} .option:visible").get_attribute("id") == f"{name}-{metric}"
-            )
 
 
 def test_without_scripts_everything_is_shown(show):

@@ -1,4 +1,4 @@
-"""The page of a served model as a person uses it: form, search, labels, reasons, the token, keyboard, phone."""
+"""The page of a served model: form, search, labels, reasons, the token, keyboard, phone."""
 
 import json
 
@@ -37,7 +37,7 @@ def addresses(tmp_path_factory):
 
 @pytest.fixture
 def visit(browser, addresses):
-    """`visit("table")` opens the page of a server; complaints of the browser and requests to other places fail the test."""
+    """`visit("table")` opens the page of a server; complaints of the browser fail the test."""
     complaints, contexts = [], []
 
     def open_page(name, *, refused=False, **options):
@@ -141,15 +141,6 @@ def test_many_columns_are_searched(visit):
     (field,) = page.locator("#fields input").all()
     answered_after(page, lambda: field.fill("7.5"))
     assert '"x103":7.5' in page.text_content("#command")
-
-
-def test_what_the_server_refuses_is_told_and_mended(visit):
-    page = visit("wide")
-    field = page.locator("#fields input[type=number]").first
-    answered_after(page, lambda: field.fill(""))
-    assert "column 'x1': Input should be a valid number" in page.inner_text("#problem")
-    answered_after(page, lambda: field.fill("1"))
-    assert page.is_hidden("#problem")
 
 
 def test_a_closed_server_asks_for_its_token_and_tells_nothing_before(visit):

@@ -1,4 +1,4 @@
-"""`cli(...)` for every command: a place without data, with results that have exit_code, stdout and stderr."""
+"""`cli(...)` for every command: a place without data, with results as click has them."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def done(cli):
 
 @pytest.fixture
 def refused(cli):
-    """`refused(exit_code, sentence, *arguments)`: the command ends so, without a result, with that sentence."""
+    """`refused(exit_code, sentence, *arguments)`: the command ends so, without a result."""
 
     def check(exit_code, sentence, *arguments):
         result = cli(*arguments)

@@ -14,7 +14,7 @@ import skcamel
 from skcamel.cli import main
 from skcamel.cli.app import root
 from skcamel.gone import INSTEAD
-from tables import HOSTILE, table
+from tables import table
 
 SOURCE = Path(skcamel.__file__).parent
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(SOURCE.parent)}
@@ -53,7 +53,7 @@ def test_there_are_twelve_commands_and_few_options(done):
         for option in command.params
         if isinstance(option, click.Option)
     ]
-    assert len(options) <= 77
+    assert len(options) <= 75
     for arguments in ((), ("datasets",)):
         assert done(*arguments) == done(*arguments, "--help")
 
@@ -63,6 +63,7 @@ def test_each_help_begins_with_an_example_and_fits_on_two_screens(done, path):
     lines = done(*path, "--help").splitlines()
     assert len(lines) <= 80
     assert max(map(len, lines)) <= 100
+    assert not any(line.startswith("     ") for line in lines[: lines.index("Options:")])
     first = next(k for k, line in enumerate(lines) if "  skcamel " in line and "Usage" not in line)
     assert first <= 6
 
@@ -105,21 +106,6 @@ def test_every_word_passes_the_one_place_that_makes_it_safe(path):
     text = path.read_text()
     assert "click.echo" not in text
     assert "print(" not in text.replace("_print(", "")
-
-
-def test_names_are_shown_with_escapes(cli, tmp_path):
-    nasty = "red\x1b[31m"
-    table(tmp_path / f"{nasty}.csv", range(40), labels=(nasty, HOSTILE[2]))
-    result = cli("fit", f"{nasty}.csv", "--labels", "2", "-o", "m.skcamel")
-    if result.exit_code:  # a count of columns is no name
-        result = cli(
-            "fit", f"{nasty}.csv", "--labels", f'{nasty},"{HOSTILE[2]}"', "-o", "m.skcamel"
-        )
-    assert result.exit_code == 0, result.stderr
-    for command in ("evaluate", "explain"):
-        result = cli(command, "m.skcamel", f"{nasty}.csv")
-        assert result.exit_code == 0, result.stderr
-        assert "\x1b" not in result.stdout + result.stderr
 
 
 def test_an_unforeseen_error_is_a_sentence_too(cli, tmp_path, monkeypatch):
@@ -184,5 +170,5 @@ def test_an_output_that_takes_no_more_is_one_sentence_or_none(tmp_path):
     ) as running:
         running.stdout.close()
         time.sleep(0.1)
-        assert running.wait(60) == 141
+        assert running.wait(60) == 1
         assert running.stderr.read() == b""

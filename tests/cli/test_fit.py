@@ -1,4 +1,4 @@
-"""`skcamel fit`: what it chooses, writes, shows and refuses; the model is the one that Python gives."""
+"""`skcamel fit`: what it chooses, writes, shows and refuses."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Tables as people keep them: `skcamel fit` and `skcamel predict` take them as they are, and do as well as a preparation by hand."""
+"""`skcamel fit` and `skcamel predict` take messy tables as they are."""
 
 import json
 
@@ -31,7 +31,7 @@ def by_hand(table, *, fresh=False):
 
 
 def in_python(table, *, fresh=False):
-    """Scores of the held-out rows from the pipeline that the command makes: numbers alone are left to the search to scale."""
+    """Scores of the held-out rows from the pipeline that the command makes."""
     train, test = table.split()
     words = set(table.kinds.values()) & {"category", "date", "text", "tags"}
     preparer, model = (
@@ -44,7 +44,7 @@ def in_python(table, *, fresh=False):
 
 @pytest.fixture
 def on_the_command_line(cli, tmp_path):
-    """`on_the_command_line(table)`: the same from the commands; labels are put into the order of the table."""
+    """`on_the_command_line(table)`: the same from the commands, labels in the table's order."""
 
     def scores(table, *, fresh=False):
         train, test = table.split()
@@ -60,13 +60,6 @@ def on_the_command_line(cli, tmp_path):
         return np.array([[record[name] for name in names] for record in records])
 
     return scores
-
-
-@each
-def test_kinds_of_columns(table):
-    train, _ = table.split()
-    for rows in (slice(None), train):
-        assert TablePreparer().fit(table.frame().iloc[rows]).kinds_ == table.kinds
 
 
 @each

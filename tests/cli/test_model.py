@@ -15,11 +15,10 @@ def test_inspect(done, refused, model, tmp_path):
     assert done("inspect", "m.skcamel").strip() == str(found).strip()
     assert set(json.loads(done("inspect", "m.skcamel", "--json"))) == set(found.to_dict())
     assert done("inspect", "m.skcamel", "--card") == found.card()
-    done("inspect", "m.skcamel", "--card", "-o", "CARD.md")
+    done("inspect", "m.skcamel", "-o", "CARD.md")
     assert (tmp_path / "CARD.md").read_text() == found.card()
-    refused(2, "add --card", "inspect", "m.skcamel", "-o", "CARD.md")
     refused(2, "choose one", "inspect", "m.skcamel", "--card", "--json")
-    refused(2, "is m.skcamel, which is read", "inspect", "m.skcamel", "--card", "-o", "m.skcamel")
+    refused(2, "is m.skcamel, which is read", "inspect", "m.skcamel", "-o", "m.skcamel")
 
 
 def test_export(cli, refused, model, tmp_path):

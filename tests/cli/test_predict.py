@@ -83,6 +83,16 @@ def test_columns_that_name_the_rows_come_out_beside_the_predictions(done, tmp_pa
     assert shown.startswith("Row 3 of mine.csv, ticket =T-3:")
 
 
+def test_a_column_of_ids_called_row_does_not_hide_the_number(done, tmp_path):
+    table(tmp_path / "mine.csv", range(40))
+    lines = (tmp_path / "mine.csv").read_text().splitlines()
+    named = [f"{'row' if not k else f'T-{k}'},{line}" for k, line in enumerate(lines)]
+    (tmp_path / "mine.csv").write_text("\n".join(named) + "\n")
+    done("fit", "mine.csv", "--labels", "sea,sun", "--column", "row=id")
+    first = done("predict", "mine.skcamel", "mine.csv").splitlines()[:2]
+    assert [line.split(",")[:2] for line in first] == [["row", "id:row"], ["1", "T-1"]]
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_names_are_found_again_and_no_cell_is_a_formula(done, tmp_path, suffix):
     names = (*HOSTILE, "=1+1")
@@ -114,9 +124,9 @@ def test_an_interrupted_write_leaves_the_old_file(cli, model, rows, tmp_path, mo
     def broken(record):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("skcamel.cli.output._line", broken)
+    monkeypatch.setattr("skcamel.cli.io._line", broken)
     result = cli("predict", "m.skcamel", "new.csv", "-o", "out.jsonl")
-    assert (result.exit_code, result.stderr) == (130, "Interrupted.\n")
+    assert (result.exit_code, result.stderr) == (130, "\nInterrupted.\n")
     assert (tmp_path / "out.jsonl").read_text() == "old"
     assert not list(tmp_path.glob(".*tmp*"))
 

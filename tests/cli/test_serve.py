@@ -3,8 +3,6 @@
 import contextlib
 import signal
 import socket
-import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -24,7 +22,7 @@ ROW = dict(zip(NAMES, (1.0, 2.0, 3.0), strict=True))
 
 
 def test_a_server_answers_and_stops_with_what_it_did(tmp_path):
-    with running(mixed(), tmp_path, "--access-log", environment={"SKCAMEL_TOKEN": TOKEN}) as (
+    with running(mixed(), tmp_path, environment={"SKCAMEL_TOKEN": TOKEN}) as (
         address,
         process,
     ):
@@ -45,7 +43,6 @@ def test_a_server_answers_and_stops_with_what_it_did(tmp_path):
         _, log = process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGTERM
     assert log.splitlines()[-1] == "Stopped; 5 requests answered."
-    assert '"POST /predict HTTP/1.1" 200' in log
     assert TOKEN not in log
     assert "Traceback" not in log
 
@@ -107,16 +104,3 @@ def test_an_address_that_cannot_be_taken_is_refused(refused, tmp_path):
     refused(
         1, "cannot listen on no.such.invalid", "serve", "m.skcamel", "--host", "no.such.invalid"
     )
-
-
-def test_without_its_packages_the_command_says_how_to_get_them(tmp_path):
-    save(numbers(), tmp_path / "m.skcamel")
-    code = (
-        "import sys; sys.modules['uvicorn'] = None; from skcamel.cli import main;"
-        " sys.exit(main(['serve', 'm.skcamel']))"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=False
-    )
-    assert result.returncode == 2
-    assert "pip install 'skcamel[serve]'" in result.stderr

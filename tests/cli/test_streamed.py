@@ -1,4 +1,4 @@
-"""Parquet files larger than memory: `fit` sums up batches, `predict` answers batch by batch, and nothing is half-written."""
+"""Parquet files larger than memory: `fit` and `predict` read them in batches."""
 
 import json
 
@@ -34,7 +34,7 @@ def made(n=90, seed=0):
 
 @pytest.fixture
 def files(tmp_path):
-    """Two Parquet files of one table, in other orders of their columns; and the whole table as one file."""
+    """Two Parquet files of one table, their columns in other orders; and the whole as one."""
     table = made()
     pq.write_table(table.slice(0, 40), tmp_path / "a.parquet")
     pq.write_table(
@@ -86,30 +86,6 @@ def test_a_fit_in_batches_is_that_of_all_rows(cli, files, options):
         read_columns(files / "all.parquet")
     )
     np.testing.assert_allclose(scores, by_hand(read_columns(files / "all.parquet")), atol=1e-9)
-
-
-@pytest.mark.usefixtures("small_batches")
-def test_lists_of_labels_are_fitted_in_batches(cli, tmp_path):
-    table = made()
-    tags = [";".join(name for name in LABELS if row[name]) for row in table.to_pylist()]
-    table = table.drop_columns(LABELS).append_column("tags", pa.array(tags))
-    pq.write_table(table.slice(0, 50), tmp_path / "a.parquet")
-    pq.write_table(table.slice(50), tmp_path / "b.parquet")
-    result = cli(
-        "fit",
-        "a.parquet",
-        "b.parquet",
-        "--labels",
-        "tags",
-        "--column",
-        "name=id",
-        "-o",
-        "m.skcamel",
-    )
-    assert result.exit_code == 0, result.stderr
-    fitted = skcamel.load(tmp_path / "m.skcamel")
-    assert fitted.label_names_.tolist() == LABELS
-    np.testing.assert_allclose(fitted.decision_function(table), by_hand(made()), atol=1e-9)
 
 
 def test_what_the_columns_were_prepared_from_is_stated(cli, files, monkeypatch):
@@ -171,27 +147,6 @@ def test_a_bad_file_is_named_and_nothing_is_written(refused, files, make, messag
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (
-            ("--test-size", "0.2"),
-            ("--test-size needs all rows in memory"),
-        ),
-        (("--labels-file", "a.parquet"), "files that are read in batches hold their labels"),
-        (
-            ("--max-memory", "much"),
-            "a number of bytes, or text such as '1GiB', is needed, got 'much'",
-        ),
-    ],
-)
-@pytest.mark.usefixtures("files")
-def test_what_needs_all_rows_is_refused(cli, options, message):
-    result = cli("fit", "a.parquet", "b.parquet", "--labels", "sea,sun", *options)
-    assert result.exit_code in (1, 2)
-    assert message in " ".join(result.stderr.split())
-
-
-@pytest.mark.parametrize(
     "data",
     [("a.arff", "b.parquet"), ("-", "b.parquet"), ("a.xlsx", "b.parquet"), ("a.csv", "b.parquet")],
 )
@@ -199,20 +154,6 @@ def test_other_files_are_read_as_a_whole_only(refused, files, data):
     for name in ("a.arff", "a.xlsx", "a.csv"):
         (files / name).touch()
     refused(1, f"{data[0]}: is read as a whole only", "fit", *data, "--labels", "sea,sun")
-
-
-@pytest.mark.usefixtures("model", "small_batches")
-def test_a_budget_that_is_too_small_is_refused(refused):
-    refused(
-        1,
-        "and max_memory allows 1 MiB",
-        "fit",
-        "all.parquet",
-        "--labels",
-        "sea,sun",
-        "--max-memory",
-        "1MiB",
-    )
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
@@ -249,11 +190,3 @@ def test_predictions_of_a_broken_file_leave_what_was_there(cli, model):
     assert "bad.parquet: is damaged" in result.stderr
     assert (model.parent / "out.csv").read_text() == "before"
     assert sorted(path.name for path in model.parent.glob(".*")) == []
-
-
-def test_lists_of_a_parquet_file_can_be_predicted_from(cli, tmp_path):
-    """Columns of lists were cast to text at prediction, which pyarrow refuses."""
-    table = made().append_column("tags", pa.array([["a", "b"][: k % 3] for k in range(90)]))
-    pq.write_table(table, tmp_path / "a.parquet")
-    assert cli("fit", "a.parquet", "--labels", "sea,sun", "-o", "m.skcamel").exit_code == 0
-    assert cli("predict", "m.skcamel", "a.parquet").exit_code == 0

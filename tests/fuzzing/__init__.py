@@ -1,4 +1,4 @@
-"""Fuzzers: each module has ``attack(seed, folder)``, one deterministic attempt that raises AssertionError where the library misbehaves.
+"""Fuzzers: each module has ``attack(seed, folder)``, which raises where the library misbehaves.
 
 The test suite runs the first seeds of each; ``make fuzz MINUTES=10`` goes on from a random seed for
 that long.

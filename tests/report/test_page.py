@@ -1,4 +1,4 @@
-"""Assembly of pages: escaping, the content policy, drawings, and files that appear whole or not at all."""
+"""Assembly of pages: escaping, the content policy, drawings, whole files."""
 
 import base64
 import hashlib
@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
 
-from skcamel.report.drawing import svg_of
 from skcamel.report.page import (
     Choice,
     Column,
@@ -27,6 +26,7 @@ from skcamel.report.page import (
     Table,
     Text,
     render,
+    svg_of,
     write,
 )
 

@@ -16,8 +16,8 @@ NEEDED = ("click", "rich")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code.
 
-    0 done; 1 failed, or something found; 2 wrong use, or a missing extra; 130 after Ctrl-C; 141
-    where the reader of the output went away; 143 after SIGTERM.
+    0 done; 1 failed, or something found, or the reader of the output went away; 2 wrong use, or a
+    missing extra; 130 after Ctrl-C; 143 after SIGTERM.
 
     Parameters
     ----------

@@ -7,33 +7,35 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 import skcamel
-from skcamel.cli.datasets import datasets
-from skcamel.cli.evaluate import evaluate
-from skcamel.cli.explain import explain
-from skcamel.cli.fit import fit
-from skcamel.cli.label_errors import label_errors
-from skcamel.cli.model import export, inspect, report
+from skcamel.cli import datasets, evaluate, explain, fit, label_errors, model, predict, study
+from skcamel.cli.io import note, say
 from skcamel.cli.options import Group, examples
-from skcamel.cli.output import note, say
-from skcamel.cli.predict import predict
-from skcamel.cli.serve import serve
-from skcamel.cli.study import study
-from skcamel.cli.tables import tables
 from skcamel.gone import hint
 from skcamel.text import one_line
 
-COMPLETE = "_SKCAMEL_COMPLETE"  # set by the shell, as click has it
 DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback
 LONGEST = 1000  # characters of an error
 INTERRUPTED = 128 + signal.SIGINT
-READER_GONE = 141  # as shells have it: 128 + SIGPIPE
-COMMANDS = (fit, predict, evaluate, explain, label_errors, inspect, export, report, serve)
+COMMANDS = (
+    fit.fit,
+    predict.predict,
+    evaluate.evaluate,
+    explain.explain,
+    label_errors.label_errors,
+    model.inspect,
+    model.export,
+    model.report,
+    model.serve,
+    study.study,
+    study.tables,
+    datasets.datasets,
+)
 
 
 class Root(Group):
@@ -41,9 +43,23 @@ class Root(Group):
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         """Run the command line and exit with its code."""
-        if COMPLETE in os.environ:
-            return super().main(*args, **extra)
-        sys.exit(_exit_code(lambda: super(Root, self).main(*args, standalone_mode=False, **extra)))
+        try:
+            code = super().main(*args, standalone_mode=False, **extra)
+        except click.Abort:
+            say("Interrupted.", err=True)
+            code = INTERRUPTED
+        except click.ClickException as error:
+            what = _instead(error) or error.format_message()
+            say(_usage(error) + _sentence(what), err=True)
+            code = error.exit_code
+        except Exception as error:
+            explained = _sentence(_why(error))
+            if os.environ.get(DEBUG):
+                explained = traceback.format_exc()
+            say(explained, err=True)
+            _discard_output()
+            code = 1
+        sys.exit(code)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the chosen command."""
@@ -52,37 +68,12 @@ class Root(Group):
             warnings.showwarning = _show_as_note
             try:
                 return super().invoke(ctx)
-            except KeyboardInterrupt:  # before click writes an empty line
-                raise click.Abort from None
-            except BrokenPipeError:  # before click exits with 1
-                _discard_output()
-                raise click.exceptions.Exit(READER_GONE) from None
-
-
-def _exit_code(command: Callable[[], int | None]) -> int:
-    """Run a command, explain its error, and return the exit code."""
-    try:
-        code = command() or 0
-        sys.stdout.flush()
-        return code
-    except (click.Abort, KeyboardInterrupt):
-        say("Interrupted.", err=True)
-        return INTERRUPTED
-    except BrokenPipeError:
-        _discard_output()
-        return READER_GONE
-    except click.ClickException as error:
-        say(_usage(error) + _sentence(_gone(error) or error.format_message()), err=True)
-        return error.exit_code
-    except Exception as error:
-        explained = traceback.format_exc() if os.environ.get(DEBUG) else _sentence(_why(error))
-        say(explained, err=True)
-        _discard_output()
-        return 1
+            finally:
+                sys.stdout.flush()  # where click knows what a closed pipe means
 
 
 def _discard_output() -> None:
-    """Let what is buffered for a closed or full standard output go."""
+    """Let what is buffered for a full standard output go."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -95,7 +86,7 @@ def _usage(error: click.ClickException) -> str:
     return f"{error.ctx.get_usage()}\nTry '{error.ctx.command_path} --help' for help.\n\n"
 
 
-def _gone(error: click.ClickException) -> str:
+def _instead(error: click.ClickException) -> str:
     """What to use in place of an option of an earlier version."""
     if not isinstance(error, click.NoSuchOption) or error.ctx is None:
         return ""
@@ -132,7 +123,7 @@ def _show_as_note(
 @click.group(
     cls=Root,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog="Each command has --help. Set SKCAMEL_DEBUG=1 to see the traceback of an error.",
 )
 @click.version_option(skcamel.__version__, prog_name="skcamel", message="%(prog)s %(version)s")
@@ -148,8 +139,8 @@ def root(ctx: click.Context) -> None:
         say(ctx.get_help())
 
 
-for own in (*COMMANDS, study, tables, datasets):
-    root.add_command(own)
+for command in COMMANDS:
+    root.add_command(command)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

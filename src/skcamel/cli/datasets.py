@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from skcamel.cli import options
-from skcamel.cli.inputs import is_table, open_columns, open_labelled
-from skcamel.cli.output import say, say_json
+from skcamel.cli.io import is_table, open_columns, open_labelled, say, say_json
 from skcamel.text import one_line
 
 
@@ -66,8 +65,7 @@ def check(ctx: click.Context, data: str, *, as_json: bool, **choices: Any) -> No
         findings = check_dataset(source.dataset_of_numbers())
         columns = source.columns()
     if as_json:
-        found = [asdict(finding) for finding in findings]
-        say_json({"columns": columns, "findings": found} if columns else found)
+        say_json({"columns": columns, "findings": [asdict(finding) for finding in findings]})
     else:
         print_columns(columns)
         for finding in findings:
@@ -79,9 +77,9 @@ def check(ctx: click.Context, data: str, *, as_json: bool, **choices: Any) -> No
 
 def print_columns(columns: Sequence[Mapping[str, str]], most: int | None = None) -> None:
     """Write what becomes of each column of a table: its name, its kind, and details."""
-    width = min(max([len(one_line(each["column"])) for each in columns], default=0), 30)
     for each in columns[:most]:
-        name, detail = one_line(each["column"]), one_line(each["detail"])
-        say(f"  {name:<{width}}  {each['kind']:<8}  {detail}".rstrip())
+        name = one_line(each["column"])
+        line = f"  {name:<20}  {each['kind']:<8}  {one_line(each['detail'])}"
+        say(line.rstrip())
     if most is not None and len(columns) > most:
         say(f"  … {len(columns) - most} more; 'skcamel datasets check' lists all.")

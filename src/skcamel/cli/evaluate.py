@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 import click
 
 from skcamel.cli import options
-from skcamel.cli.inputs import label_names_of, missing_share, open_model, rows_for, sets_of
-from skcamel.cli.output import say, say_json
-from skcamel.text import one_line
+from skcamel.cli.io import (
+    label_names_of,
+    missing_share,
+    open_model,
+    rows_for,
+    say,
+    say_json,
+    sets_of,
+)
 
 RATES = {
     "right": "of the yes answers are right",
@@ -47,9 +53,10 @@ def evaluate(
     per_label: bool,
     as_json: bool,
 ) -> None:
-    """Compare predictions for FILE with its labels, by seven metrics.
+    """Compare predictions with the labels of FILE.
 
-    Do not evaluate a model on the rows that it was fitted on. Missing labels count in no figure.
+    Seven metrics are shown. Do not evaluate a model on the rows that it was fitted on. Missing
+    labels count in no figure.
     """
     from skcamel import metrics
     from skcamel.data.pipeline import final
@@ -78,7 +85,9 @@ def evaluate(
         if number:
             say(f"  {number:6,}  {EDGE_CASES[name]}")
     if sets is not None:
-        _print_rates(found["sets"], names if per_label else [])
+        say(f"\nPrediction sets at a confidence of {sets:g}:")
+        for key, what in RATES.items():
+            say(f"  {found['sets'][key]:8.1%}  {what}")
     if per_label:
         say(f"\n{report}")
 
@@ -92,30 +101,17 @@ def _rates(Y: Any, answers: Any, confidence: float) -> dict[str, Any]:
     return {"confidence": confidence, **rates, "per_label": set_rates(Y, answers)}
 
 
-def _print_rates(rates: Mapping[str, Any], names: Sequence[str]) -> None:
-    """Write how good prediction sets are; a rate of nothing is "nan"."""
-    say(f"\nPrediction sets at a confidence of {rates['confidence']:g}:")
-    for key, what in RATES.items():
-        say(f"  {rates[key]:8.1%}  {what}")
-    if names:
-        say(f"\n  {'yes right':>9}  {'missed':>9}  {'open':>9}  label")
-    for j, name in enumerate(names):
-        cells = [f"{rates['per_label'][key][j]:9.1%}" for key in RATES]
-        say(f"  {'  '.join(cells)}  {one_line(name)}")
-
-
 def print_metrics(columns: Mapping[str, Mapping[str, float]]) -> None:
-    """Write the seven metrics, one to a line, with one column of figures for each of `columns`."""
+    """Write the seven metrics, one to a line, with a column for each name of `columns`."""
     from skcamel.metrics import LOSSES
 
-    widths = [max(9, len(head)) for head in columns]
-    heads = [f"  {head:>{width}}" for head, width in zip(columns, widths, strict=True)]
-    say(f"  {'':18}  {'better':6}{''.join(heads)}")
+    heads = "".join(f"  {head:>13}" for head in columns)
+    say(f"  {'':18}  {'better':6}{heads}")
     for name in options.METRICS:
-        cells = []
-        for values, width in zip(columns.values(), widths, strict=True):
+        direction = "lower" if name in LOSSES else "higher"
+        line = f"  {name:18}  {direction:6}"
+        for values in columns.values():
             value = values[name]
             cell = f"{value:.4f}" if value == value else "undefined"
-            cells.append(f"  {cell:>{width}}")
-        direction = "lower" if name in LOSSES else "higher"
-        say(f"  {name:18}  {direction:6}{''.join(cells)}")
+            line += f"  {cell:>13}"
+        say(line)

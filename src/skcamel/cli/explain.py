@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from skcamel.cli import options
-from skcamel.cli.inputs import label_names_of, open_model, rows_for
-from skcamel.cli.output import note, say, say_json
+from skcamel.cli.io import ids_at, label_names_of, note, open_model, rows_for, say, say_json
 from skcamel.text import one_line
 
 CELL = 40  # characters of a cell on the screen
@@ -23,7 +22,6 @@ BAR = 20  # characters of the longest bar
     "--row",
     type=click.IntRange(min=1),
     default=1,
-    show_default=True,
     help="Which row; the first one is 1, a header not counted.",
 )
 @click.option(
@@ -37,7 +35,6 @@ BAR = 20  # characters of the longest bar
     "--top",
     type=click.IntRange(min=0),
     default=5,
-    show_default=True,
     help="How many labels and columns to list.",
 )
 @options.text_encoder
@@ -56,7 +53,7 @@ def explain(
     *,
     as_json: bool,
 ) -> None:
-    """Explain the scores of one row of FILE, by labels and by columns.
+    """Explain the scores of one row of FILE.
 
     A score is that of the average training row, plus the label's own part, plus what every other
     label pushes up or down. A label is predicted where its score exceeds its threshold. The same
@@ -73,8 +70,9 @@ def explain(
         if label not in names:
             raise click.UsageError(f"--label {label}: the model has no such label.")
     rows = rows_for(pipeline, file)
-    if row > rows.X.shape[0]:
-        raise click.UsageError(f"--row {row}: {file} has {rows.X.shape[0]} rows.")
+    n = rows.X.shape[0]
+    if row > n:
+        raise click.UsageError(f"--row {row}: {file} has {n} rows.")
     X = rows.X[row - 1 : row]
     sources = None if pipeline is estimator else source_names(pipeline, X)
     explanation, why = explained(estimator, X, sources)
@@ -82,18 +80,17 @@ def explain(
         note(why)
     shown = [names.index(label) for label in labels] or worth_showing(explanation, 0)
     figures = [reasons(explanation, 0, j, top) for j in shown]
-    predicted = explanation.scores[0] > explanation.thresholds
-    cells = {} if rows.table is None else rows.table.slice(row - 1, 1).to_pylist()[0]
-    ids = {name: values[row - 1] for name, values in rows.ids.items()}
+    predicted = explanation.label_names[explanation.scores[0] > explanation.thresholds].tolist()
+    ids = ids_at(row - 1, rows.ids, "row", "labels", "correlation", "explanation")
     learned = LEARNED[estimator.correlation]
     if as_json:
-        listed = [name for name, yes in zip(names, predicted, strict=True) if yes]
-        say_json(
-            {"row": row, **ids, "labels": listed, "correlation": learned, "explanation": figures}
-        )
+        found = {"labels": predicted, "correlation": learned, "explanation": figures}
+        say_json({"row": row, **ids, **found})
         return
     title = "".join(f", {one_line(name)} {one_line(value)}" for name, value in ids.items())
-    say(f"Row {row} of {one_line(file)}{title}: {predicted.sum()} of {len(names)} labels predicted")
+    how_many = f"{len(predicted)} of {len(names)} labels predicted"
+    say(f"Row {row} of {one_line(file)}{title}: {how_many}")
+    cells = {} if rows.table is None else rows.table.slice(row - 1, 1).to_pylist()[0]
     for figure in figures:
         _print_label(figure, cells)
     say(f"\nLabel correlation learned {learned}. {LEGEND}")
@@ -108,23 +105,23 @@ def _print_label(figure: Mapping[str, Any], cells: Mapping[str, object]) -> None
     for push in figure["pushes"]:
         seen = f"seen {push['seen']:g}, expected {push['expected']:.1f}"
         parts.append((f"push of {push['label']}", push["push"], seen))
-    parts.append(("other labels", figure["other_pushes"], ""))
-    _print_parts(parts)
+    _print_parts([*parts, ("other labels", figure["other_pushes"], "")])
     if "columns" not in figure:
         return
     say("  The same score by column:")
     parts = [("no column known", figure["no_column"], "")]
     for part in figure["columns"]:
-        cell = one_line(str(cells.get(part["column"], "")))
+        cell = str(cells.get(part["column"], ""))
         parts.append((f"column {part['column']}", part["value"], cell[:CELL]))
-    parts.append(("other columns", figure["other_columns"], ""))
-    _print_parts(parts)
+    _print_parts([*parts, ("other columns", figure["other_columns"], "")])
 
 
 def _print_parts(parts: Sequence[tuple[str, float, str]]) -> None:
     """Write names, values with a bar, and remarks."""
-    width = max(len(one_line(name)) for name, _, _ in parts)
+    names = [one_line(name) for name, _, _ in parts]
+    width = max(map(len, names))
     largest = max(abs(value) for _, value, _ in parts) or 1.0
-    for name, value, remark in parts:
-        bar = ("+" if value > 0 else "-") * round(BAR * abs(value) / largest)
-        say(f"  {one_line(name):<{width}}  {value:+8.3f}  {bar:<{BAR}}  {remark}".rstrip())
+    for name, (_, value, remark) in zip(names, parts, strict=True):
+        sign = "+" if value > 0 else "-"
+        bar = sign * round(BAR * abs(value) / largest)
+        say(f"  {name:<{width}}  {value:+8.3f}  {bar:<{BAR}}  {one_line(remark)}".rstrip())

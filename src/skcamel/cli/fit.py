@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,17 @@ import click
 from skcamel.cli import options
 from skcamel.cli.datasets import print_columns
 from skcamel.cli.evaluate import print_metrics
-from skcamel.cli.inputs import Labelled, groups_of, missing_share, open_batches, open_labelled
-from skcamel.cli.output import bars, note, say, say_json
+from skcamel.cli.io import (
+    Labelled,
+    groups_of,
+    missing_share,
+    note,
+    open_batches,
+    open_labelled,
+    progress_bar,
+    say,
+    say_json,
+)
 from skcamel.files import check_writable, is_stream
 from skcamel.text import count, one_line, sampled_words
 
@@ -28,12 +36,11 @@ SHOWN_COLUMNS = 20
 @options.labels_file
 @options.columns
 @options.groups
-@options.preset()
+@options.preset
 @click.option(
     "--metric",
     type=click.Choice(options.METRICS),
     default="average_precision",
-    show_default=True,
     metavar="METRIC",
     help=f"What decides: {', '.join(options.METRICS)}.",
 )
@@ -94,21 +101,19 @@ def fit(
     if output is not None:
         _check_free(output, force=force)
     model = _estimator(preset, choices)
-    with bars() as bar:
+    with progress_bar("candidates") as bar:
         source = open_batches(data, choices) or open_labelled(data[0], choices, groups)
         path = output or f"{source.name or 'model'}.skcamel"
         _check_free(path, force=force)
         train, test = _parts(source, test_size, groups, choices["seed"])
         if not as_json:
-            model.callback = partial(_show, bar)
+            model.callback = bar
         started = time.perf_counter()
         whole = _fitted(model, source, preset, train, groups_of(source, groups, train))
         seconds = time.perf_counter() - started
     model.callback = None
     save(whole, path)
-    facts: dict[str, Any] = {"model": path, "class": type(model).__name__, "fit_seconds": seconds}
-    facts |= _data_facts(model, source, len(train))
-    facts |= _choice(model)
+    facts = _facts(model, source, len(train)) | {"model": path, "fit_seconds": seconds}
     if test is not None:
         facts |= _tested(whole, source, test)
     if groups is None:
@@ -130,14 +135,18 @@ def _estimator(preset: str, choices: Mapping[str, Any]) -> Any:
     """An estimator, of which wrong parameters are refused before the data is read."""
     from skcamel.camel.classifier_cv import CamelClassifierCV
 
-    parameters = options.solver_parameters(choices)
+    same = ("miss_cost", "max_memory")
+    parameters = {name: choices[name] for name in same}
+    parameters |= {"scoring": choices["metric"], "random_state": choices["seed"]}
+    if choices["landmarks"] is not None:
+        parameters |= {"solver": "landmark", "landmarks": "kmeans"}
+        parameters["n_landmarks"] = choices["landmarks"]
     threshold = choices["threshold"]
     if threshold is not None:
         with suppress(ValueError):
             threshold = float(threshold)
         parameters["threshold"] = threshold
-    parameters |= {"scoring": choices["metric"], "random_state": choices["seed"]}
-    return CamelClassifierCV.from_preset(preset, miss_cost=choices["miss_cost"], **parameters)
+    return CamelClassifierCV.from_preset(preset, **parameters)
 
 
 def _parts(source: Labelled, test_size: float | None, groups: str | None, seed: int) -> Any:
@@ -145,7 +154,7 @@ def _parts(source: Labelled, test_size: float | None, groups: str | None, seed: 
     import numpy as np
     from sklearn.model_selection import GroupShuffleSplit
 
-    from skcamel.data.splitting import MultilabelStratifiedShuffleSplit
+    from skcamel.data import MultilabelStratifiedShuffleSplit
 
     if test_size is None:
         return np.arange(source.Y.shape[0]), None
@@ -160,13 +169,12 @@ def _parts(source: Labelled, test_size: float | None, groups: str | None, seed: 
 
 def _fitted(model: Any, source: Labelled, preset: str, train: Any, groups: Any) -> Any:
     """Fit on some rows; a table is prepared first, and words have representations of their own."""
-    from skcamel.data.matching import LABEL_COLUMNS, remember
-    from skcamel.data.pipeline import LabelPipeline
+    from skcamel.data import matching, pipeline
     from skcamel.presets import PREPARED
 
     if source.preparer is None:
         model.fit(source.rows(train), source.Y[train], groups=groups)
-        remember(model, source.dataset)
+        matching.remember(model, source.dataset)
         return model
     X, has_words = source.prepared(train)
     if has_words:
@@ -176,15 +184,15 @@ def _fitted(model: Any, source: Labelled, preset: str, train: Any, groups: Any) 
     else:
         model.set_params(solver="landmark")
         _fit_in_batches(model, source, source.files, source.preparer)
-    setattr(model, LABEL_COLUMNS, source.label_columns)
-    return LabelPipeline([("prepare", source.preparer), ("classify", model)])
+    setattr(model, matching.LABEL_COLUMNS, source.label_columns)
+    return pipeline.LabelPipeline([("prepare", source.preparer), ("classify", model)])
 
 
 def _fit_in_batches(model: Any, source: Labelled, files: Any, preparer: Any) -> None:
     """Fit on all rows of files, and say how they differ from the sample."""
-    from skcamel.data.batches import fit_batches
+    from skcamel.data import batches
 
-    differences = fit_batches(model, files, source.all_labels, preparer)
+    differences = batches.fit_batches(model, files, source.all_labels, preparer)
     n, n_rows = source.Y.shape[0], files.n_rows
     if n < n_rows:
         preparer.sampled_ = (n, n_rows)
@@ -192,35 +200,26 @@ def _fit_in_batches(model: Any, source: Labelled, files: Any, preparer: Any) -> 
         note(f"{remark}.")
 
 
-def _show(bar: Callable[[str, int, int], None], step: Any) -> None:
-    bar("candidates", step.done, step.total)
-
-
 def _tested(whole: Any, source: Labelled, test: Any) -> dict[str, Any]:
     """The seven metrics of rows that the fit has not seen."""
-    from skcamel.data.pipeline import outputs
+    from skcamel.data import pipeline
     from skcamel.metrics import evaluate
 
-    found = outputs(whole, source.rows(test))
+    found = pipeline.outputs(whole, source.rows(test))
     figures = evaluate(source.Y[test], found.scores, found.decisions)
     return {"test_rows": len(test), "test": figures}
 
 
-def _data_facts(model: Any, source: Labelled, n_fitted: int) -> dict[str, Any]:
-    """What was fitted on."""
+def _facts(model: Any, source: Labelled, n_fitted: int) -> dict[str, Any]:
+    """What was fitted on, what a search chose, and how good it says that is."""
     return {
+        "class": type(model).__name__,
         "rows": n_fitted if source.files is None else source.files.n_rows,
         "features": int(model.n_features_in_),
         "labels": source.Y.shape[1],
         "missing": missing_share(source.Y),
         "in_batches": source.files is not None,
         "columns": source.columns(),
-    }
-
-
-def _choice(model: Any) -> dict[str, Any]:
-    """What a search chose, and how good it says that is."""
-    return {
         "scoring": model.scoring_,
         "candidates": len(model.cv_results_["params"]),
         "params": model.best_params_,
@@ -249,10 +248,9 @@ def _print(facts: Mapping[str, Any], source: Labelled) -> None:
     print_metrics(figures)
     if "test" not in facts:
         say("  The same rows chose the model, so this is slightly optimistic; see --test-size.")
-    model, seconds = one_line(facts["model"]), f"{facts['fit_seconds']:.1f} s"
-    say(
-        f"\nFitted on {facts['rows']:,} rows in {seconds} (solver {facts['solver']}); wrote {model}"
-    )
+    model = one_line(facts["model"])
+    how = f"{facts['fit_seconds']:.1f} s (solver {facts['solver']})"
+    say(f"\nFitted on {facts['rows']:,} rows in {how}; wrote {model}")
     say(f"Next:  skcamel predict {model} NEW.csv -o predictions.csv")
     say(f"       skcamel explain {model} NEW.csv --row 1")
     say(f"       skcamel evaluate {model} LABELLED.csv")

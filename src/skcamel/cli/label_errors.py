@@ -8,8 +8,7 @@ from typing import Any
 import click
 
 from skcamel.cli import options
-from skcamel.cli.inputs import groups_of, open_labelled
-from skcamel.cli.output import TABLES, say, say_json, write_records
+from skcamel.cli.io import TABLES, groups_of, ids_at, open_labelled, say, say_json, write_records
 from skcamel.text import count, one_line
 
 LONGEST = 30  # characters of a cell on the screen
@@ -21,12 +20,11 @@ EMPTY = "correct"  # the column that is left to be filled in
 @options.labels
 @options.columns
 @options.groups
-@options.preset()
+@options.preset
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     default=20,
-    show_default=True,
     help="How many to show and write, the first.",
 )
 @options.output_file("Table to write, with an empty column 'correct' to be filled in.", *TABLES)
@@ -61,7 +59,11 @@ def label_errors(
     model = CamelClassifierCV.from_preset(preset, prepared=prepared)
     found = find_label_errors(X, source.Y, model, limit=limit, groups=groups_of(source, groups))
     ids = source.ids()
-    records = [_with_ids(record, ids) for record in found.records()]
+    records = []
+    for record in found.records():
+        row = record.pop("row")
+        named = ids_at(row, ids, "row", *record, EMPTY)
+        records.append({"row": row + 1, **named, **record})
     if output is not None:
         write_records([record | {EMPTY: None} for record in records], output)
     n, q = source.Y.shape
@@ -75,25 +77,18 @@ def label_errors(
         say(f"\nWrote {one_line(output)}; write 1 or 0 into its column {EMPTY!r}.")
 
 
-def _with_ids(record: dict[str, Any], ids: dict[str, list[str]]) -> dict[str, Any]:
-    """Count rows from 1, and add the columns that name them."""
-    row = record.pop("row")
-    named = {}
-    for name, cells in ids.items():
-        clear = f"id:{name}" if name in (*record, "row", EMPTY) else name
-        named[clear] = cells[row]
-    return {"row": row + 1, **named, **record}
-
-
 def _print(records: Sequence[dict[str, Any]]) -> None:
     from skcamel.camel.label_errors import as_table
 
     shown = []
     for record in records:
-        cells = dict(record)
-        for name, cell in record.items():
-            if isinstance(cell, str) and name != "why" and len(cell) > LONGEST:
-                cells[name] = f"{cell[: LONGEST - 1]}…"
-        shown.append(cells)
+        cells = {name: _short(cell) for name, cell in record.items()}
+        shown.append(cells | {"why": record["why"]})
     for line in as_table(shown):
         say(f"  {line}")
+
+
+def _short(cell: Any) -> Any:
+    if isinstance(cell, str) and len(cell) > LONGEST:
+        return f"{cell[: LONGEST - 1]}…"
+    return cell

@@ -1,37 +1,36 @@
-"""``skcamel inspect``, ``export`` and ``report``: what a model file is, as ONNX, as a page."""
+"""Commands for a model file: ``skcamel inspect``, ``export``, ``report`` and ``serve``."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import click
 
 from skcamel.cli import options
-from skcamel.cli.inputs import label_names_of, open_model, rows_for
-from skcamel.cli.output import hand_over, say, say_json
+from skcamel.cli.io import hand_over, label_names_of, note, open_model, rows_for, say, say_json
 from skcamel.files import whole_file
 from skcamel.text import count, file_size, one_line
+
+SHOWN = 8  # inputs of an ONNX file
+TOKEN = "SKCAMEL_TOKEN"  # noqa: S105 the name of a variable, not its value
 
 
 @click.command()
 @options.model_file
-@click.option("--card", is_flag=True, help="Write a model card in Markdown.")
-@options.output_file("File to write the card to; default: standard output.")
+@click.option("--card", is_flag=True, help="Show a model card in Markdown.")
+@options.output_file("File to write the model card to.")
 @options.as_json
-@options.examples(
-    "skcamel inspect model.skcamel", "skcamel inspect model.skcamel --card -o CARD.md"
-)
+@options.examples("skcamel inspect model.skcamel", "skcamel inspect model.skcamel -o CARD.md")
 def inspect(model: str, card: bool, output: str | None, *, as_json: bool) -> None:
     """Show what a model file is, how good, and what it reveals.
 
-    Nothing of other libraries is built, so nothing has to be trusted. What only a person can know
-    is marked in the card.
+    Nothing of other libraries is built, so nothing has to be trusted. With -o a model card is
+    written; what only a person can know is marked in it.
     """
-    if card and as_json:
-        raise click.UsageError("--card writes Markdown, --json writes JSON; choose one.")
-    if output is not None and not card:
-        raise click.UsageError("-o is for the model card; add --card.")
+    if as_json and (card or output is not None):
+        raise click.UsageError("--card and -o write Markdown, --json writes JSON; choose one.")
     options.keep_apart(output, model)
     from skcamel.model_file.inspection import inspect as inspected
 
@@ -39,9 +38,8 @@ def inspect(model: str, card: bool, output: str | None, *, as_json: bool) -> Non
     if as_json:
         say_json(found.to_dict())
     elif output is not None:
-        with whole_file(output) as file:
-            file.write(found.card().encode(errors="replace"))
-        say(f"wrote {one_line(output)}; fill in what is marked 'To be filled in by a person'")
+        _write(output, found.card().encode(errors="replace"))
+        say("Fill in what is marked 'To be filled in by a person'.", err=True)
     elif card:
         hand_over(found.card())
     else:
@@ -54,7 +52,6 @@ def inspect(model: str, card: bool, output: str | None, *, as_json: bool) -> Non
     "--dtype",
     type=click.Choice(["float32", "float64"]),
     default="float32",
-    show_default=True,
     help="Of the numbers that go in, and of scores and probabilities.",
 )
 @options.output_file("ONNX file to write.", ".onnx", required=True)
@@ -70,14 +67,17 @@ def export(model: str, dtype: str, output: str) -> None:
     from skcamel.export import to_onnx
 
     graph = to_onnx(open_model(model), dtype=dtype)
-    content = graph.SerializeToString()
-    with whole_file(output) as file:
+    _write(output, graph.SerializeToString())
+    for what, named in (("Inputs", graph.graph.input), ("Outputs", graph.graph.output)):
+        names = [one_line(each.name) for each in named[:SHOWN]]
+        more = [f"{len(named) - SHOWN} more"] if len(named) > SHOWN else []
+        say(f"{what}: {', '.join([*names, *more])}", err=True)
+
+
+def _write(path: str, content: bytes) -> None:
+    with whole_file(path) as file:
         file.write(content)
-    inputs = [one_line(each.name) for each in graph.graph.input]
-    shown = inputs if len(inputs) <= 8 else [*inputs[:7], f"… {len(inputs) - 7} more"]
-    say(f"wrote {one_line(output)} ({file_size(len(content))})", err=True)
-    say(f"  inputs   {', '.join(shown)}", err=True)
-    say(f"  outputs  {', '.join(each.name for each in graph.graph.output)}", err=True)
+    say(f"Wrote {one_line(path)} ({file_size(len(content))}).", err=True)
 
 
 @click.command()
@@ -93,7 +93,8 @@ def report(what: str, data: str | None, output: str, text_encoder: str | None) -
     """Write the page of a model file or of a study folder.
 
     It is one HTML file that needs nothing else. With --data the page of a model also shows how good
-    each label is and why a row got its labels; it then holds cells, scores and labels of up to 50 rows.
+    each label is and why a row got its labels; it then holds cells, scores and labels of up to 50
+    rows.
     """
     options.need("jinja2", "report", "Pages")
     if not Path(what).is_dir():
@@ -102,7 +103,7 @@ def report(what: str, data: str | None, output: str, text_encoder: str | None) -
         raise click.UsageError("--data is for model files; the page of a study needs none.")
     else:
         _study_page(what, output)
-    say(f"wrote {one_line(output)} ({file_size(Path(output).stat().st_size)})", err=True)
+    say(f"Wrote {one_line(output)} ({file_size(Path(output).stat().st_size)}).", err=True)
 
 
 def _model_page(what: str, data: str | None, output: str, text_encoder: str | None) -> None:
@@ -126,7 +127,91 @@ def _study_page(folder: str, output: str) -> None:
     from skcamel.report import build_report
 
     records = Records(folder)
-    if not any(True for _ in records):
+    if not records:
         raise click.ClickException(f"{folder} holds no records of a study.")
     build_report(records, output)
-    say(f"{count(sum(1 for _ in records), 'record')} of {one_line(folder)}", err=True)
+
+
+@click.command()
+@options.model_file
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    help="Address to listen on; 0.0.0.0 lets other machines in.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    help="Port; 0 takes a free one.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(0.001),
+    default=30.0,
+    help="Seconds in which a request must arrive, and for which it may wait.",
+)
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    default=2,
+    help="Predictions computed at the same time.",
+)
+@options.text_encoder
+@options.examples(
+    "skcamel serve mine.skcamel        # then open http://127.0.0.1:8000",
+    "SKCAMEL_TOKEN=$(cat secret) skcamel serve mine.skcamel --host 0.0.0.0",
+)
+def serve(
+    model: str,
+    host: str,
+    port: int,
+    text_encoder: str | None,
+    *,
+    timeout: float,
+    threads: int,
+) -> None:
+    """Serve MODEL over HTTP, with a page to try it.
+
+    \b
+    GET  /              page: change values, see which labels are predicted and why
+    POST /predict       rows in; labels, scores and probabilities out, as JSON
+    GET  /model         columns, labels, thresholds, an example row
+    GET  /openapi.json  all of this, for programs
+    GET  /health /ready for load balancers;  /metrics for Prometheus
+
+    A request is {"rows": [{"COLUMN": VALUE, ...}, ...]}; null is a missing value. Beside rows it
+    may hold "confidence" (such as 0.9: also yes, no or open for every label) and "explain" (true:
+    what each column and each other label adds to a score).
+
+    Only this machine is served unless --host says otherwise. If the variable SKCAMEL_TOKEN is set,
+    requests must send it as "Authorization: Bearer TOKEN". Ctrl-C or SIGTERM stops the server after
+    it has answered the requests that it took.
+    """  # noqa: D301 click knows a paragraph that keeps its lines by this character
+    for module in ("fastapi", "uvicorn", "prometheus_client"):
+        options.need(module, "serve", "Servers")
+    from skcamel.serve import Limits, Served
+    from skcamel.serve.app import bound, create_app, run
+
+    limits = Limits(seconds=timeout, threads=threads)
+    served = Served(open_model(model, text_encoder), Path(model).stem, limits=limits)
+    token = os.environ.get(TOKEN)
+    app = create_app(served, token=token)
+    try:
+        listening = bound(host, port)
+    except OSError as error:
+        raise click.ClickException(
+            f"cannot listen on {host}, port {port}: {error}; choose others by --host and --port."
+        ) from error
+
+    size = f"{count(len(served.columns), 'column')}, {count(len(served.labels), 'label')}"
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{listening.getsockname()[1]}"
+    say(f"Serving {one_line(model)} ({size}) at {address}  (Ctrl-C stops)", err=True)
+    if token is None and not host.startswith(("127.", "localhost", "::1")):
+        note(f"whoever reaches {address} can use the model; set {TOKEN} to ask for a token.")
+    with listening:
+        try:
+            run(app, listening, patience=timeout)
+        finally:
+            say(f"Stopped; {count(app.state.answered, 'request')} answered.", err=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib import util
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import click
 
 from skcamel.files import check_writable
 from skcamel.gone import hint
+from skcamel.presets import PRESETS
 
 # As in skcamel.metrics, which is imported only on use; a test compares them
 METRICS = (
@@ -46,7 +48,7 @@ def examples(*lines: str) -> Decorator:
 
     def decorated(command: Callable[..., Any]) -> Callable[..., Any]:
         shown = "\n".join(f"  {line}" for line in lines)
-        summary, _, rest = (command.__doc__ or "").strip().partition("\n")
+        summary, _, rest = cleandoc(command.__doc__ or "").partition("\n")
         command.__doc__ = f"{summary}\n\n\b\n{shown}\n\n{rest}"
         return command
 
@@ -64,8 +66,6 @@ def _writable(suffixes: Sequence[str]) -> Callable[..., str | None]:
         suffix = Path(path).suffix.lower()
         if suffixes and suffix not in suffixes and not path.startswith("/dev/"):
             raise click.BadParameter(f"{path} must end in {', '.join(suffixes)}.")
-        if suffix == ".parquet":
-            need("pyarrow", "tables", "Parquet files")
         return path
 
     return check
@@ -73,7 +73,8 @@ def _writable(suffixes: Sequence[str]) -> Callable[..., str | None]:
 
 def output_file(what: str, *suffixes: str, **more: Any) -> Decorator:
     """``-o``: a file to write, whose folder exists and whose suffix is one of these."""
-    return click.option("-o", "--output", callback=_writable(suffixes), help=what, **more)
+    writable = _writable(suffixes)
+    return click.option("-o", "--output", metavar="FILE", callback=writable, help=what, **more)
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Write the result as JSON.")
@@ -82,8 +83,8 @@ rows_file = click.argument("file", metavar="FILE")
 seed = click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
+    metavar="N",
     default=0,
-    show_default=True,
     help="Seed of whatever is drawn.",
 )
 study_folder = click.argument(
@@ -99,6 +100,12 @@ text_encoder = click.option(
     "--text-encoder",
     metavar="MODULE:FACTORY",
     help="What turns texts into numbers, in place of TF-IDF.",
+)
+preset = click.option(
+    "--preset",
+    type=click.Choice(tuple(PRESETS)),
+    default="quick",
+    help="quick: a coarse grid; best: 12 representations combined; paper: as printed.",
 )
 labels = click.option(
     "--labels",
@@ -138,15 +145,6 @@ max_memory = click.option(
 )
 
 
-def preset(default: str = "quick") -> Decorator:
-    """``--preset``, with the presets of the estimators."""
-    from skcamel.presets import PRESETS
-
-    what = "quick: a coarse grid; best: 12 representations combined; paper: as printed."
-    choice = click.Choice(tuple(PRESETS))
-    return click.option("--preset", type=choice, default=default, show_default=True, help=what)
-
-
 def kinds_of(given: Sequence[str]) -> dict[str, list[str]]:
     """``--column NAME=KIND``, as parameters of TablePreparer."""
     kinds: dict[str, list[str]] = {}
@@ -157,17 +155,6 @@ def kinds_of(given: Sequence[str]) -> dict[str, list[str]]:
             raise click.UsageError(f"--column {text}: write NAME=KIND, with a kind of {allowed}.")
         kinds.setdefault(kind, []).append(name)
     return kinds
-
-
-def solver_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of the estimators that ``--landmarks`` and ``--max-memory`` mean."""
-    parameters: dict[str, Any] = {}
-    if given.get("landmarks") is not None:
-        parameters |= {"solver": "landmark", "landmarks": "kmeans"}
-        parameters["n_landmarks"] = given["landmarks"]
-    if given.get("max_memory") is not None:
-        parameters["max_memory"] = given["max_memory"]
-    return parameters
 
 
 def need(module: str, extra: str, what: str) -> None:

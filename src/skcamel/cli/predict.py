@@ -8,8 +8,16 @@ from typing import Any
 import click
 
 from skcamel.cli import options
-from skcamel.cli.inputs import label_names_of, open_model, rows_in_batches, sets_of
-from skcamel.cli.output import TABLES, say, write_records
+from skcamel.cli.io import (
+    TABLES,
+    ids_at,
+    label_names_of,
+    open_model,
+    rows_in_batches,
+    say,
+    sets_of,
+    write_records,
+)
 from skcamel.text import one_line
 
 ANSWERS = ("no", "yes", "open")  # 0, 1 and -1
@@ -69,21 +77,21 @@ def _answered(
     pipeline: Any, rows: Any, *, scores: bool, sets: float | None
 ) -> Iterator[dict[str, Any]]:
     """One record for each row."""
+    import numpy as np
+
     from skcamel.data.pipeline import final
 
     outputs = final(pipeline).outputs(rows.X)
-    names = label_names_of(pipeline)
-    columns: dict[str, list[list[Any]]] = {}
+    columns: dict[str, Any] = {}
     if hasattr(outputs, "probabilities"):
-        columns["probability"] = outputs.probabilities.round(4).tolist()
+        columns["probability"] = outputs.probabilities.round(4)
     if scores:
-        columns["score"] = outputs.scores.tolist()
+        columns["score"] = outputs.scores
     if sets is not None:
-        columns["set"] = [[ANSWERS[answer] for answer in row] for row in sets_of(outputs, sets)]
-    for r, labels in enumerate(outputs.label_sets):
-        record: dict[str, Any] = {name: cells[r] for name, cells in rows.ids.items()}
+        columns["set"] = np.array(ANSWERS)[sets_of(outputs, sets)]
+    heads = [f"{prefix}:{name}" for prefix in columns for name in label_names_of(pipeline)]
+    for row, labels in enumerate(outputs.label_sets):
+        record: dict[str, Any] = ids_at(row, rows.ids, "row", "labels")
         record["labels"] = list(labels)
-        for prefix, matrix in columns.items():
-            cells = zip(names, matrix[r], strict=True)
-            record |= {f"{prefix}:{name}": cell for name, cell in cells}
-        yield record
+        cells = [cell for matrix in columns.values() for cell in matrix[row].tolist()]
+        yield record | dict(zip(heads, cells, strict=True))

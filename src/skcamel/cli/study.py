@@ -1,18 +1,17 @@
-"""``skcamel study``: compare methods on data sets, and keep the records in a folder."""
+"""``skcamel study`` and ``skcamel tables``: compare methods on data sets, and show the figures."""
 
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from skcamel.cli import options, output
-from skcamel.cli.inputs import is_catalogue_name
-from skcamel.text import count, one_line
+from skcamel.cli import options
+from skcamel.cli.io import hand_over, is_catalogue_name, note, say
+from skcamel.text import one_line
 
 if TYPE_CHECKING:
     from skcamel.experiment.study import Event
@@ -46,12 +45,11 @@ TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", "
     type=click.Path(file_okay=False, writable=True),
     help="Study folder; made if it is not there.",
 )
-@options.preset()
+@options.preset
 @click.option(
     "--folds",
     type=click.Choice(["plain", "stratified", "given"]),
     default="plain",
-    show_default=True,
     help=(
         "Shuffled; labels spread evenly; or the parts of a data set, as mine-train.arff has them"
         " with mine-test.arff beside it."
@@ -68,7 +66,6 @@ TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", "
 @options.labels
 @click.option(
     "--metrics",
-    default="",
     metavar="A,B,…",
     help=(
         "Metrics beside the seven: functions of scikit-learn or of your own, as"
@@ -80,7 +77,6 @@ TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", "
     "--n-jobs",
     type=click.IntRange(min=-1),
     default=1,
-    show_default=True,
     help="Units at the same time; -1: one on each core.",
 )
 @click.option(
@@ -94,7 +90,6 @@ TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", "
     metavar="NAME",
     help="cuda: CAMEL computes on a GPU, and LLSF and JFSC search there.",
 )
-@options.as_json
 @options.examples(
     "skcamel study --datasets yeast,emotions --methods camel,br --preset quick -o DIR",
     "skcamel study --datasets mine.csv --labels 'topic_*' --methods camel,my_module:Mine -o DIR",
@@ -106,10 +101,8 @@ def study(
     datasets: str,
     methods: str,
     folder: str,
-    metrics: str,
+    metrics: str | None,
     labels: str | None,
-    *,
-    as_json: bool,
     **plan: Any,
 ) -> None:
     """Compare methods on data sets, in a folder to resume.
@@ -118,35 +111,28 @@ def study(
     same command again. If a unit fails, the others go on, and the exit code is 1. With --n-jobs or
     --time-limit this also holds for a method that crashes its process.
     """
-    from skcamel.experiment import study
-    from skcamel.experiment.methods import between_commas, get_method
-    from skcamel.experiment.unit import own_metric
+    from skcamel.experiment import get_method, run_study
+    from skcamel.experiment.methods import between_commas
 
     sys.path.append(str(Path.cwd()))  # modules of the user's own
     preset, device = plan["preset"], plan.pop("device")
     try:
         chosen = [get_method(name, preset, device=device) for name in between_commas(methods)]
-        own = [own_metric(text) for text in between_commas(metrics)]
     except (ImportError, TypeError, ValueError) as error:
         raise click.UsageError(str(error)) from error
     opened = [_opened(name, labels) for name in between_commas(datasets)]
-    plan |= {"out": folder, "metrics": own, "progress": _tell}
+    plan |= {"out": folder, "metrics": between_commas(metrics or ""), "progress": _tell}
+    place = one_line(folder)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", study.UnitsFailed)  # said below, and by the exit code
-            records = study.run_study(opened, chosen, **plan)
+        records = run_study(opened, chosen, **plan)
     except KeyboardInterrupt:
-        place = one_line(folder)
-        output.say(f"\nFinished units are in {place}; the same command does the rest.", err=True)
+        say(f"\nFinished units are in {place}; the same command does the rest.", err=True)
         raise
     finished, failures = records.of_run()
-    if as_json:
-        shown = {"finished": len(finished), "failures": failures, "summary": _rows(finished)}
-        output.say_json({"out": folder} | shown)
-    elif finished:
-        _show(finished, folder)
+    if finished:
+        _show(finished, place)
     if failures:
-        output.say(one_line(_failed(failures, folder)), err=True)
+        note(f"tracebacks are in {folder}/records.jsonl.")
         ctx.exit(1)
 
 
@@ -167,51 +153,92 @@ def _tell(event: Event) -> None:
     """A line for each unit."""
     one = event.record
     place = f"{one['dataset']}, {one['method']}, {one['preset']}"
-    what = "FAILED" if "error" in one else f"{one['unit_seconds']:.1f} s"
+    what = f"FAILED ({one['error']:.300})" if "error" in one else f"{one['unit_seconds']:.1f} s"
     fold = f"fold {one['fold'] + 1} of {one['n_folds']}"
     text = f"{event.finished}/{event.total}  {place}, {fold}: {what}"
-    output.say(one_line(text), err=True)
-
-
-def _rows(records: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """For each data set and method: folds, and of each metric its mean and ``<metric>_std``."""
-    from skcamel.experiment.summary import summarise
-
-    summary = summarise(records)
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for (dataset, metric, method), figure in summary.figures.items():
-        first = {"dataset": dataset, "method": method, "folds": figure.folds}
-        row = rows.setdefault((dataset, method), first)
-        row |= {metric: figure.mean, f"{metric}_std": figure.std}
-    return list(rows.values())
+    say(one_line(text), err=True)
 
 
 def _show(finished: Sequence[Mapping[str, Any]], folder: str) -> None:
-    """Tables of this run, and what singles out its units."""
-    from skcamel.experiment.summary import summarise
-    from skcamel.experiment.tables import result_tables, write_tables
+    """Write the tables of this run."""
+    from skcamel.experiment import result_tables, summarise, write_tables
 
-    for text in dict.fromkeys(one for record in finished for one in record.get("warnings", ())):
-        if "learns a single label" in text:
-            output.note(text.partition(": ")[2])
-    summary = summarise(finished)
-    output.say(write_tables([*result_tables(summary).values()], "markdown"))
-    place = one_line(folder)
-    output.say(f"\nMore: skcamel tables {place} --significance, or skcamel report {place}")
+    tables = result_tables(summarise(finished))
+    say(write_tables([*tables.values()], "markdown"))
+    say(f"\nMore: skcamel tables {folder} --significance, or skcamel report {folder}")
 
 
-def _failed(failures: Sequence[Mapping[str, Any]], folder: str) -> str:
-    """One sentence; equal errors of a method on a data set are named once."""
-    folds: dict[tuple[str, str, str], list[str]] = {}
-    for one in failures:
-        place = one["dataset"], one["method"], one["error"]
-        folds.setdefault(place, []).append(str(one["fold"] + 1))
-    named = [
-        f"{dataset}, {method}, fold{'s' * (len(which) > 1)} {', '.join(which)} ({error[:300]})"
-        for (dataset, method, error), which in folds.items()
-    ]
-    more = f" and {len(named) - 3} more" if len(named) > 3 else ""
-    return (
-        f"Error: {count(len(failures), 'unit')} failed: {'; '.join(named[:3])}{more}. Tracebacks"
-        f" are in {Path(folder) / 'records.jsonl'}; the same command tries them again."
-    )
+@click.command()
+@options.study_folder
+@click.option(
+    "--table",
+    "which",
+    type=click.Choice(["1", "2", "3", "other", "all"]),
+    default="all",
+    help="One table alone.",
+)
+@click.option(
+    "--form",
+    type=click.Choice(["markdown", "csv"]),
+    default="markdown",
+    help="csv holds unrounded figures; pandoc makes LaTeX of markdown.",
+)
+@click.option("--methods", metavar="A,B,…", help="Records of these methods alone.")
+@click.option("--preset", help="Records of one preset alone.")
+@click.option(
+    "--metrics",
+    metavar="A,B,…",
+    help="Metrics to show, of the seven and those that the study recorded. Default: all.",
+)
+@click.option(
+    "--ties",
+    type=click.Choice(["worst", "index"]),
+    default="worst",
+    help=(
+        "Tied labels in the ranking metrics: an error, or ranked by their index, as in the software"
+        " that the paper used."
+    ),
+)
+@click.option(
+    "--against",
+    type=click.Choice(["paper"]),
+    help="The figures that the paper prints, under ours.",
+)
+@click.option(
+    "--significance",
+    is_flag=True,
+    help="Average ranks, Friedman, Nemenyi, Bonferroni–Dunn, Wilcoxon–Holm, effect sizes.",
+)
+@options.examples(
+    "skcamel tables DIR --preset best --significance",
+    "skcamel tables DIR --methods camel,br --against paper --ties index",
+)
+def tables(
+    folder: str, which: str, form: str, against: str | None, *, significance: bool, **chosen: Any
+) -> None:
+    """Print the tables of a study folder.
+
+    'skcamel study' fills such a folder. The tables have the form of the paper's; the first holds
+    the sizes of the data sets.
+    """
+    from skcamel.experiment import Records, result_tables, summarise, write_tables
+    from skcamel.experiment.published import paper_table
+    from skcamel.experiment.tables import significance_tables, sizes_table
+
+    records = Records(folder)
+    for name in ("methods", "metrics"):
+        if chosen[name] is not None:
+            chosen[name] = chosen[name].replace(" ", "").split(",")
+    summary = summarise(records, **chosen)
+    if not summary.figures:
+        raise click.ClickException(f"{folder} holds no finished unit of these methods and preset.")
+    sized = [one for one in records if one["dataset"] in summary.datasets and "cardinality" in one]
+    found = {"1": sizes_table(sized)} if sized else {}
+    paper = None if against is None else paper_table()
+    found |= result_tables(summary, against=paper)
+    shown = [table for name, table in found.items() if which in (name, "all")]
+    if not shown:
+        raise click.ClickException(f"{folder} holds nothing for Table {which}.")
+    if significance:
+        shown += significance_tables(summary, summary.methods[0])
+    hand_over(write_tables(shown, form) + "\n")

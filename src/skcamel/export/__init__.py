@@ -13,15 +13,13 @@ from skcamel.camel.base import BaseCamel
 from skcamel.camel.kernel import RADIAL
 from skcamel.checks import choice
 from skcamel.data.pipeline import final, transformers
-from skcamel.export.columns import DOUBLE, INT64, KINDS, write_rows
-from skcamel.export.graph import Graph
-from skcamel.export.scores import write_scores
+from skcamel.export.columns import write_rows
+from skcamel.export.graph import DOUBLE, INT64, Graph, write_scores
 from skcamel.memory import gib, require
 
 __all__ = ["to_onnx"]
 
 LARGEST_FILE = 2**31 - 2**20  # bytes; the format's limit, less what names and nodes take
-FLOAT = 1  # the number of the type in ONNX
 OUTPUTS = ("scores", "labels", "probabilities")
 
 
@@ -30,8 +28,8 @@ def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
 
     Parameters
     ----------
-    model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline of a TablePreparer,
-    scalers and one of them
+    model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
+        Steps before it may be a TablePreparer, a StandardScaler and a MinMaxScaler.
     dtype : {"float32", "float64"}, default="float32"
         Of the numbers that come in, and of scores and probabilities. Between them everything is
         float64.
@@ -40,11 +38,9 @@ def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
     -------
     onnx.ModelProto
         Input ``X`` (rows, d); for a prepared table an input (rows, 1) for each column, under its
-        name, (rows, any number) for a column of tags. Outputs ``scores``, ``labels``
-        (int64, 0 or 1) and, where the model has them, ``probabilities``, (rows, q) each. Names of
-        labels and features are in its
-        ``metadata_props``, as JSON, with ``bytes_per_row``: about how much memory a call takes for
-        each row.
+        name, (rows, any number) for a column of tags. Outputs ``scores``, ``labels`` (int64, 0 or
+        1) and, where the model has them, ``probabilities``, (rows, q) each. Names of labels and
+        features are in its ``metadata_props``, as JSON.
 
     Raises
     ------
@@ -60,8 +56,10 @@ def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
     >>> model = skcamel.CamelClassifier().fit(rows, np.eye(4, 2, dtype=int))
     >>> session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
     >>> scores, labels, probabilities = session.run(None, {"X": rows})
-    >>> labels.tolist() == model.predict(rows).tolist(), bool(abs(scores - model.decision_function(rows)).max() < 1e-5)
-    (True, True)
+    >>> bool(abs(scores - model.decision_function(rows)).max() < 1e-5)
+    True
+    >>> labels.tolist() == model.predict(rows).tolist()
+    True
     """
     _require_onnx()
     estimator: Any = final(model)
@@ -71,17 +69,17 @@ def to_onnx(model: Any, *, dtype: str = "float32") -> Any:
             " CamelClassifierCV."
         )
     check_is_fitted(estimator)
-    kind = np.dtype(choice(dtype, ("float32", "float64"), "dtype"))
+    choice(dtype, ("float32", "float64"), "dtype")
     for _, member in estimator.weighted_members():
         if callable(member._kernel.name):
             raise ValueError(  # noqa: TRY004
                 "ONNX cannot hold a kernel that is a function of Python; use one with a name."
             )
     _check_size(estimator)
-    graph = Graph()
+    graph = Graph(dtype=dtype)
     names = [graph.name(name) for name in OUTPUTS]
-    X, columns = write_rows(graph, model, kind)
-    _answer(graph, write_scores(graph, X, estimator), estimator, kind, names)
+    X, columns = write_rows(graph, model)
+    _answer(graph, write_scores(graph, X, estimator), estimator, names)
     return graph.finished("camel", _properties(model, columns), skcamel.__version__)
 
 
@@ -115,56 +113,47 @@ def _width(member: Any) -> int:
     return len(member.dual_coef_) if member._kernel.name in RADIAL else member.n_features_in_
 
 
-def _answer(
-    graph: Graph, total: str, estimator: Any, dtype: np.dtype[Any], names: list[str]
-) -> None:
+def _answer(graph: Graph, total: str, estimator: Any, names: list[str]) -> None:
     """Scores (m, q), double ► the outputs, as :class:`skcamel.camel.outputs.Outputs` has them."""
     q = len(estimator.label_names_)
-    found = _narrowed(graph, total, dtype)
-    graph.output(names[0], found, KINDS[dtype], q)
+    found = graph.narrowed(total)
+    graph.output(names[0], found, graph.number, q)
     if estimator._target == "multiclass":
         decided = graph("Equal", graph("ArgMax", found, axis=1), np.arange(q))
     else:
-        decided = graph("Greater", found, estimator.thresholds_.astype(dtype))
+        decided = graph("Greater", found, estimator.thresholds_.astype(graph.dtype))
     graph.output(names[1], graph("Cast", decided, to=INT64), "int64", q)
     if hasattr(estimator, "link_slopes_"):
-        graph.output(names[2], _probabilities(graph, found, estimator, dtype), KINDS[dtype], q)
+        graph.output(names[2], _probabilities(graph, found, estimator), graph.number, q)
 
 
-def _probabilities(graph: Graph, found: str, estimator: Any, dtype: np.dtype[Any]) -> str:
-    """As :func:`skcamel.camel.link.probabilities`: inside (0, 1), and above ½ exactly where log-odds are above 0."""
-    zero, half, one = (np.array(value, dtype=dtype) for value in (0, 0.5, 1))
+def _probabilities(graph: Graph, found: str, estimator: Any) -> str:
+    """As :func:`skcamel.camel.link.probabilities`.
+
+    They are inside (0, 1), and above ½ exactly where log-odds are above 0.
+    """
     if estimator.scores == "paper":
         steep = graph("Mul", graph("Cast", found, to=DOUBLE), estimator.link_slopes_)
-        found = _narrowed(graph, graph("Add", steep, estimator.link_offsets_), dtype)
+        found = graph.narrowed(graph("Add", steep, estimator.link_offsets_))
     exponential = graph("Exp", graph("Neg", graph("Cast", found, to=DOUBLE)))
-    p = graph("Reciprocal", graph("Add", exponential, np.array(1.0)))
-    tiny = np.array(np.finfo(dtype).tiny, dtype=dtype)
-    inside = graph("Clip", _narrowed(graph, p, dtype), tiny, np.nextafter(one, zero))
+    p = graph.narrowed(graph("Reciprocal", graph("Add", exponential, 1.0)))
+    zero, half, one = np.array([0, 0.5, 1], dtype=graph.dtype)
+    inside = graph("Clip", p, np.finfo(graph.dtype).tiny, np.nextafter(one, zero))
     above = graph("Max", inside, np.nextafter(half, one))
-    return graph("Where", graph("Greater", found, zero), above, graph("Min", inside, half))
+    below = graph("Min", inside, half)
+    return graph("Where", graph("Greater", found, zero), above, below)
 
 
-def _narrowed(graph: Graph, value: str, dtype: np.dtype[Any]) -> str:
-    """Double precision ► `dtype`; what is too large becomes the largest number, not infinity."""
-    limit = np.finfo(dtype)
-    bounds = [np.array(bound, dtype=np.float64) for bound in (limit.min, limit.max)]
-    clipped = graph("Clip", value, *bounds)
-    return graph("Cast", clipped, to=FLOAT) if dtype == np.float32 else clipped
-
-
-def _properties(model: Any, columns: list[dict[str, Any]] | None) -> dict[str, str]:
+def _properties(model: Any, columns: list[dict[str, Any]]) -> dict[str, str]:
     """What a user of the file may want to know, as JSON."""
     estimator: Any = final(model)
     first = (*transformers(model), estimator)[0]
-    widths = [_width(own) for _, own in estimator.weighted_members()]
-    labels = [str(name) for name in estimator.label_names_]
-    bytes_per_row = 16 * max(len(labels), *widths)  # two matrices of rows and training rows
-    metadata: dict[str, Any] = {"bytes_per_row": bytes_per_row, "label_names": labels}
-    if columns is not None:
+    metadata: dict[str, Any] = {}
+    if estimator._target != "matrix":
+        metadata["classes"] = [str(name) for name in estimator.classes_]
+    if columns:
         metadata["columns"] = columns
     elif hasattr(first, "feature_names_in_"):
         metadata["feature_names"] = [str(name) for name in first.feature_names_in_]
-    if estimator._target != "matrix":
-        metadata["classes"] = [str(name) for name in estimator.classes_]
-    return {key: json.dumps(value, ensure_ascii=False) for key, value in sorted(metadata.items())}
+    metadata["label_names"] = [str(name) for name in estimator.label_names_]
+    return {key: json.dumps(value, ensure_ascii=False) for key, value in metadata.items()}

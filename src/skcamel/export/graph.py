@@ -1,37 +1,61 @@
-"""An ONNX graph under construction: every constant and every node once, with names that no input has."""
+"""An ONNX graph under construction, and in it rows ► scores: scaling, kernel, coefficients.
+
+Scores are computed in double precision. Coefficients of a kernel model are large and of both signs,
+so that scores are small differences of large sums: in single precision a model of 1,000 rows would
+miss its scores by 3e-5. So single precision is a matter of inputs and outputs alone.
+
+Squared distances come from a product, whose rounding is relative to the length of the rows. Where
+that might show, because a new row is as good as equal to a training row, they come from
+differences, as the distances of the Laplacian kernel always do. What is no product takes a new row
+at a time, so that its memory does not grow with the number of new rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from hashlib import sha256
 from itertools import count
+from math import log
 from typing import Any
 
 import numpy as np
 
+from skcamel.arrays import dense
+from skcamel.camel.base import BaseCamel
+from skcamel.camel.kernel import Kernel
+from skcamel.camel.scaling import Ranks, Scaling
+
 OPSET, OPSET_ML, IR = 18, 3, 8  # of 2022, so that any runtime of the last years takes the file
-Value = str | np.ndarray  # the name of a result or an input, or a constant
+FLOAT, INT64, DOUBLE = 1, 7, 11  # the numbers of the types in ONNX
+TOLERANCE = 1e-11  # of an entry of the kernel matrix
+# numbers of training rows that a new row is compared with at once: they stay in the cache
+BLOCK = 2**18
+ROUNDING = 8 * np.finfo(np.float64).eps  # of a fast distance, relative to what is subtracted
 
 
 class Graph:
-    """Nodes in the order in which they run.
+    """Nodes in the order in which they run; every constant and every node stands once.
 
     Parameters
     ----------
     outer : Graph, default=None
         The graph whose node this one is the body of: constants are kept there, and its results can
         be used here.
+    dtype : {"float32", "float64"}, default="float64"
+        Of the numbers that come in and go out; between them everything is float64.
 
     Examples
     --------
     >>> graph = Graph()
-    >>> X = graph.input("X", "double", 2)
+    >>> X = graph.numbers("X", 2)
     >>> moved = graph("Sub", X, np.ones(2))
     >>> graph("Sub", X, np.ones(2)) == moved, len(graph.constants)
     (True, 1)
     """
 
-    def __init__(self, outer: Graph | None = None) -> None:
+    def __init__(self, outer: Graph | None = None, dtype: str = "float64") -> None:
+        self.dtype = np.dtype(dtype)
+        self.number = "float" if dtype == "float32" else "double"  # as ONNX calls it
         self.inputs: list[Any] = []
         self.outputs: list[Any] = []
         self.nodes: list[Any] = []
@@ -51,34 +75,54 @@ class Graph:
         self._root._taken.add(found)
         return found
 
+    def new(self, what: str) -> str:
+        """A name with a number."""
+        return self.name(f"{what}:{next(self._root._numbers)}")
+
     def input(self, name: str, kind: str, width: int | str) -> str:
-        """An input of shape (rows, width) that holds "float", "double", "int64" or "string"; its name."""
+        """An input of shape (rows, width); `kind` is float, double, int64 or string; its name."""
         self.inputs.append(_declared(self.name(name), kind, ["rows", width]))
         return self.inputs[-1].name
 
+    def numbers(self, name: str, width: int) -> str:
+        """An input of numbers, as double."""
+        return self("Cast", self.input(name, self.number, width), to=DOUBLE)
+
+    def narrowed(self, value: str) -> str:
+        """Double ► the type of the numbers that go out.
+
+        What is too large becomes the largest number, not infinity.
+        """
+        limit = np.finfo(self.dtype)
+        clipped = self("Clip", value, float(limit.min), float(limit.max))
+        return self("Cast", clipped, to=FLOAT if self.number == "float" else DOUBLE)
+
     def output(self, name: str, value: str, kind: str, width: int) -> None:
-        """Give a result of shape (rows, width) out under a name that was reserved by :meth:`name`."""
+        """Give a result of shape (rows, width) out under a name reserved by :meth:`name`."""
         from onnx import helper
 
         self.nodes.append(helper.make_node("Identity", [value], [name]))
         self.outputs.append(_declared(name, kind, ["rows", width]))
 
-    def constant(self, array: Any) -> str:
-        """The name of a constant."""
-        array = np.asarray(array, order="C")
-        key = array.dtype.str, array.shape, sha256(array.reshape(-1).view(np.uint8).data).digest()
+    def constant(self, value: Any) -> str:
+        """The name of a constant: an array, or what numpy makes one of."""
+        array = np.asarray(value, order="C")
+        digest = sha256(array.reshape(-1).view(np.uint8).data).digest()
+        key = array.dtype.str, array.shape, digest
         root = self._root
         if key not in root._digests:
-            root._digests[key] = self.name(f"constant:{next(root._numbers)}")
+            root._digests[key] = self.new("constant")
             root.constants[root._digests[key]] = array
         return root._digests[key]
 
-    def __call__(self, op: str, *inputs: Value, domain: str = "", **attributes: Any) -> str:
-        """The result of an operator; the same result again where it has been computed already."""
+    def __call__(self, op: str, *inputs: Any, domain: str = "", **attributes: Any) -> str:
+        """The result of an operator; the same result again where it has been computed already.
+
+        An input that is no name of a result is a constant.
+        """
         names = [value if isinstance(value, str) else self.constant(value) for value in inputs]
-        return self.once(
-            (op, *names, repr(attributes)), lambda: self._add(op, names, domain, attributes)
-        )
+        key = op, *names, repr(attributes)
+        return self.once(key, lambda: self._add(op, names, domain, attributes))
 
     def once(self, key: Hashable, build: Callable[[], str]) -> str:
         """What `build` gives, called only where the key is new."""
@@ -87,31 +131,28 @@ class Graph:
         return self._known[key]
 
     def each_row(self, rows: str, d: int, build: Callable[[Graph, str], str], width: int) -> str:
-        """What `build` makes of a row (d,), of length `width`, for each of the rows (m, d): double (m, width), a row at a time."""
+        """What `build` makes of each of the rows (m, d), one at a time: double (m, width)."""
         inner = Graph(self)
-        row = inner.name(f"row:{next(self._root._numbers)}")
-        body = inner._closed(
-            "each_row", build(inner, row), [_declared(row, "double", [d])], [width]
-        )
+        row = inner.new("row")
+        result = build(inner, row)
+        body = inner._closed("each_row", result, [_declared(row, "double", [d])], [width])
         return self._add("Scan", [rows], "", {"num_scan_inputs": 1, "body": body})
 
     def either(
         self, condition: str, then: Callable[[Graph], str], otherwise: str, width: int
     ) -> str:
-        """What `then` builds where the condition holds, else the other result, double (m, width) both."""
+        """What `then` builds where the condition holds, else the other result: (m, width) both."""
         first, second = Graph(self), Graph(self)
-        branches = {
-            "then_branch": first._closed("then", then(first), [], ["rows", width]),
-            "else_branch": second._closed(
-                "else", second("Identity", otherwise), [], ["rows", width]
-            ),
-        }
+        shape = ["rows", width]
+        then_branch = first._closed("then", then(first), [], shape)
+        else_branch = second._closed("else", second("Identity", otherwise), [], shape)
+        branches = {"then_branch": then_branch, "else_branch": else_branch}
         return self._add("If", [condition], "", branches)
 
     def _add(self, op: str, names: Sequence[str], domain: str, attributes: dict[str, Any]) -> str:
         from onnx import helper
 
-        made = self.name(f"{op}:{next(self._root._numbers)}")
+        made = self.new(op)
         self.nodes.append(helper.make_node(op, names, [made], domain=domain, **attributes))
         return made
 
@@ -127,10 +168,9 @@ class Graph:
 
         constants = [numpy_helper.from_array(array, name) for name, array in self.constants.items()]
         graph = helper.make_graph(self.nodes, name, self.inputs, self.outputs, constants)
-        sets = {node.domain for node in self.nodes}
-        imports = [
-            helper.make_opsetid(domain, OPSET_ML if domain else OPSET) for domain in sorted(sets)
-        ]
+        imports = [helper.make_opsetid("", OPSET)]
+        if any(node.domain for node in self.nodes):
+            imports.append(helper.make_opsetid("ai.onnx.ml", OPSET_ML))
         model = helper.make_model(
             graph,
             opset_imports=imports,
@@ -146,3 +186,154 @@ def _declared(name: str, kind: str, shape: list[Any]) -> Any:
     from onnx import TensorProto, helper
 
     return helper.make_tensor_value_info(name, getattr(TensorProto, kind.upper()), shape)
+
+
+def write_scores(graph: Graph, X: str, estimator: BaseCamel) -> str:
+    """Scores, double (m, q), of rows X (m, d), double.
+
+    Parameters
+    ----------
+    graph : Graph
+    X : str
+        The name of the rows.
+    estimator : fitted estimator
+
+    Examples
+    --------
+    >>> from skcamel import CamelClassifier
+    >>> model = CamelClassifier().fit(np.eye(4), np.eye(4, 2, dtype=int))
+    >>> graph = Graph()
+    >>> found = write_scores(graph, graph.numbers("X", 4), model)
+    >>> [node.op_type for node in graph.nodes]
+    ['Cast', 'Gemm', 'Add', 'Mul', 'ReduceSum', 'Add', 'Mul', 'Exp', 'MatMul', 'Add']
+    """
+    constant, members = estimator._terms()
+    for weight, member in members:
+        constant = constant + weight * member._offset
+    total = graph.constant(constant)
+    for weight, member in members:
+        features, coefficients = _features(graph, X, member)
+        total = graph("Add", graph("MatMul", features, weight * coefficients), total)
+    return total
+
+
+def _features(graph: Graph, X: str, member: Any) -> tuple[str, np.ndarray]:
+    """What the scores of a member are linear in, (m, width), and its coefficients (width, q)."""
+    kernel, A = member._kernel, member.dual_coef_
+    if kernel.name == "precomputed":
+        return X, A
+    rows = scaled(graph, X, member._scaling)
+    if kernel.name == "linear":
+        return rows, A if member.X_fit_ is None else member.X_fit_.T @ A
+    D = _distances(graph, rows, dense(member.X_fit_), kernel)
+    per_distance = -1 / kernel.bandwidth
+    if kernel.name == "rbf":
+        per_distance = -0.5 / kernel.bandwidth**2
+    return graph("Exp", graph("Mul", D, per_distance)), A
+
+
+def scaled(graph: Graph, X: str, scaling: Scaling) -> str:
+    """Rows X (m, d) scaled."""
+    rows = X
+    if scaling.ranks is not None:
+        rows = levels(graph, X, scaling.ranks)
+    elif scaling.name == "unit":
+        largest = graph("ReduceMax", graph("Abs", X), [1])
+        rows = _divided(graph, X, largest)
+        squares = graph("ReduceSum", graph("Mul", rows, rows), [1])
+        rows = _divided(graph, rows, graph("Sqrt", squares))
+    if scaling.shift is not None and scaling.shift.any():
+        rows = graph("Sub", rows, scaling.shift)
+    if scaling.scale is not None and (scaling.scale != 1).any():
+        rows = by_column(graph, "Div", rows, scaling.scale)
+    return rows
+
+
+def by_column(graph: Graph, op: str, rows: str, numbers: np.ndarray) -> str:
+    """Rows (m, d) multiplied or divided by numbers (d,).
+
+    A single number gets a row for each of the rows: onnxruntime would move it into the matrix
+    product that follows, in single precision.
+    """
+    if len(numbers) > 1:
+        return graph(op, rows, numbers)
+    return graph(op, rows, graph("Expand", numbers, graph("Shape", rows)))
+
+
+def _divided(graph: Graph, rows: str, by: str) -> str:
+    """Rows (m, d) divided by numbers (m, 1) or (m, d), by 1 where these are 0; NaN stays NaN."""
+    divisor = graph("Where", graph("Equal", by, 0.0), 1.0, by)
+    return graph("Div", rows, divisor)
+
+
+def levels(graph: Graph, X: str, ranks: Ranks) -> str:
+    """Levels of the rows X (m, d), linear between the knots of each column; NaN stays NaN.
+
+    Bisection finds the knots: `at` is a knot at X or below it, if there is one.
+    """
+    last = ranks.ends.astype(np.int64) - 1
+    first = np.append(0, last[:-1] + 1)
+    at = graph.constant(first)  # (d,), later (m, d)
+    for step in 2 ** np.arange(int(max(last - first)).bit_length())[::-1]:
+        ahead = graph("Min", graph("Add", at, step), last)
+        is_below = graph("LessOrEqual", graph("Gather", ranks.knots, ahead), X)
+        at = graph("Where", is_below, ahead, at)
+    following = graph("Min", graph("Add", at, 1), last)
+    knot = graph("Gather", ranks.knots, at)
+    level = graph("Gather", ranks.levels, at)
+    width = graph("Sub", graph("Gather", ranks.knots, following), knot)
+    height = graph("Sub", graph("Gather", ranks.levels, following), level)
+    share = _divided(graph, graph("Sub", X, knot), width)
+    share = graph("Clip", share, 0.0, 1.0)  # beyond the outermost knots
+    return graph("Add", level, graph("Mul", height, share))
+
+
+def _distances(graph: Graph, rows: str, Z: np.ndarray, kernel: Kernel) -> str:
+    """The distance (m, n) that the kernel is a function of."""
+    n, d = Z.shape
+    if kernel.name == "laplacian":
+        size = max(1, BLOCK // d)
+        blocks = [graph.constant(Z[i : i + size].T) for i in range(0, n, size)]  # (d, b) each
+        return graph.once((rows, *blocks), lambda: _sums(graph, rows, d, n, blocks))
+    whole = graph.constant(Z.T)
+    squares = (Z * Z).sum(axis=1)
+    D = graph("Add", graph("Gemm", rows, whole, alpha=-2.0), squares)  # ||x||² + ||z||² - 2 xᵀz
+    D = graph("Add", D, graph("ReduceSum", graph("Mul", rows, rows), [1]))
+    near = _near(kernel, ROUNDING * 2 * float(squares.max()))
+    if near > 0:
+        is_near = graph("Less", graph("ReduceMin", D, keepdims=0), near)
+        D = graph.either(is_near, lambda inner: _sums(inner, rows, d, n, [whole], True), D, n)
+    if kernel.name == "rbf":
+        return D
+    return graph("Sqrt", graph("Max", D, 0.0))
+
+
+def _near(kernel: Kernel, error: float) -> float:
+    """Below which squared distance a fast one may be too far off; 0 where it never is.
+
+    That is where its `error` moves the kernel by more than the tolerance.
+    """
+    if kernel.name == "exponential":  # the root of an error is large at 0
+        return (error / (2 * TOLERANCE * kernel.bandwidth)) ** 2
+    per_unit = 2 * kernel.bandwidth**2
+    return max(0.0, per_unit * log(max(error / per_unit / TOLERANCE, 1e-300)))
+
+
+def _sums(
+    graph: Graph, rows: str, d: int, n: int, blocks: Sequence[str], squared: bool = False
+) -> str:
+    """Sums (m, n) of absolute or squared differences of rows (m, d) and training rows.
+
+    The blocks hold the training rows, (d, b) each.
+    """
+
+    def of_row(inner: Graph, row: str) -> str:
+        column = inner("Unsqueeze", row, [1])
+        sums: list[str] = []
+        for block in blocks:
+            apart = inner("Sub", block, column)
+            terms = inner("Mul", apart, apart) if squared else inner("Abs", apart)
+            sums.append(inner("ReduceSum", terms, [0], keepdims=0))
+        return inner("Concat", *sums, axis=0)
+
+    return graph.each_row(rows, d, of_row, n)

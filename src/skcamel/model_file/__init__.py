@@ -1,15 +1,12 @@
 """Models ► one file ► models, without pickle.
 
 The file is an npz: a zip of plain numpy arrays, the first of which is a JSON header with the tree
-of the model (`state`). Loading parses
-numbers and text, and builds only the classes that `state.CLASSES` lists; nothing in the file can
-name code. Each class says what its
-instances may hold, which is checked before anything is used: what loads is sound, whoever wrote the
-file.
+of the model (`state`). Loading parses numbers and text, and builds only the classes that
+`state.CLASSES` lists; nothing in the file can name code. Each class says what its instances may
+hold, which is checked before anything is used: what loads is sound, whoever wrote the file.
 
 Steps of other libraries are written and read by skops, which builds the types that it knows to be
-harmless, and others only if the caller
-trusts them by name.
+harmless, and others only if the caller trusts them by name.
 """
 
 from __future__ import annotations
@@ -17,11 +14,10 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Any, BinaryIO
 
 import numpy as np
-import scipy
-import sklearn
 
 import skcamel
 from skcamel.data.pipeline import final, transformers
@@ -30,6 +26,12 @@ from skcamel.model_file.archive import FORMAT, HEADER, ModelFileError, opened, r
 from skcamel.model_file.state import MODELS, PIPELINES, Reader, Writer, is_ours
 
 __all__ = ["ModelFileError", "load", "save"]
+
+LIBRARIES = ("numpy", "scipy", "scikit-learn")
+CAN_BE_SAVED = (
+    "Features and parameters of ordinary size (scaling='standard') and steps that can be imported"
+    " can be"
+)
 
 
 def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
@@ -41,8 +43,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         Steps of other libraries need ``pip install skops``.
     path : str, path or binary file object
         A name is used as given, whatever its suffix, and the file appears whole or not at all. A
-        file object is written to from
-        where it stands, and stays open behind the last byte of the model; it need not be seekable.
+        file object is written to from where it stands, and stays open behind the last byte of the
+        model; it need not be seekable.
 
     Examples
     --------
@@ -51,13 +53,12 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     >>> model = CamelClassifier().fit(np.eye(4), np.eye(4, 2, dtype=int))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save(model, f"{folder}/model.skcamel")
-    ...     bool((load(f"{folder}/model.skcamel").predict(np.eye(4)) == model.predict(np.eye(4))).all())
+    ...     again = load(f"{folder}/model.skcamel")
+    >>> bool((again.predict(np.eye(4)) == model.predict(np.eye(4))).all())
     True
     """
-    name, estimator = (
-        type(model).__name__,
-        final(model) if type(model) in PIPELINES.values() else model,
-    )
+    name = type(model).__name__
+    estimator = final(model) if type(model) in PIPELINES.values() else model
     if not (is_ours(type(estimator)) and type(estimator).__name__ in MODELS):
         known = " or ".join(MODELS)
         kind = type(estimator).__name__
@@ -69,28 +70,20 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
         raise ValueError(f"This {name} is not fitted; call fit before save.")
     writer = Writer()
     header = {"format": FORMAT, "model": writer.model(model), "parts": writer.parts}
-    header["written_by"] = (  # this and what follows is for people; loading depends on none of it
-        f"skcamel {skcamel.__version__}"
-    )
-    libraries = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
-    header["environment"] = {name: library.__version__ for name, library in libraries.items()} | {
-        "python": platform.python_version()
-    }
+    # what follows is for people; loading depends on none of it
+    header["written_by"] = f"skcamel {skcamel.__version__}"
+    header["environment"] = {library: version(library) for library in LIBRARIES}
+    header["environment"]["python"] = platform.python_version()
     try:
         text = text_of(header)
         Reader(writer.arrays, None).model(header["model"])
     except ValueError as error:
-        hint = (
-            "Features and parameters of ordinary size (scaling='standard') and steps that can be"
-            " imported can be"
-        )
-        raise ValueError(f"This {name} cannot be saved: {error}. {hint}.") from error
-    arrays = {
-        name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-        for name, array in writer.arrays.items()
-    }
+        raise ValueError(f"This {name} cannot be saved: {error}. {CAN_BE_SAVED}.") from error
+    members = {HEADER: text}
+    for part, array in writer.arrays.items():
+        members[part] = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     with target(path) as file:
-        np.savez(file, allow_pickle=False, **{HEADER: text}, **arrays)
+        np.savez(file, allow_pickle=False, **members)
 
 
 def load(
@@ -102,22 +95,19 @@ def load(
     """Read a model or a Pipeline that :func:`save` wrote; predictions on new rows are identical.
 
     Every number of a model is checked before it is used: what loads answers with finite numbers,
-    and its memory is bounded by the
-    size of the file. That says nothing of who trained it; load models from people you trust to
-    predict well. Steps of other
-    libraries are read by skops, which builds no type that could do harm unless it is trusted; their
-    numbers are not checked.
+    and its memory is bounded by the size of the file. That says nothing of who trained it; load
+    models from people you trust to predict well. Steps of other libraries are read by skops, which
+    builds no type that could do harm unless it is trusted; their numbers are not checked.
 
     Parameters
     ----------
     path : str, path or binary file object
         A file object is read from where it stands to its end, and stays open; it need not be
-        seekable. After ``save(model, file)`` go back
-        first, by ``file.seek(0)``.
+        seekable. After ``save(model, file)`` go back first, by ``file.seek(0)``.
     trusted : sequence of str, default=()
         Types that steps of other libraries may hold beyond those that skops knows to be harmless,
-        as "package.module.Name". A file
-        that holds others is refused with their names; look at each before you trust it.
+        as "package.module.Name". A file that holds others is refused with their names; look at each
+        before you trust it.
     text_encoder : transformer, object with ``encode``, or dict, default=None
         The text encoder of a :class:`TablePreparer`, as at the fit: no file holds it, and none is
         imported. It must say the same to three fixed texts.
@@ -126,8 +116,8 @@ def load(
     ------
     ModelFileError
         Where the file is damaged, truncated, foreign, of another format, holds numbers that no fit
-        gives, or types that are not
-        trusted. A file that cannot be opened gives the error of the operating system.
+        gives, or types that are not trusted. A file that cannot be opened gives the error of the
+        operating system.
     """
     if isinstance(trusted, str):
         raise TypeError(

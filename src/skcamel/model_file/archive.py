@@ -1,8 +1,10 @@
-"""A header and arrays ► a zip archive ► the same, to and from files and streams; no byte is believed before it is checked.
+"""A header and arrays ► a zip archive ► the same, to and from files and streams.
+
+No byte is believed before it is checked.
 
 ``np.savez`` stores members uncompressed, one after the other from the first byte on. What is read
-here has that form, and its members
-hold no more bytes than the file: what is allocated is bounded by its size.
+here has that form, and its members hold no more bytes than the file: what is allocated is bounded
+by its size.
 """
 
 from __future__ import annotations
@@ -35,12 +37,15 @@ PLAIN = ("|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f2", "
 
 
 class ModelFileError(ValueError):
-    """The file is not a model that this version can load: damaged, truncated, foreign, not sound, or of another format."""
+    """The file is not a model that this version can load.
+
+    It is damaged, truncated, foreign, not sound, or of another format.
+    """
 
 
 @contextmanager
 def opened(path: str | os.PathLike[str] | BinaryIO) -> Iterator[BinaryIO]:
-    """A model file to read; whatever the body finds wrong with it is said in one form, which names the file or stream."""
+    """A model file to read; whatever the body finds wrong with it names the file or stream."""
     name = name_of(path)
     with source(path) as file:
         try:
@@ -91,9 +96,8 @@ def read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         if version != FORMAT:
             is_newer = type(version) is int and version > FORMAT
             hint = "update skcamel" if is_newer else "fit again with this version"
-            raise ModelFileError(
-                f"has the format {version!r:.40}, this skcamel reads {FORMAT}; {hint}"
-            )
+            what = f"has the format {version!r:.40}"
+            raise ModelFileError(f"{what}, this skcamel reads {FORMAT}; {hint}")
         names = [f"a{k}" for k in range(len(sizes) - 1)]
         if [*sizes] != [HEADER, *names] or len(sizes) < len(found.infolist()):
             raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order")
@@ -133,7 +137,10 @@ def array(found: zipfile.ZipFile, name: str) -> np.ndarray:
 
 @contextmanager
 def target(path: Any) -> Iterator[BinaryIO]:
-    """A file for the body to write; what it holds goes to a file object afterwards, which need not be seekable."""
+    """A file for the body to write, which goes to a file object afterwards if one is meant.
+
+    It need not be seekable.
+    """
     if _is_path(path, "write", "wb"):
         with whole_file(path) as file:
             yield file
@@ -149,7 +156,7 @@ def target(path: Any) -> Iterator[BinaryIO]:
 
 @contextmanager
 def source(path: Any) -> Iterator[BinaryIO]:
-    """The file, or a copy of the rest of a file object, which need be neither seekable nor on a disk."""
+    """The file, or a copy of the rest of a file object, which need not be seekable."""
     if _is_path(path, "read", "rb"):
         with Path(path).open("rb") as file:
             yield file
@@ -168,7 +175,7 @@ def name_of(path: Any) -> str:
 
 
 def _is_path(path: Any, method: str, mode: str) -> bool:
-    """Whether it is a path, not a binary file object open in this mode; other things are refused."""
+    """Whether it is a path; other things than binary file objects of this mode are refused."""
     if isinstance(path, (str, os.PathLike)):
         return True
     if not hasattr(path, method):

@@ -1,9 +1,8 @@
-"""A model file ► what it is, from what data, how good, what it reveals about training rows, and what takes how much space.
+"""A model file ► what it is, from what data, how good, what it reveals, and its size by part.
 
 All of it is plain data first (:class:`Inspection`), then lines of text, which a terminal shows
-below headings and `card.md` as lists.
-Steps of other libraries are never built for this: their types are read from the text that skops
-wrote, so any file can be inspected.
+below headings and `card.md` as lists. Steps of other libraries are never built for this: their
+types are read from the text that skops wrote, so any file can be inspected.
 """
 
 from __future__ import annotations
@@ -32,11 +31,13 @@ OF_LABELS = ("rows", "positives", "precision", "recall", "f1")
 FEW = 10  # rows that have a label, for figures that mean much
 MOST = 30  # columns and labels that are shown; the others are counted
 MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&$])")
+CHOSEN = ("scaling", "kernel", "bandwidth", "alpha", "lambda1", "lambda2")
 MEMBER = (
     "Scores: weight {weight:.4g}, kernel {kernel}, bandwidth {bandwidth:.4g}, scaling {scaling},"
-    " alpha {alpha:.4g}, "
+    " alpha {alpha:.4g}, lambda1 {lambda1:.4g}, lambda2 {lambda2:.4g}."
 )
-MEMBER += "lambda1 {lambda1:.4g}, lambda2 {lambda2:.4g}."
+WRITTEN = "Written by {written_by}, format version {format_version}"
+SIZES = "{rows:,} rows, {features:,} features, {known_labels:.1%} of the labels known."
 LABEL = "Weak label {label}: F1 {f1:.3f} ({positives:,.6g} of {rows:,.6g} rows have it)"
 NOTHING = (
     "The file holds no estimates by leave-one-out; measure the model on rows that were kept out of"
@@ -55,15 +56,13 @@ SUMMARIES = (
     "Names of labels; how often each label, and each pair of labels, occurs; means or ranges of"
     " columns."
 )
-WORDS, RANKED = (
-    ("category", "tags", "text"),
-    ("number", "date"),
-)  # kinds of columns of which values are in the file; where they are ranked
+WORDS = ("category", "tags", "text")  # kinds of columns of which values are in the file
+RANKED = ("number", "date")  # further ones where they are ranked
 
 
 @dataclass(frozen=True)
 class Inspection:
-    """What a model file says of itself; ``str()`` puts it into words, :meth:`card` into a model card.
+    """What a model file says of itself: ``str()`` in words, :meth:`card` as a model card.
 
     Attributes
     ----------
@@ -117,19 +116,20 @@ class Inspection:
         )
 
     def __str__(self) -> str:
-        name, n_labels = self.file["name"], count(len(self.model["labels"]), "label")
+        name = self.file["name"]
+        title = f"{self._kind()}, {count(len(self.model['labels']), 'label')}"
+        largest = [f"{file_size(part['bytes']):>8}  {part['part']}" for part in self.size[:LARGEST]]
         sections = {
-            f"{name}{': ' * bool(name)}{self._kind()}, {n_labels}": self._settings(),
+            f"{name}: {title}" if name else title: self._settings(),
             "Data": self._data(),
             "How good": self._quality(),
             "What the file reveals about its training data": self._reveals(),
-            f"Size: {file_size(self.file['bytes'])}": [
-                f"{file_size(part['bytes']):>8}  {part['part']}" for part in self.size[:LARGEST]
-            ],
+            f"Size: {file_size(self.file['bytes'])}": largest,
         }
-        return "\n\n".join(
-            "\n  ".join(map(one_line, [heading, *lines])) for heading, lines in sections.items()
-        )
+        paragraphs = []
+        for heading, lines in sections.items():
+            paragraphs.append("\n  ".join(map(one_line, [heading, *lines])))
+        return "\n\n".join(paragraphs)
 
     def _kind(self) -> str:
         steps = self.model["steps"]
@@ -141,22 +141,14 @@ class Inspection:
         yield from map(MEMBER.format_map, self.model["members"])
         yield "Thresholds of the scores: {threshold}.".format(**self.model)
         libraries = listed([" ".join(library) for library in self.file["environment"].items()])
-        yield (
-            "Written by {written_by}, format version {format_version}; ".format(**self.file)
-            + libraries
-        )
+        yield f"{WRITTEN.format(**self.file)}; {libraries}"
 
     def _data(self) -> Iterator[str]:
         """Sizes, and the columns."""
         columns = self.data["columns"]
-        yield (
-            "{rows:,} rows, {features:,} features, {known_labels:.1%} of the labels known.".format(
-                **self.data
-            )
-        )
-        yield from (
-            "{name}: {kind}, {detail}".format(**column).rstrip(", :") for column in columns[:MOST]
-        )
+        yield SIZES.format(**self.data)
+        for column in columns[:MOST]:
+            yield "{name}: {kind}, {detail}".format(**column).rstrip(", :")
         if len(columns) > MOST:
             yield f"… and {len(columns) - MOST} more"
 
@@ -201,7 +193,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def inspect(model: Any) -> Inspection:
-    """Say what a model file is, from what data, how good, what it reveals about training rows, and its size by part.
+    """Say what a model file is, how good, what it reveals about training rows, and its size.
 
     Parameters
     ----------
@@ -221,7 +213,8 @@ def inspect(model: Any) -> Inspection:
     Examples
     --------
     >>> import numpy as np, skcamel
-    >>> model = skcamel.CamelClassifier(scaling="standard").fit(np.eye(40, 5), np.eye(40, 3, dtype=int))
+    >>> X, Y = np.eye(40, 5), np.eye(40, 3, dtype=int)
+    >>> model = skcamel.CamelClassifier(scaling="standard").fit(X, Y)
     >>> found = skcamel.inspect(model)
     >>> found.model["class"], found.data["rows"], found.reveals[0]["what"], found.reveals[0]["held"]
     ('CamelClassifier', 40, 'training rows', 'yes')
@@ -244,14 +237,12 @@ def _inspected(file: BinaryIO, name: str) -> Inspection:
     for part, array in zip(header["parts"], arrays.values(), strict=True):
         sizes[str(part)] += array.nbytes
     sizes["names, settings and the frame of the file"] = n_bytes - sizes.total()
+    about = {"name": name, "bytes": n_bytes, "format_version": header["format"]}
+    about["written_by"] = str(header["written_by"])
+    libraries = header["environment"].items()
+    about["environment"] = {str(library): str(version) for library, version in libraries}
     return Inspection(
-        {"name": name, "bytes": n_bytes, "format_version": header["format"]}
-        | {
-            "written_by": str(header["written_by"]),
-            "environment": {
-                str(name): str(version) for name, version in header["environment"].items()
-            },
-        },
+        about,
         _model(model, estimator),
         _data(model, estimator),
         _quality(estimator),
@@ -268,19 +259,17 @@ def _model(model: Any, estimator: Any) -> dict[str, Any]:
     """What it is: what a search chose, or what the model was given."""
     members = []
     for weight, own in estimator.weighted_members():
-        names = ("scaling", "kernel", "bandwidth", "alpha", "lambda1", "lambda2")
-        chosen = {name: getattr(own, f"{name}_", getattr(own, name, None)) for name in names}
+        chosen = {name: getattr(own, f"{name}_", getattr(own, name, None)) for name in CHOSEN}
         members.append({"weight": weight, **chosen})
+    steps = [getattr(step, "type", type(step).__name__) for step in transformers(model)]
+    threshold = estimator.threshold
+    if np.ndim(threshold):
+        threshold = "one for each label"
     return {
         "class": type(estimator).__name__,
-        "steps": [
-            step.type if isinstance(step, Sealed) else type(step).__name__
-            for step in transformers(model)
-        ],
+        "steps": steps,
         "labels": [str(name) for name in estimator.label_names_],
-        "threshold": (
-            estimator.threshold if np.ndim(estimator.threshold) == 0 else "one for each label"
-        ),
+        "threshold": threshold,
         "solver": listed(sorted({own.solver_ for _, own in estimator.weighted_members()})),
         "members": members,
         "correlation": LEARNED[estimator.correlation],
@@ -306,19 +295,13 @@ def _data(model: Any, estimator: Any) -> dict[str, Any]:
 
 def _quality(estimator: Any) -> dict[str, Any]:
     """How good, by what the file holds."""
-    found: dict[str, Any] = {
-        "source": None,
-        "figures": {},
-        "labels": [],
-        "weakest": [],
-        "reason": NOTHING,
-    }
+    found: dict[str, Any] = {"source": None, "figures": {}, "labels": [], "weakest": []}
+    found["reason"] = NOTHING
     if hasattr(estimator, "label_estimates_"):
         estimates = estimator.label_estimates_
         columns = [estimates[key].tolist() for key in OF_LABELS]
-        labels = _records(
-            ("label", *OF_LABELS), zip(map(str, estimator.label_names_), *columns, strict=True)
-        )
+        rows = zip(map(str, estimator.label_names_), *columns, strict=True)
+        labels = _records(("label", *OF_LABELS), rows)
         occurring = [label for label in labels if label["positives"] > 0]
         weakest = sorted(occurring, key=lambda label: (label["f1"], -label["positives"]))
         found |= {"labels": labels, "weakest": weakest[:WEAKEST], "reason": ""}
@@ -370,15 +353,12 @@ def _values_held(model: Any, estimator: Any) -> Iterator[str]:
     """Columns of which single values are in the file."""
     for step in transformers(model):
         holding = (*WORDS, *RANKED) if getattr(step, "scaling", "") == "rank" else WORDS
-        described = step.describe() if hasattr(step, "describe") else ()
-        yield from (f"{kind} {name}" for name, kind, _ in described if kind in holding)
+        for name, kind, _ in step.describe() if hasattr(step, "describe") else ():
+            if kind in holding:
+                yield f"{kind} {name}"
     for _, own in estimator.weighted_members():
         if own._scaling.ranks is not None:
-            yield (
-                f"scaling by rank: {count(len(own._scaling.ranks.knots), 'value')} of the columns,"
-                " sorted"
-            )
-    yield from (
-        f"category {name}"
-        for name in getattr(estimator, "input_columns_", {}).get("categories", ())
-    )
+            values = count(len(own._scaling.ranks.knots), "value")
+            yield f"scaling by rank: {values} of the columns, sorted"
+    for name in getattr(estimator, "input_columns_", {}).get("categories", ()):
+        yield f"category {name}"

@@ -8,17 +8,15 @@ what its instances hold::
         shift: np.ndarray | None = None
         stored = {"name": str, "shift": ("d", None)}
 
-        def check_stored(self) -> None: ...  # raises ValueError where values cannot come from a
-        fit; may be left out
+        def check_stored(self) -> None: ...  # raises ValueError; may be left out
 
 `stored` names every attribute once, of an estimator those that a fit sets; the estimator's
 `optional` names those that only some fits set.
 
 - ``("n", "q")`` is an array of float64. A letter is a size, the same wherever the model has it, and
-  never 0. The last entry may say
-  more: ``float`` numbers of any finite size, else they are at most `LARGEST`; ``int`` whole
-  numbers; ``str`` texts; ``csr_array`` sparse
-  or not; ``None`` an array or None.
+  never 0. The last entry may say more: ``float`` numbers of any finite size, else they are at most
+  `LARGEST`; ``int`` whole numbers; ``str`` texts; ``csr_array`` sparse or not; ``None`` an array or
+  None.
 - ``int``, ``float``, ``str``, ``bool``, a class that has `stored`, or ``Ranks | None``.
 - ``[str]``, ``[LearnedColumn]``: a list or tuple; texts are all different.
 - ``dict``, ``np.ndarray``: plain values, which `check_stored` looks into.
@@ -145,7 +143,7 @@ def attributes_of(thing: Any) -> dict[str, Any]:
 
 
 class Writer:
-    """A model ► a tree for JSON; `arrays` holds its arrays in the order of the file, each once."""
+    """A model ► a tree for JSON; `arrays` holds its arrays in the order of the file."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
@@ -159,15 +157,12 @@ class Writer:
         for name, default in PIPELINE_OPTIONS.items():
             value = getattr(model, name)
             if value != default:
+                change = f"pipeline.set_params({name}={default!r})"
                 raise ValueError(
-                    f"{name}={value!r} of a Pipeline is not stored; save it after"
-                    f" pipeline.set_params({name}={default!r})."
+                    f"{name}={value!r} of a Pipeline is not stored; save it after {change}."
                 )
-        return {
-            f"${type(model).__name__}": [
-                [name, self._step(name, step)] for name, step in model.steps
-            ]
-        }
+        steps = [[name, self._step(name, step)] for name, step in model.steps]
+        return {f"${type(model).__name__}": steps}
 
     def _step(self, name: str, step: Any) -> Any:
         if step is None or isinstance(step, str):
@@ -181,11 +176,8 @@ class Writer:
             raise TypeError(
                 f"save cannot store the step {name!r}: skops cannot write it ({error})."
             ) from error
-        return {
-            "$skops": self._array(
-                np.frombuffer(content, dtype=np.uint8), "steps of other libraries"
-            )
-        }
+        array = np.frombuffer(content, dtype=np.uint8)
+        return {"$skops": self._array(array, "steps of other libraries")}
 
     def _object(self, thing: Any, where: str = "") -> Any:
         values = attributes_of(thing)
@@ -215,11 +207,8 @@ class Writer:
         if isinstance(value, np.ndarray) and value.ndim:
             if value.dtype.kind not in "OU":
                 return {"$array": self._array(value, where)}
-            return {
-                "$text" if value.dtype.kind == "U" else "$objects": [
-                    self._value(item, where) for item in value.tolist()
-                ]
-            }
+            tag = "$text" if value.dtype.kind == "U" else "$objects"
+            return {tag: [self._value(item, where) for item in value.tolist()]}
         if sparse.issparse(value):
             value.sum_duplicates()  # into canonical form, if it is not in it
             parts = [self._array(part, where) for part in (value.data, value.indices, value.indptr)]
@@ -245,7 +234,10 @@ class Writer:
 
 
 class Reader:
-    """A tree and its arrays ► a model; `trusted` are the types that foreign steps may hold, None: all, as of what was just written."""
+    """A tree and its arrays ► a model.
+
+    `trusted` are the types that foreign steps may hold; None: all, as of what was just written.
+    """
 
     def __init__(self, arrays: Mapping[str, np.ndarray], trusted: tuple[str, ...] | None) -> None:
         self.arrays, self.trusted = arrays, trusted
@@ -331,10 +323,12 @@ def _whole(text: str) -> str:
 def _csr(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]
 ) -> sparse.csr_array:
-    """A sparse matrix in canonical form: scipy's compiled code trusts these arrays, so every entry is checked."""
-    if data.dtype.char not in CHARACTERS[float] or any(
-        part.dtype.char not in CHARACTERS[int] for part in (indices, indptr)
-    ):
+    """A sparse matrix in canonical form.
+
+    Compiled code of scipy trusts these arrays, so every entry is checked.
+    """
+    kinds = [part.dtype.kind for part in (data, indices, indptr)]
+    if kinds != ["f", "i", "i"] or data.dtype.char not in CHARACTERS[float]:
         raise ValueError("the parts of a sparse matrix are not of its kinds of numbers")
     found = sparse.csr_array((data, indices, indptr), shape=shape)
     found.check_format(full_check=True)
@@ -353,15 +347,17 @@ def _built(kind: type, values: dict[str, Any]) -> Any:
 
 
 def check_step(step: Any, *, is_last: bool, depth: int = 0) -> None:
-    """Refuse what is no sound model, where it is the last step of all, or no transformer; a Pipeline of such may be in either place."""
+    """Refuse a last step that is no sound model, and another step that is no transformer.
+
+    A Pipeline of such may be in either place.
+    """
     if type(step) in PIPELINES.values():
         _check_pipeline(step, is_last=is_last, depth=depth)
         return
     if is_last and not (is_ours(type(step)) and type(step).__name__ in MODELS):
         raise ValueError("it ends in no model")
-    if not is_last and not (
-        step in (None, "passthrough") or isinstance(step, Sealed) or hasattr(step, "transform")
-    ):
+    passes = step in (None, "passthrough") or isinstance(step, Sealed)
+    if not is_last and not passes and not hasattr(step, "transform"):
         raise ValueError(f"{shown(step)} is no step before the last")
     if is_ours(type(step)):
         check(step, {})
@@ -373,34 +369,36 @@ def _check_pipeline(pipeline: Pipeline, *, is_last: bool, depth: int) -> None:
     if depth == MOST_NESTED:
         raise ValueError(f"its Pipelines are nested more than {MOST_NESTED} deep")
     names, steps = zip(*pipeline.steps, strict=True)
-    taken = {"steps", *PIPELINE_OPTIONS}
-    if len({*names} - taken) < len(names) or not all(
-        isinstance(name, str) and "__" not in name for name in names
-    ):
+    free = {*names} - {"steps", *PIPELINE_OPTIONS}
+    are_texts = all(isinstance(name, str) and "__" not in name for name in names)
+    if len(free) < len(names) or not are_texts:
         raise ValueError("the names of its steps are not different texts that a Pipeline takes")
     for step in steps:
         check_step(step, is_last=is_last and step is steps[-1], depth=depth + 1)
     for before, after in pairwise(steps):
-        if is_ours(type(before)) and len(before.source_columns_) != getattr(
-            after, "n_features_in_", None
-        ):
-            raise ValueError(
-                f"{shown(after)} does not want the {len(before.source_columns_)} columns that the"
-                " step before gives"
-            )
+        if not is_ours(type(before)):
+            continue
+        width = len(before.source_columns_)
+        if width != getattr(after, "n_features_in_", None):
+            what = f"does not want the {width} columns that the step before gives"
+            raise ValueError(f"{shown(after)} {what}")
 
 
 def check(thing: Any, sizes: Sizes) -> None:
-    """Raise ValueError unless an instance of one of `CLASSES` holds what its class declares; sizes of arrays are compared and learned."""
+    """Raise ValueError unless an instance of one of `CLASSES` holds what its class declares.
+
+    Sizes of arrays are compared and learned.
+    """
     kind, values = type(thing), attributes_of(thing)
     declared = dict.fromkeys(parameters_of(kind), object) | kind.stored
-    if unknown := sorted(values.keys() - declared.keys()):
+    unknown = sorted(values.keys() - declared.keys())
+    if unknown:
         raise ValueError(f"{', '.join(unknown)!r:.200} is no attribute of a fitted {kind.__name__}")
-    if missing := sorted(declared.keys() - values.keys() - {*getattr(kind, "optional", ())}):
+    missing = sorted(declared.keys() - values.keys() - {*getattr(kind, "optional", ())})
+    if missing:
         raise ValueError(f"{', '.join(missing)} missing")
-    for name, value in sorted(
-        values.items(), key=lambda item: item[0] != "n_features_in_"
-    ):  # which is the size d
+    for name in sorted(values, key=lambda name: name != "n_features_in_"):  # which is the size d
+        value = values[name]
         try:
             _check_value(declared[name], value, sizes)
             if name == "n_features_in_":
@@ -412,7 +410,10 @@ def check(thing: Any, sizes: Sizes) -> None:
 
 
 def _check_value(declared: Any, value: Any, sizes: Sizes) -> None:
-    """Compare a value with what its class declares, in the words of the head of this module; `object` is any plain value."""
+    """Compare a value with what its class declares, in the words of the head of this module.
+
+    `object` is any plain value.
+    """
     if isinstance(declared, tuple):
         _check_array(declared, value, sizes)
     elif isinstance(declared, list):
@@ -423,11 +424,9 @@ def _check_value(declared: Any, value: Any, sizes: Sizes) -> None:
     elif declared in (int, float):
         kinds = (int,) if declared is int else (int, float)
         bound = MOST if declared is int else LARGEST
-        _require(
-            type(value) in kinds and abs(value) <= bound,
-            f"a {'whole ' * (declared is int)}number of ordinary size",
-            value,
-        )
+        noun = "whole number" if declared is int else "number"
+        is_number = type(value) in kinds and abs(value) <= bound
+        _require(is_number, f"a {noun} of ordinary size", value)
     else:
         _require(isinstance(value, declared), f"of the kind {shown(declared)}", value)
         if is_ours(type(value)) and declared is not object:
@@ -442,29 +441,29 @@ def _check_array(declared: tuple[Any, ...], value: Any, sizes: Sizes) -> None:
     if value is None and None in more:
         return
     kind = next((kind for kind in (int, str) if kind in more), float)
-    entries = (
-        value.data if isinstance(value, sparse.csr_array) and sparse.csr_array in more else value
-    )
-    _require(
-        isinstance(entries, np.ndarray) and entries.dtype.char in CHARACTERS[kind],
-        f"an array of {kind.__name__}",
-        value,
-    )
-    expected = tuple(
-        sizes.setdefault(letter, size) for letter, size in zip(letters, value.shape, strict=False)
-    )
-    if value.shape != expected or len(expected) != len(letters) or 0 in expected:
-        raise ValueError(f"has shape {value.shape}, {expected or letters} is needed")
+    entries = value
+    if sparse.csr_array in more and isinstance(value, sparse.csr_array):
+        entries = value.data
+    is_array = isinstance(entries, np.ndarray) and entries.dtype.char in CHARACTERS[kind]
+    _require(is_array, f"an array of {kind.__name__}", value)
+    shape = value.shape
+    expected = tuple(map(sizes.setdefault, letters, shape))
+    if shape != expected or len(expected) != len(letters) or 0 in expected:
+        raise ValueError(f"has shape {shape}, {expected or letters} is needed")
     if kind is str:
         _require(all(isinstance(item, str) for item in value), "an array of texts", value)
     elif kind is float and entries.size:
-        bound, largest = FINITE if float in more else LARGEST, max(entries.max(), -entries.min())
+        bound = FINITE if float in more else LARGEST
+        largest = abs(entries).max()
         if not largest <= bound:
             raise ValueError(f"must hold numbers of at most {bound:g}, got {largest:g}")
 
 
 def _check_plain(value: Any) -> None:
-    """Plain values, and sequences, mappings and arrays of such; NaN is one of them, infinity is none."""
+    """Refuse what is no plain value, and no sequence, mapping or array of such.
+
+    NaN is one of them, infinity is none.
+    """
     items = [*value, *value.values()] if type(value) is dict else value
     if isinstance(value, np.ndarray):
         items = value.tolist() if value.dtype.kind in "OU" else []

@@ -9,9 +9,11 @@ import numpy as np
 
 from skcamel.checks import choice
 from skcamel.plots.canvas import DOWN, INK, MUTED, UP, axes_or_new, literal, rows_size
+from skcamel.predictions import reasons
 from skcamel.text import count
 
 ACCOUNTS = ("columns", "labels")
+OTHERS = {"columns": "other_columns", "labels": "other_pushes"}  # what `reasons` calls the rest
 
 
 class Sum(NamedTuple):
@@ -45,7 +47,7 @@ def plot_explanation(
         Parts are what each column adds, or the own evidence of the label and what each other label
         pushes. None: columns where the explanation holds them.
     k : int, default=6
-        How many parts, the strongest; the others are one bar.
+        How many columns or other labels, the strongest; the rest is one bar.
     ax : matplotlib axes, default=None
         Drawn into; None makes a new figure.
 
@@ -89,23 +91,23 @@ def sum_of(explanation: Any, row: int, label: int, *, by: str | None = None, k: 
     by, k
         As in :func:`plot_explanation`.
     """
+    figures = reasons(explanation, row, label, k)
     if by is None:
-        by = "labels" if explanation.features is None else "columns"
+        by = "columns" if "columns" in figures else "labels"
     if choice(by, ACCOUNTS, "by") == "columns":
         explanation.importance()  # refuses an explanation without columns
-        values, names = explanation.features[row, :, label], explanation.feature_names
-        start, noun = ("no column known", float(explanation.feature_base[label])), "column"
+        start = ("no column known", figures["no_column"])
+        parts = [(part["column"], part["value"]) for part in figures["columns"]]
     else:
-        values = explanation.parts[row, :, label]
-        names = [f"{name} pushes" for name in explanation.label_names]
-        names[label] = "own evidence"
-        start, noun = ("average row", float(explanation.base[label])), "label"
-    order = np.argsort(-abs(values), kind="stable")[: np.count_nonzero(values)]
-    parts = [(str(names[i]), float(values[i])) for i in order[:k]]
-    others = values[order[k:]]
-    if len(others):
-        parts.append((count(len(others), f"other {noun}"), float(others.sum())))
-    return Sum(start, parts, float(explanation.scores[row, label]))
+        start = ("average row", figures["base"])
+        parts = [(f"{push['label']} pushes", push["push"]) for push in figures["pushes"]]
+        parts.insert(0, ("own evidence", figures["own"]))
+    others = OTHERS[by]
+    n_others = figures[f"number_of_{others}"]
+    if n_others:
+        name = count(n_others, f"other {by[:-1]}")
+        parts.append((name, figures[others]))
+    return Sum(start, parts, figures["score"])
 
 
 def _draw_sum(found: Sum, threshold: float, ax: Any) -> None:

@@ -75,7 +75,7 @@ def ranks_size(ranks: Mapping[str, float]) -> tuple[float, float]:
     return 7.5, 2.0 + 0.17 * len(ranks)
 
 
-def draw_ranks(ranks: Mapping[str, float], difference: float, *, ax: Any = None) -> Any:
+def draw_ranks(ranks: Mapping[str, float], difference: float, ax: Any = None) -> Any:
     """Draw names at their average ranks, as :func:`plot_critical_difference` says."""
     bars = groups_of(ranks, difference)
     k = len(ranks)
@@ -91,16 +91,26 @@ def draw_ranks(ranks: Mapping[str, float], difference: float, *, ax: Any = None)
     ax.plot([k, k - difference], [0.85, 0.85], "-|", color=UP, linewidth=2, clip_on=False)
     ax.text(k, 0.95, f"critical difference {difference:.2f}", va="bottom", color=UP)
     for level, group in enumerate(bars, 1):
-        ends = [ranks[group[-1]] + 0.02 * k, ranks[group[0]] - 0.02 * k]
-        ax.plot(ends, [-BAR * level] * 2, color=UP, linewidth=4, clip_on=False)
-    for place, name in enumerate(sorted(ranks, key=lambda name: ranks[name])):
-        side, edge, row = ("left", 1, place) if place < half else ("right", k, k - 1 - place)
-        y = -0.45 - BAR * len(bars) - 0.5 * row
-        ax.plot([ranks[name], ranks[name], edge], [0, y, y], color=MUTED, linewidth=1)
-        text = literal(f"{name[:LETTERS]} {ranks[name]:.2f}")
-        beyond = {"xytext": (4 if side == "left" else -4, 0), "textcoords": "offset points"}
-        ax.annotate(text, (edge, y), ha=side, va="center", color=INK, **beyond)
+        worst = ranks[group[-1]] + 0.02 * k
+        best = ranks[group[0]] - 0.02 * k
+        ax.hlines(-BAR * level, best, worst, color=UP, linewidth=4, clip_on=False)
+    top = -0.45 - BAR * len(bars)
+    names = sorted(ranks, key=lambda name: ranks[name])
+    for row, name in enumerate(names[:half]):
+        _name_rank(ax, name, ranks[name], (1, top - 0.5 * row), "left")
+    for row, name in enumerate(reversed(names[half:])):
+        _name_rank(ax, name, ranks[name], (k, top - 0.5 * row), "right")
     return ax
+
+
+def _name_rank(ax: Any, name: str, rank: float, end: tuple[float, float], side: str) -> None:
+    """A line from a rank on the axis to its name."""
+    edge, y = end
+    ax.plot([rank, rank, edge], [0, y, y], color=MUTED, linewidth=1)
+    text = literal(f"{name[:LETTERS]} {rank:.2f}")
+    gap = 4 if side == "left" else -4
+    beyond = {"xytext": (gap, 0), "textcoords": "offset points"}
+    ax.annotate(text, end, ha=side, va="center", color=INK, **beyond)
 
 
 def plot_differences(

@@ -1,4 +1,4 @@
-"""Pages to look at: one self-contained HTML file made from a model file or from the records of a study."""
+"""Pages to look at: one HTML file made from a model file or from the records of a study."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A model and labelled rows ► what it answers for them, how good that is, and what simple methods reach."""
+"""A model and labelled rows ► its outputs, how good they are, and what simple methods reach."""
 
 from __future__ import annotations
 
@@ -25,11 +25,6 @@ from skcamel.text import count
 FOLDS = 5  # of the logistic baseline
 MOST_WORK = 50_000_000  # rows x features x labels for which it is fitted; some ten seconds
 BY_POSITION = "Names of labels or features differ from those of the model: matched by position."
-LOGISTIC, COMMONEST = "Logistic regression", "Commonest labels"
-RIVALS = {
-    LOGISTIC: "one for each label, learned from these rows alone, each fifth from the others.",
-    COMMONEST: "those that more than half of the training rows have, for every row.",
-}
 
 
 class Quality(NamedTuple):
@@ -170,20 +165,15 @@ def _order(given: list[str], wanted: list[str]) -> list[int] | None:
     return [place[name] for name in wanted]
 
 
-def rivals_of(estimator: Any, found: Evaluated) -> dict[str, Quality]:
-    """What simple methods reach on the same rows, by their titles in `RIVALS`."""
-    target = found.outputs.target
+def rival_of(found: Evaluated) -> Quality | None:
+    """What logistic regression reaches on the same rows; None where it was not fitted."""
     scores = _logistic_scores(found)
-    rivals = {}
-    if scores is not None:
-        rivals[LOGISTIC] = judged(found.truth, scores, _decided(scores, target))
-    known = estimator.total_weight_
-    if hasattr(estimator, "known_together_"):
-        known = np.diag(estimator.known_together_)
-    share = np.diag(estimator.cooccurrence_) / known
-    scores = np.broadcast_to(share - 0.5, found.truth.shape)
-    rivals[COMMONEST] = judged(found.truth, scores, _decided(scores, target))
-    return rivals
+    if scores is None:
+        return None
+    decisions = scores > 0
+    if found.outputs.target == "multiclass":  # the best alone
+        decisions = scores == scores.max(axis=1, keepdims=True)
+    return judged(found.truth, scores, decisions.astype(np.int64))
 
 
 def _logistic_scores(found: Evaluated) -> np.ndarray | None:
@@ -205,10 +195,3 @@ def _logistic_scores(found: Evaluated) -> np.ndarray | None:
             model.fit(X[train], found.truth[train])
         scores[test] = model.decision_function(X[test]).reshape(len(test), q)
     return scores
-
-
-def _decided(scores: np.ndarray, target: str) -> np.ndarray:
-    """Labels with a score above 0; of exclusive classes the best alone."""
-    if target == "multiclass":
-        return (scores == scores.max(axis=1, keepdims=True)).astype(np.int64)
-    return (scores > 0).astype(np.int64)

@@ -1,4 +1,4 @@
-"""A model, perhaps with labelled rows ► its page: how good, by label, collaboration, reasons, errors."""
+"""A model, perhaps with labelled rows ► its page: quality, labels, reasons, label errors."""
 
 from __future__ import annotations
 
@@ -26,15 +26,13 @@ from skcamel.plots.canvas import map_size, rows_size
 from skcamel.plots.labels import plot_collaboration, strongest_labels
 from skcamel.plots.quality import draw_quality
 from skcamel.plots.reasons import sum_of
-from skcamel.report.drawing import svg_of
 from skcamel.report.evaluation import (
-    RIVALS,
     Evaluated,
     Quality,
     evaluated,
     judged,
     quality,
-    rivals_of,
+    rival_of,
 )
 from skcamel.report.page import (
     Choice,
@@ -49,10 +47,16 @@ from skcamel.report.page import (
     Table,
     Text,
     some,
+    svg_of,
     write,
 )
 from skcamel.text import count
 
+LOGISTIC = "Logistic regression"
+RIVAL = (
+    "Logistic regression: one for each label, learned from these rows alone, each fifth from the"
+    " others."
+)
 DRAWN = 30  # labels in a drawing
 MOST_PUSHES = 200
 MOST_ERRORS = 20
@@ -135,17 +139,16 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
     if dataset is not None:
         found = evaluated(model, dataset)
         own = judged(found.truth, found.outputs.scores, found.outputs.decisions)
-        rivals = rivals_of(estimator, found)
+        rival = rival_of(found)
         labels = _by_label(names, own, _on_rows(found), _calibration(found))
         errors = _label_errors(found)
         why = _why(model, names, found, errors)
         wrong = _wrong(names, found, errors)
-        sections = [_how_good(own, rivals, found), labels, together, why, wrong]
-        findings = [
-            f"{title}: {rival.precision:.0%} are right, and it finds {rival.recall:.0%}."
-            for title, rival in rivals.items()
-            if rival.recall > 0
-        ]
+        sections = [_how_good(own, rival, found), labels, together, why, wrong]
+        findings = []
+        if rival is not None:
+            figures = f"{rival.precision:.0%} are right, and it finds {rival.recall:.0%}"
+            findings.append(f"{LOGISTIC}: {figures}.")
         return Page(title, _answer(own, f"On {found.described}"), findings, sections)
     estimates = getattr(estimator, "label_estimates_", None)
     if estimates is None:
@@ -156,7 +159,7 @@ def model_page(model: Any, dataset: Dataset | tuple[Any, Any] | None) -> Page:
         return Page(title, answer, [], [together])
     own = quality(estimator.estimate_, estimates)
     where = f"On {count(estimator.n_judged_, 'training row')}, each left out in turn"
-    sections = [_how_good(own, {}, None), _by_label(names, own, {}, []), together]
+    sections = [_how_good(own, None, None), _by_label(names, own, {}, []), together]
     return Page(title, _answer(own, where), [], sections)
 
 
@@ -168,17 +171,22 @@ def _answer(own: Quality, where: str) -> str:
     )
 
 
-def _how_good(own: Quality, rivals: Mapping[str, Quality], found: Evaluated | None) -> Section:
-    """The seven metrics beside those of simple methods."""
+def _how_good(own: Quality, rival: Quality | None, found: Evaluated | None) -> Section:
+    """The seven metrics beside those of logistic regression."""
     columns = [Column("Metric"), Column("This model", 3)]
-    columns += [Column(title, 3) for title in rivals]
-    rows = []
-    for metric in NAMES:
-        figures = [each.metrics[metric] for each in (own, *rivals.values())]
-        rows.append([f"{TITLES[metric]} {'↓' if metric in LOSSES else '↑'}", *figures])
-    texts = [f"{title}: {RIVALS[title]}" for title in rivals]
+    texts = []
+    if rival is not None:
+        columns.append(Column(LOGISTIC, 3))
+        texts.append(RIVAL)
     if found is not None:
         texts.append(found.note)
+    rows = []
+    for metric in NAMES:
+        row: list[Any] = [f"{TITLES[metric]} {'↓' if metric in LOSSES else '↑'}"]
+        row.append(own.metrics[metric])
+        if rival is not None:
+            row.append(rival.metrics[metric])
+        rows.append(row)
     note = "↑: larger is better; ↓: smaller is better."
     blocks = [Text(" ".join(texts)), Table("Metrics", columns, rows, note)]
     return Section("good", "How good is it?", "How good", blocks)
@@ -372,7 +380,7 @@ def _reasons(
         figure = f"{found.unit} {outputs.scores[row, j]:.2f}, threshold {outputs.thresholds[j]:.2f}"
         if outputs.link is not None:
             figure = f"probability {outputs.probabilities[row, j]:.2f}, {figure}"
-        by_label = sum_of(explained, 0, j, by="labels")
+        by_label = sum_of(explained, 0, j, by="labels", k=5)
         sums = [Sum("What the other labels add", _lines(by_label, found.unit, {}))]
         if explained.features is not None:
             by_column = sum_of(explained, 0, j, by="columns")

@@ -6,6 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,17 @@ from skcamel.metrics.conventions import NAMES, TITLES
 from skcamel.plots.canvas import map_size
 from skcamel.plots.studies import draw_ranks, plot_differences, ranks_size
 from skcamel.report import page
-from skcamel.report.drawing import svg_of
-from skcamel.report.page import Choice, Column, Details, Drawing, Facts, Option, Section, Text
+from skcamel.report.page import (
+    Choice,
+    Column,
+    Details,
+    Drawing,
+    Facts,
+    Option,
+    Section,
+    Text,
+    svg_of,
+)
 from skcamel.text import count, listed
 
 EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."
@@ -101,7 +111,7 @@ def study_page(records: Sequence[Record]) -> page.Page:
 
 
 def _one_preset(records: Sequence[Record]) -> Summary:
-    """Figures of the preset that has most methods: comparing methods of different ones is unfair."""
+    """Figures of the preset that has most methods; methods of different ones are not compared."""
     methods: dict[str, set[str]] = {}
     for record in records:
         methods.setdefault(record["preset"], set()).add(record["method"])
@@ -110,31 +120,36 @@ def _one_preset(records: Sequence[Record]) -> Summary:
 
 def _best_ranks(tests: Mapping[str, Significance]) -> str:
     """Who leads, and whether tests see a difference."""
-    leaders = Counter(min(one.ranks, key=lambda name: one.ranks[name]) for one in tests.values())
-    (leader, wins), *_ = leaders.most_common()
-    one = max(tests.values(), key=lambda one: len(one.datasets))
-    different = sum(one.friedman.f_p < LEVEL for one in tests.values())
+    leaders: Counter[str] = Counter()
+    different = 0
+    for one in tests.values():
+        leaders[min(one.ranks, key=lambda name: one.ranks[name])] += 1
+        different += one.friedman.f_p < LEVEL
+    ((leader, wins),) = leaders.most_common(1)
+    largest = max(tests.values(), key=lambda one: len(one.datasets))
+    methods = count(len(largest.methods), "method")
+    datasets = count(len(largest.datasets), "data set")
     return (
-        f"{title_of(leader)} has the best average rank in {wins} of"
-        f" {count(len(tests), 'metric')}, of {count(len(one.methods), 'method')} on"
-        f" {count(len(one.datasets), 'data set')}; Friedman's test sees a difference between the"
-        f" methods in {different} of them."
+        f"{title_of(leader)} has the best average rank in {wins} of {count(len(tests), 'metric')},"
+        f" of {methods} on {datasets}; Friedman's test sees a difference between the methods in"
+        f" {different} of them."
     )
 
 
 def _best_means(summary: Summary) -> str:
     """Who has most of the best means, where there is too little for tests."""
-    wins: Counter[str] = Counter()
+    wins = dict.fromkeys(summary.methods, 0)
     for dataset in summary.datasets:
         for metric in summary.measures:
-            wins.update(best_methods(summary, dataset, metric))
+            for method in best_methods(summary, dataset, metric):
+                wins[method] += 1
+    most = max(wins.values())
+    leaders = [title_of(method) for method, number in wins.items() if number == most]
     cells = count(len(summary.datasets) * len(summary.measures), "cell")
-    if not wins:
-        return f"{title_of(summary.methods[0])} has results in {cells}, and no other method has."
-    number = max(wins.values())
-    leaders = [title_of(method) for method in summary.methods if wins[method] == number]
+    if not most:
+        return f"{leaders[0]} has results in {cells}, and no other method has."
     verb = "has" if len(leaders) == 1 else "have"
-    return f"{listed(leaders)} {verb} the best mean in {number} of {cells}."
+    return f"{listed(leaders)} {verb} the best mean in {most} of {cells}."
 
 
 def _shown(table: Any, place: int = 0, title: str = "") -> page.Table:
@@ -183,12 +198,10 @@ def _diagram(one: Significance, heading: str) -> Drawing:
     """The critical-difference diagram of a metric."""
     ranks = {title_of(method): rank for method, rank in one.ranks.items()}
     averages = ", ".join(f"{name} {rank:.2f}" for name, rank in ranks.items())
-    svg = svg_of(
-        lambda ax: draw_ranks(ranks, one.nemenyi, ax=ax),
-        ranks_size(ranks),
-        name=f"ranks-{one.metric}",
-        alt=f"Average ranks: {averages}; critical difference {one.nemenyi:.2f}.",
-    )
+    name = f"ranks-{one.metric}"
+    alt = f"Average ranks: {averages}; critical difference {one.nemenyi:.2f}."
+    draw = partial(draw_ranks, ranks, one.nemenyi)
+    svg = svg_of(draw, ranks_size(ranks), name=name, alt=alt)
     verdict = "differ" if one.friedman.f_p < LEVEL else "do not differ"
     caption = f"By Friedman's test the methods {verdict} at level {LEVEL:g}."
     return Drawing(f"{heading} on {len(one.datasets)} data sets", svg, caption)

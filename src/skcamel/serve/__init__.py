@@ -1,4 +1,4 @@
-"""A model over HTTP: predictions, probabilities, prediction sets and reasons as JSON, and a page to try the model."""
+"""A model over HTTP: predictions and reasons as JSON, and a page to try the model."""
 
 from typing import TYPE_CHECKING
 

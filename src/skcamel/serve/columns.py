@@ -1,4 +1,4 @@
-"""What the columns of a model hold, a typical value for each, and the type of a row, by which pydantic checks requests."""
+"""What the columns of a model hold, a typical value for each, and the type of a row."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def columns_of(model: Any) -> list[dict[str, Any]]:
 
 
 def mean_row(estimator: Any) -> np.ndarray:
-    """Mean of the rows that a fitted model holds, before its scaling, (d,); zeros where it holds none."""
+    """Mean of the rows that a fitted model holds, before its scaling, (d,); zeros without any."""
     _, member = estimator.weighted_members()[0]
     scaling = member._scaling
     if scaling.ranks is not None:

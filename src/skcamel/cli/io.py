@@ -1,27 +1,41 @@
-"""What the commands read: labelled files, and rows for a model."""
+"""What the commands read and write.
+
+They read labelled files, and rows for a model. They write safe text, JSON, progress, and records as
+a table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from skcamel.cli.options import kinds_of
-from skcamel.cli.output import note
 from skcamel.data import DataError
+from skcamel.files import whole_file
+from skcamel.text import one_line, plain_cell, printable
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from skcamel.data import Dataset, TablePreparer
     from skcamel.data.batches import ParquetFiles
-    from skcamel.data.dataset import Dataset
     from skcamel.data.matching import Rows
-    from skcamel.data.preparer import TablePreparer
 
 COPIES = "copies"  # rows that are equal, as groups
+TABLES = (".csv", ".jsonl", ".parquet")  # what write_records writes
+BATCH = 10_000  # records of a group of rows of Parquet
+
+Record = Mapping[str, Any]  # of a row: text, numbers, lists of text, or None
 
 
 @dataclass
@@ -46,9 +60,10 @@ class Labelled:
         return self.dataset.labels
 
     def prepared(self, rows: np.ndarray | None = None) -> tuple[Any, bool]:
-        """Fit the preparer on some rows, or all; these rows as numbers, and whether they must not be scaled.
+        """Fit the preparer on some rows, or all; these as numbers, and whether they have words.
 
-        Plain numbers are left as they are: a search knows more ways to scale them.
+        Rows with words must not be scaled. Plain numbers are left as they are: a search knows more
+        ways to scale them.
         """
         X, Y = self.rows(rows), self.Y if rows is None else self.Y[rows]
         if self.preparer is None:
@@ -68,9 +83,9 @@ class Labelled:
 
     def ids(self) -> dict[str, list[str]]:
         """The columns that name the rows; known once the preparer is fitted."""
-        from skcamel.data.matching import ids_of
+        from skcamel.data import matching
 
-        return {} if self.preparer is None else ids_of(self.preparer, self.dataset.X)
+        return {} if self.preparer is None else matching.ids_of(self.preparer, self.dataset.X)
 
     def columns(self) -> list[dict[str, str]]:
         """What becomes of each column; known once the preparer is fitted."""
@@ -83,7 +98,7 @@ class Labelled:
 
     def dataset_of_numbers(self) -> Dataset:
         """The whole data set, its columns as numbers."""
-        from skcamel.data.dataset import Dataset
+        from skcamel.data import Dataset
 
         X, _ = self.prepared()
         if self.preparer is None:
@@ -93,9 +108,9 @@ class Labelled:
 
     def copies(self) -> np.ndarray:
         """A number for each row, the same for rows with equal features."""
-        from skcamel.data.dataset import row_kinds
+        from skcamel.data import dataset
 
-        return row_kinds(self.dataset.X)
+        return dataset.row_kinds(self.dataset.X)
 
 
 def open_labelled(data: str, choices: Mapping[str, Any], groups: str | None = None) -> Labelled:
@@ -108,9 +123,8 @@ def open_labelled(data: str, choices: Mapping[str, Any], groups: str | None = No
         if labels or labels_file or choices["columns"]:
             raise click.UsageError(f"--labels and --column are for tables; {data} is none.")
         return Labelled(data, _matrix(data), None)
-    from skcamel.data.dataset import Dataset
-    from skcamel.data.labels import join_labels, take_labels
-    from skcamel.data.tables import read_columns
+    from skcamel.data import Dataset, read_columns, take_labels
+    from skcamel.data.labels import join_labels
 
     preparer = _preparer(choices, groups)
     table = read_columns(data)
@@ -136,8 +150,7 @@ def open_columns(data: str, choices: Mapping[str, Any]) -> list[dict[str, str]]:
     """What becomes of each column of a table without labels."""
     import numpy as np
 
-    from skcamel.data.dataset import Dataset
-    from skcamel.data.tables import read_columns
+    from skcamel.data import Dataset, read_columns
 
     table = read_columns(data)
     found = Labelled(data, Dataset(table, np.zeros((len(table), 1))), _preparer(choices))
@@ -147,14 +160,13 @@ def open_columns(data: str, choices: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def open_batches(data: Sequence[str], choices: Mapping[str, Any]) -> Labelled | None:
     """Parquet files as one table to be read in batches; None where one file is read as a whole."""
-    from skcamel.data.batches import is_parquet, opened
-    from skcamel.data.dataset import Dataset
+    from skcamel.data import Dataset, batches
     from skcamel.data.labels import without
 
-    one_in_batches = choices["max_memory"] is not None and is_parquet(data[0])
+    one_in_batches = choices["max_memory"] is not None and batches.is_parquet(data[0])
     if len(data) == 1 and not one_in_batches:
         return None
-    files = opened(data)
+    files = batches.opened(data)
     if choices["labels_file"] is not None or choices["labels"] is None:
         raise click.UsageError("files that are read in batches hold their labels: use --labels.")
     labels = files.labels(choices["labels"])
@@ -168,23 +180,23 @@ def open_batches(data: Sequence[str], choices: Mapping[str, Any]) -> Labelled | 
 
 
 def _preparer(choices: Mapping[str, Any], groups: str | None = None) -> TablePreparer:
-    from skcamel.data.preparer import TablePreparer
+    from skcamel.data import TablePreparer
 
     kinds: dict[str, Any] = kinds_of(choices["columns"])
     named = [name for names in kinds.values() for name in names]
     if groups not in (None, COPIES, *named):
         kinds.setdefault("id", []).append(str(groups))
-    encoder = encoder_of(choices.get("text_encoder"))
+    encoder = _encoder_of(choices.get("text_encoder"))
     return TablePreparer(**kinds, scaling="auto", text_encoder=encoder)
 
 
-def encoder_of(name: str | None) -> Any:
+def _encoder_of(name: str | None) -> Any:
     """The text encoder that ``--text-encoder module:factory`` makes."""
     if name is None:
         return None
-    from skcamel.data.encoders import import_encoder
+    from skcamel.data import encoders
 
-    return import_encoder(name)
+    return encoders.import_encoder(name)
 
 
 def groups_of(source: Labelled, groups: str | None, rows: np.ndarray | None = None) -> Any:
@@ -205,7 +217,7 @@ def groups_of(source: Labelled, groups: str | None, rows: np.ndarray | None = No
 
 def is_catalogue_name(data: str) -> bool:
     """Whether a benchmark set is meant; a file without suffix is of no known format."""
-    from skcamel.data.catalogue import list_datasets
+    from skcamel.data import list_datasets
 
     path = Path(data)
     if data.lower() in list_datasets():
@@ -219,37 +231,35 @@ def is_catalogue_name(data: str) -> bool:
 
 def is_table(data: str) -> bool:
     """Whether a table is meant; standard input is taken as one."""
-    from skcamel.data.sources import format_of
+    from skcamel.data import sources
 
-    return data == "-" or (not is_catalogue_name(data) and format_of(data) == "table")
+    return data == "-" or (not is_catalogue_name(data) and sources.format_of(data) == "table")
 
 
 def _matrix(data: str) -> Dataset:
     """A benchmark set, or a file whose features are numbers."""
-    from skcamel.data.catalogue import load_dataset
-    from skcamel.data.matching import check_complete
-    from skcamel.data.sources import read_dataset
+    from skcamel.data import load_dataset, matching, read_dataset
 
     if is_catalogue_name(data):
         return load_dataset(data)
     dataset = read_dataset(data)
-    check_complete(dataset.X, dataset.feature_names, data)
+    matching.check_complete(dataset.X, dataset.feature_names, data)
     return dataset
 
 
 def _stem(path: str) -> str:
-    from skcamel.data.sources import stem
+    from skcamel.data import sources
 
-    return "" if path == "-" else stem(path)
+    return "" if path == "-" else sources.stem(path)
 
 
 def open_model(path: str, text_encoder: str | None = None) -> Any:
     """Load a model of label matrices: an estimator, or a Pipeline that ends in one."""
-    from skcamel.data.pipeline import final
+    from skcamel.data import pipeline
     from skcamel.model_file import ModelFileError, load
 
-    model = load(path, text_encoder=encoder_of(text_encoder))
-    if getattr(final(model), "_target", "matrix") != "matrix":
+    model = load(path, text_encoder=_encoder_of(text_encoder))
+    if getattr(pipeline.final(model), "_target", "matrix") != "matrix":
         raise ModelFileError(
             f"{path} was fitted on one column of classes, not on labels; use it from Python."
         )
@@ -258,19 +268,31 @@ def open_model(path: str, text_encoder: str | None = None) -> Any:
 
 def label_names_of(model: Any) -> list[str]:
     """Names of the labels of a model."""
-    from skcamel.data.pipeline import final
+    from skcamel.data import pipeline
 
-    return [str(name) for name in final(model).label_names_]
+    return [str(name) for name in pipeline.final(model).label_names_]
+
+
+def ids_at(row: int, ids: Mapping[str, Sequence[str]], *taken: str) -> dict[str, str]:
+    """The cells that name a row; a column whose name is taken gets "id:" in front of it."""
+    found = {}
+    for name, cells in ids.items():
+        clear = f"id:{name}" if name in taken else name
+        found[clear] = cells[row]
+    return found
 
 
 def rows_for(model: Any, data: str, *, truth: bool = False, allow_missing: bool = False) -> Rows:
-    """Rows of a file or benchmark set as a model wants them; notes say how they differ from the fit."""
-    from skcamel.data.matching import match, read_rows
+    """Rows of a file or benchmark set as a model wants them.
+
+    Notes say how they differ from those of the fit.
+    """
+    from skcamel.data import matching
 
     if data != "-" and is_catalogue_name(data):
-        rows = match(model, _matrix(data), data, truth=truth)
+        rows = matching.match(model, _matrix(data), data, truth=truth)
     else:
-        rows = read_rows(model, data, truth=truth, allow_missing=allow_missing)
+        rows = matching.read_rows(model, data, truth=truth, allow_missing=allow_missing)
     for remark in rows.notes(data):
         note(remark)
     return rows
@@ -278,22 +300,22 @@ def rows_for(model: Any, data: str, *, truth: bool = False, allow_missing: bool 
 
 def rows_in_batches(model: Any, data: str, *, allow_missing: bool) -> Iterator[Rows]:
     """The same; a large Parquet table comes in batches, and the notes after the last."""
-    from skcamel.data.batches import BATCH_ROWS, is_parquet, opened
-    from skcamel.data.matching import match, preparer_of
+    from skcamel.data import batches, matching
 
-    files = opened([data]) if preparer_of(model) and is_parquet(data) and is_table(data) else None
-    if files is None or files.n_rows <= BATCH_ROWS:
+    files = None
+    if matching.preparer_of(model) and batches.is_parquet(data) and is_table(data):
+        files = batches.opened([data])
+    if files is None or files.n_rows <= batches.BATCH_ROWS:
         yield rows_for(model, data, allow_missing=allow_missing)
         return
-    total = None
+    last: Any = None
     for batch in files.batches():
-        rows = match(model, batch.table, data, allow_missing=allow_missing)
+        rows = matching.match(model, batch.table, data, allow_missing=allow_missing)
         yield rows
-        if total is not None:
-            differences = total.differences.plus(rows.differences)
-            rows = rows._replace(differences=differences)
-        total = rows._replace(X=None, ids={}, table=None)
-    for remark in total.notes(data) if total is not None else ():
+        if last is not None:
+            rows = rows._replace(differences=last.differences.plus(rows.differences))
+        last = rows
+    for remark in last.notes(data):
         note(remark)
 
 
@@ -310,3 +332,111 @@ def missing_share(Y: Any) -> float:
     import numpy as np
 
     return float(np.isnan(np.asarray(Y, dtype=float)).mean())
+
+
+def say(text: str = "", *, err: bool = False) -> None:
+    """Write text and an end of line; control characters become escapes."""
+    (sys.stderr if err else sys.stdout).write(f"{printable(text)}\n")
+
+
+def note(text: str) -> None:
+    """Write a note, which is not part of the result, to standard error."""
+    say(f"Note: {one_line(text)}", err=True)
+
+
+def say_json(value: object) -> None:
+    """Write a value as JSON, with null for numbers that are not finite."""
+    sys.stdout.write(json.dumps(_plain(value), indent=1) + "\n")
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON would hand it back, with None for numbers that are not finite."""
+    text = json.dumps(value, default=lambda array: array.tolist())
+    return json.loads(text, parse_constant=lambda _: None)
+
+
+def hand_over(text: str) -> None:
+    """Write text for another program as it is, for a terminal with escapes."""
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
+
+
+@contextmanager
+def progress_bar(name: str) -> Iterator[Callable[[Any], None]]:
+    """Progress on standard error, if that is a terminal.
+
+    Call what is yielded with steps, which know how much is `done` and the `total`.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
+    hidden = not console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=hidden) as shown:
+        task = shown.add_task(name, total=None)
+
+        def update(step: Any) -> None:
+            shown.update(task, completed=step.done, total=step.total)
+
+        yield update
+
+
+def write_records(records: Iterable[Record], path: str | None) -> None:
+    """Write records as the suffix of a file says, or as CSV to standard output.
+
+    A file appears whole or not at all. No cell of CSV is a formula; lists of text are joined by
+    semicolons there.
+    """
+    if path is None:
+        _write_csv(records, sys.stdout)
+        return
+    suffix = Path(path).suffix.lower()
+    with whole_file(path) as file:
+        if suffix == ".parquet":
+            _write_parquet(records, file)
+            return
+        text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="")
+        if suffix == ".jsonl":
+            text.writelines(f"{_line(record)}\n" for record in records)
+        else:
+            _write_csv(records, text)
+        text.flush()
+        text.detach()
+
+
+def _line(record: Record) -> str:
+    return json.dumps(_plain(record), ensure_ascii=False)
+
+
+def _write_csv(records: Iterable[Record], file: Any) -> None:
+    writer = csv.writer(file, lineterminator="\n")
+    for number, record in enumerate(records):
+        if not number:
+            writer.writerow([plain_cell(name) for name in record])
+        writer.writerow([_cell(value) for value in record.values()])
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        line = io.StringIO()
+        csv.writer(line, delimiter=";", lineterminator="").writerow(value)
+        return plain_cell(line.getvalue() if any(value) else "")
+    return plain_cell(str(value))
+
+
+def _write_parquet(records: Iterable[Record], file: Any) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    rows = iter(records)
+    batch = list(islice(rows, BATCH))
+    schema = pyarrow.Table.from_pylist(batch).schema
+    if "labels" in schema.names:  # which may be empty in all rows
+        kind = pyarrow.field("labels", pyarrow.list_(pyarrow.string()))
+        schema = schema.set(schema.get_field_index("labels"), kind)
+    with parquet.ParquetWriter(file, schema) as writer:
+        while batch:
+            writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
+            batch = list(islice(rows, BATCH))

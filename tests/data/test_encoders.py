@@ -11,7 +11,7 @@ from sklearn.random_projection import GaussianRandomProjection
 import skcamel
 from skcamel import CamelClassifier, ModelFileError, load, save
 from skcamel.data import TablePreparer
-from skcamel.data.encoders import import_encoder
+from skcamel.data.preparer import import_encoder
 
 N = 24
 TABLE = pd.DataFrame(

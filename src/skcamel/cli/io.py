@@ -194,9 +194,9 @@ def _encoder_of(name: str | None) -> Any:
     """The text encoder that ``--text-encoder module:factory`` makes."""
     if name is None:
         return None
-    from skcamel.data import encoders
+    from skcamel.data import preparer
 
-    return encoders.import_encoder(name)
+    return preparer.import_encoder(name)
 
 
 def groups_of(source: Labelled, groups: str | None, rows: np.ndarray | None = None) -> Any:

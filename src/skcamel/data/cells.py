@@ -8,109 +8,62 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
-from functools import cache
-from itertools import product
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-# Words for a missing value, in lower case: the one table, for features, labels and keys of any file.
-MISSING = frozenset(
-    ["", "?", "-", "--", "–", "—", ".", "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "null", "nat", "k.a."]
-)  # fmt: skip
+# Words and formats, each in one table.
+TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+MISSING = frozenset(word.lower() for word in TABLE["missing"])
 NONE = "none"  # as a feature it says as much as a missing value; as a label it may be an answer
-YES_NO_PAIRS = (
-    ("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("ja", "nein"), ("j", "n"), ("oui", "non"), ("o", "n"), ("si", "no"),
-    ("sí", "no"), ("sì", "no"), ("on", "off"), ("1", "0"), ("1.0", "0.0"),
-)  # fmt: skip
 # What the words for yes and no mean, in lower case: 1 or 0.
-YES_NO = {yes: 1.0 for yes, _ in YES_NO_PAIRS} | {no: 0.0 for _, no in YES_NO_PAIRS}
+YES_NO = {yes: 1.0 for yes, _ in TABLE["yes_no"]} | {no: 0.0 for _, no in TABLE["yes_no"]}
+PAIRS = {frozenset(pair): tuple(pair) for pair in TABLE["yes_no"]}
+BOOLEANS = ("true", "false")
 
-CURRENCIES = {
-    "$": "$", "us$": "$", "usd": "$", "€": "€", "eur": "€", "£": "£", "gbp": "£", "¥": "¥", "jpy": "¥",
-    "₹": "₹", "inr": "₹", "chf": "CHF", "fr.": "CHF", "kr": "kr",
-}  # fmt: skip
-CURRENCY = r"US\$|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|INR|Fr\.|kr"
+NUMBER = re.compile(TABLE["number"]["whole"])
+DECIMALS = ("point", "comma")
+DIGITS = {decimal: re.compile(TABLE["number"][decimal]) for decimal in DECIMALS}
 GROUP = "'’ \u00a0\u202f"  # between groups of three digits, beside comma or point
-NUMBER = re.compile(
-    rf"(?P<sign>[+\-−])?\s?(?P<before>{CURRENCY})?\s?(?P<inner>[+\-−])?\s?"
-    rf"(?P<digits>\d(?:[\d.,{GROUP}]*[\d.,])?|[.,]\d+)(?P<exponent>[eE][+-]?\d{{1,3}})?"
-    rf"\s?(?P<after>{CURRENCY}|[^\d\s()][^\d()]{{0,11}})?"
-)
-SIMPLE = re.compile(r"-?\d+(?:\.\d{1,2}|\.\d{4,})?(?:[eE][+-]?\d{1,3})?")  # as programs write it
-DIGITS = {
-    "point": re.compile(rf"(?:\d+|[1-9]\d{{0,2}}(?:[,{GROUP}]\d{{3}})+)(?:\.\d*)?|\.\d+"),
-    "comma": re.compile(rf"(?:\d+|[1-9]\d{{0,2}}(?:[.{GROUP}]\d{{3}})+)(?:,\d*)?|,\d+"),
+PLAIN = {
+    "point": str.maketrans("", "", "," + GROUP),
+    "comma": str.maketrans(",", ".", "." + GROUP),
 }
+SIGNS = {"": 1, "+": 1, "-": -1, "−": -1}
+# Units of numbers that are no text, and of 2:30:00, which may also be a time of day.
+TYPED, CLOCK_TIME = "typed", "clock"
 PERCENT, DURATION = "%", "duration"
-TYPED, CLOCK_TIME = "typed", "clock"  # of numbers that are no text, and of what may be a duration
-# What a column of these units takes; others take numbers without a unit, too.
-TAKEN = {
-    PERCENT: (TYPED, PERCENT),
-    DURATION: (TYPED, DURATION, CLOCK_TIME),
-}
-SPANS = (
-    re.compile(
-        r"(?:(?P<days>-?\d+) days?,? \+?)?(?P<hours>\d+):(?P<minutes>[0-5]\d)"
-        r"(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?"
-    ),
-    re.compile(
-        r"-?P(?=.)(?:(?P<days>\d+)D)?(?:T(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?"
-        r"(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
-    ),
-)
+# What a column takes beside numbers of its unit; one of any other unit takes those without a unit.
+TAKEN = {"": (DURATION,), PERCENT: (), DURATION: (CLOCK_TIME,)}
+MOST_UNITS = 5  # that are looked at
+SPANS = [re.compile(pattern) for pattern in TABLE["duration"].values()]
 SECONDS = {"days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1}
-CODE = re.compile(r"0\d+")  # 00123 is a name made of digits
-PLAIN_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 
-CLOCK = (
-    r"(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,]\d+)?)?\s?(?P<half>[AaPp]\.?[Mm]\.?)?"
-    r"(?:\s?(?:Z|UTC|GMT|(?P<ahead>[+-]\d{2})(?::?(?P<more>\d{2}))?))?"
-)
-DATES = {
-    order: re.compile(rf"{day}(?:[T ,]+{CLOCK})?")
-    for order, day in {
-        "year first": (
-            r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?:(?P=mark)(?P<day>\d{1,2}))?"
-        ),
-        "month first": (
-            r"(?P<month>\d{1,2})(?P<mark>[-/.])(?P<day>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})"
-        ),
-        "day first": (
-            r"(?P<day>\d{1,2})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<year>\d{4}|\d{2})"
-        ),
-        "day, name of the month": (
-            r"(?P<day>\d{1,2})\.?[ -](?P<month>[^\W\d]{3,9})\.?,?[ -](?P<year>\d{4}|\d{2})"
-        ),
-        "name of the month, day": r"(?P<month>[^\W\d]{3,9})\.? (?P<day>\d{1,2}),? (?P<year>\d{4})",
-    }.items()
-}
+TIME_OF_DAY = "time of day"
+CLOCK = TABLE["time"][TIME_OF_DAY]
+DATES = {order: re.compile(f"{day}(?:[T ,]+{CLOCK})?") for order, day in TABLE["day"].items()}
 WITH_DAY = tuple(DATES)
-DATES["time of day"] = re.compile(CLOCK)
+DATES[TIME_OF_DAY] = re.compile(CLOCK)
+PARTS: dict[str, str] = TABLE["default"]
 MONTHS = {
-    name: number
-    for names in (
-        "jan feb mar apr may jun jul aug sep oct nov dec",
-        "jän feb mär apr mai jun jul aug sep okt nov dez",
-        "janv févr mars avr mai juin juil août sept oct nov déc",
-        "january february march april may june july august september october november december",
-        "januar februar märz april mai juni juli august september oktober november dezember",
-        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    )
-    for number, name in enumerate(names.split(), 1)
+    name: number for names in TABLE["months"]["of"] for number, name in enumerate(names.split(), 1)
 }
 NOT_A_TIME = np.datetime64("NaT", "s")
 SECOND = np.timedelta64(1, "s")
 
 SEPARATORS = ("|", ";", ",")
-QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
+ITEM = re.compile(r"""'([^']*)'|"([^"]*)"|([^,'"]+)""")  # of a list that is no JSON
 
 Cell = str | float | np.datetime64 | tuple[str, ...]
+NUMBERS = (int, float, np.number, Decimal)
+ALIKE = {float: np.float64, np.float64: np.float64, np.datetime64: "datetime64[s]"}
 
 
 def is_missing(text: str) -> bool:
@@ -124,14 +77,12 @@ def is_missing(text: str) -> bool:
     return text.strip().lower() in MISSING
 
 
-@cache
-def missing_spellings() -> tuple[str, ...]:
-    """The words for a missing value in all small and capital letters, sorted, for readers that compare texts."""
-    spellings: set[str] = set()
-    for word in MISSING:
-        both = zip(word.lower(), word.upper(), strict=True)
-        spellings.update("".join(letters) for letters in product(*both))
-    return tuple(sorted(spellings))
+def missing_spellings() -> list[str]:
+    """The words for a missing feature in their usual spellings, sorted, for readers that compare texts."""
+    words = (*TABLE["missing"], NONE)
+    return sorted(
+        {spell(word) for word in words for spell in (str, str.lower, str.upper, str.title)}
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,10 +91,11 @@ class Cells:
 
     Parameters
     ----------
-    values : array of shape (k,)
-        float64; datetime64[s], in UTC; or objects: texts, numbers, dates and tuples of texts.
+    values : array of shape (1 + k,)
+        The first stands for a missing cell. float64; datetime64[s], in UTC; or objects: texts,
+        numbers, dates and tuples of texts.
     codes : int array of shape (n,)
-        Place of each row among the values; -1 for a missing value.
+        Place of each row among the values; 0 for a missing cell.
     declared : bool
         Whether the table says that the column is a category, whatever its cells look like.
 
@@ -151,7 +103,7 @@ class Cells:
     --------
     >>> cells = Cells.of(["red", None, "blue", "red"])
     >>> cells.values.tolist(), cells.codes.tolist()
-    (['red', 'blue'], [0, -1, 1, 0])
+    ([None, 'red', 'blue'], [1, 0, 2, 1])
     """
 
     values: np.ndarray
@@ -163,125 +115,110 @@ class Cells:
 
     @property
     def counts(self) -> np.ndarray:
-        """Rows that hold each of the values, (k,)."""
-        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.values))
+        """Rows that hold each of the values, (1 + k,); 0 for the first."""
+        return np.bincount(self.codes[~self.missing], minlength=len(self.values))
 
     @property
     def missing(self) -> np.ndarray:
         """Rows without a value, (n,) bool."""
-        return self.codes < 0
-
-    def spread(self, of_values: np.ndarray, missing: Any) -> np.ndarray:
-        """What belongs to each value, in each row; `missing` where there is none."""
-        return np.append(of_values, np.array([missing], dtype=of_values.dtype))[self.codes]
+        return self.codes == 0
 
     def texts(self) -> Cells:
-        """The same cells as text: whole numbers without decimals, dates as ISO writes them."""
-        places, texts = _different([as_text(value) for value in self.values])
-        return Cells(texts, np.append(places, -1)[self.codes], self.declared)
+        """The same cells as text: whole numbers without decimals, dates as ISO writes them, "" for missing ones."""
+        texts = _different([None, *(as_text(value) or None for value in self.values[1:])])
+        texts.values[0] = ""
+        return Cells(texts.values, texts.codes[self.codes], self.declared)
 
     @classmethod
     def of(cls, cells: Any) -> Cells:
         """Cells of a pandas, polars or pyarrow column, an array, or any sequence."""
         kind = str(getattr(cells, "dtype", getattr(cells, "type", ""))).lower()
-        declared = kind.startswith(("category", "categorical", "enum", "dictionary"))
-        declared = declared and "string" not in kind  # equal texts stored once are no category
+        declared = kind.startswith(("categor", "enum", "dictionary"))
+        if "string" in kind:  # equal texts stored once are no category
+            declared = False
         if isinstance(cells, (list, tuple)):
             cells = np.fromiter(cells, dtype=object, count=len(cells))
         array = np.asarray(cells)
-        if array.dtype.kind in "iufMm" and not declared:
-            return cls(*_of_numbers(array))
-        codes, values = _different([_cell(cell) for cell in array])
-        return cls(values if not declared else values.astype(object), codes, declared)
+        if array.dtype.kind in "iufMm":
+            found = [None if value != value else value for value in _plain(array)]
+        else:
+            found = [_cell(cell) for cell in array]
+        return replace(_different(found), declared=declared)
 
 
-def _different(cells: Sequence[Cell | None]) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and different values, in the order in which they come."""
-    known: dict[tuple[type, Cell], int] = {}
-    codes = np.full(len(cells), -1)
-    for row, cell in enumerate(cells):
-        if cell is not None:
-            codes[row] = known.setdefault((type(cell), cell), len(known))
-    values = np.fromiter((value for _, value in known), dtype=object, count=len(known))
-    kinds = {kind for kind, _ in known}
-    if kinds == {float}:
-        return codes, values.astype(np.float64)
-    return codes, values.astype("datetime64[s]") if kinds == {np.datetime64} else values
-
-
-def _of_numbers(array: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values and codes of numbers, durations (in seconds) or dates."""
+def _plain(array: np.ndarray) -> np.ndarray:
+    """Numbers as float64, a 32-bit 0.1 as 0.1; durations in seconds; dates as datetime64[s]."""
     if array.dtype.kind == "M":
-        values = array.astype("datetime64[s]")
-    elif array.dtype.kind == "m":
-        values = array.astype("timedelta64[us]") / SECOND
-    elif array.dtype in (np.float16, np.float32):  # 0.1 is 0.1, as it is printed
-        values = array.astype(str).astype(np.float64)
-    else:
-        values = array.astype(np.float64)
-    present = values == values
-    return values[present], np.where(present, np.cumsum(present) - 1, -1)
+        return array.astype("datetime64[s]")
+    if array.dtype.kind == "m":
+        array = array.astype("timedelta64[us]") / SECOND
+    elif array.dtype in (np.float16, np.float32):
+        array = array.astype(str)
+    return array.astype(np.float64)
+
+
+def _different(cells: Iterable[Cell | None]) -> Cells:
+    """Different values, in the order in which they come."""
+    places: dict[Cell | None, int] = {None: 0}
+    codes = [places.setdefault(cell, len(places)) for cell in cells]
+    values = np.fromiter(places, dtype=object, count=len(places))
+    kinds = {type(value) for value in values[1:]}
+    if len(kinds) == 1:
+        values = values.astype(ALIKE.get(kinds.pop(), object))
+    return Cells(values, np.array(codes, dtype=np.int64))
 
 
 def _cell(cell: Any) -> Cell | None:
     """A cell as text, number, date in UTC or tuple of texts; None for a missing value."""
-    if isinstance(cell, str):
-        text, lower = cell.strip(), cell.strip().lower()
-        if lower in MISSING or lower == NONE:
-            return None
-        return lower if lower in ("true", "false") else text
     if isinstance(cell, bytes):
-        return _cell(cell.decode(errors="replace"))
-    if isinstance(cell, np.ndarray):
-        return _cell(cell.tolist())
-    if isinstance(cell, bool | np.bool_):
-        return str(cell).lower()
-    if hasattr(cell, "__len__"):
+        cell = cell.decode(errors="replace")
+    elif isinstance(cell, np.ndarray):
+        cell = cell.tolist()
+    elif isinstance(cell, (timedelta, np.timedelta64)):
+        cell = float(np.timedelta64(cell, "us") / SECOND)
+    if isinstance(cell, NUMBERS) and not isinstance(cell, bool):
+        return _float(cell)
+    if hasattr(cell, "__len__") and not isinstance(cell, str):
         return items_of(cell, None)
-    if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
+    text = str(cell).strip()
+    lower = text.lower()
+    if lower in MISSING or lower == NONE:
         return None
     if isinstance(cell, datetime):
-        offset = cell.utcoffset() or timedelta()
-        return np.datetime64(cell.replace(tzinfo=None), "s") - np.timedelta64(offset, "s")
+        offset = np.timedelta64(cell.utcoffset() or 0, "s")
+        return np.datetime64(cell.replace(tzinfo=None), "s") - offset
     if isinstance(cell, (date, np.datetime64)):
-        return None if cell != cell else np.datetime64(str(cell), "s")
-    if isinstance(cell, timedelta | np.timedelta64):
-        cell = float(np.timedelta64(cell, "us") / SECOND)
-    return _float(cell) if isinstance(cell, int | float | np.number | Decimal) else str(cell)
+        return np.datetime64(text, "s")
+    return lower if lower in BOOLEANS else text
 
 
 def _float(number: Any) -> float | None:
-    """A number as float, infinite if it is too large; None for NaN of any kind."""
+    """A number as float, a 32-bit 0.1 as 0.1; infinite if it is too large, None for NaN of any kind."""
     try:
-        found = float(str(number))  # so that a 32-bit 0.1 is 0.1
-    except ValueError:  # a signalling NaN, or an integer of thousands of digits
-        found = np.inf if isinstance(number, int) else np.nan
-    return None if np.isnan(found) else found
+        found = float(str(number))
+    except ValueError:  # a signalling NaN, or thousands of digits
+        return np.inf if isinstance(number, int) else None
+    return found if found == found else None
 
 
-def as_text(value: Cell) -> str:
-    """A value as text: whole numbers without decimals, dates as ISO writes them, lists with blanks."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, tuple):
-        return " ".join(value)
-    if isinstance(value, np.datetime64):
-        return str(value).replace("T00:00:00", "")
-    return plain(float(value))
-
-
-def plain(number: float) -> str:
-    """The shortest text of a number; whole ones have no decimals.
+def as_text(value: Cell | None) -> str:
+    """A value as text: whole numbers without decimals, dates as ISO writes them, lists with blanks, None as "".
 
     Examples
     --------
-    >>> plain(3.0), plain(0.25)
-    ('3', '0.25')
+    >>> as_text(3.0), as_text(0.25), as_text(np.datetime64("2024-05-01", "s"))
+    ('3', '0.25', '2024-05-01')
     """
-    return repr(number).removesuffix(".0")
+    if isinstance(value, tuple):
+        return " ".join(value)
+    if isinstance(value, np.datetime64):
+        return str(value).removesuffix("T00:00:00")
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else repr(float(value))
+    return value or ""
 
 
-def yes_no(values: Iterable[str]) -> tuple[str, str] | None:
+def yes_no(values: Iterable[str]) -> tuple[str, ...] | None:
     """The words for yes and no in which all values answer, in lower case; None where they do not, or only one of them occurs.
 
     Examples
@@ -289,75 +226,61 @@ def yes_no(values: Iterable[str]) -> tuple[str, str] | None:
     >>> yes_no(["Ja", "nein"]), yes_no(["yes", "maybe"])
     (('ja', 'nein'), None)
     """
-    words = {value.lower() for value in values}
-    return next((pair for pair in YES_NO_PAIRS if words == {*pair}), None)
+    return PAIRS.get(frozenset(value.lower() for value in values))
 
 
-class Numeral(NamedTuple):
-    """A number as it is written: its unit, and its value where a point or a comma is decimal; NaN where that cannot be."""
-
-    unit: str
-    point: float
-    comma: float
-
-
-NOTHING = Numeral("", np.nan, np.nan)
-
-
-def numeral(value: Cell) -> Numeral:
-    """Read the text of a number or a duration; NaN for anything else.
+def numeral(value: Cell | None) -> tuple[str, float, float]:
+    """Unit of a number or a duration, and its value where a point or a comma is decimal; NaN where that cannot be.
 
     Examples
     --------
-    >>> numeral("(1,234)"), numeral("12,5 kg")
-    (Numeral(unit='', point=-1234.0, comma=-1.234), Numeral(unit='kg', point=nan, comma=12.5))
-    >>> numeral("1 days 00:00:30"), numeral("(15")
-    (Numeral(unit='duration', point=86430.0, comma=86430.0), Numeral(unit='', point=nan, comma=nan))
+    >>> numeral("(1,234)"), numeral("12,5 kg"), numeral("1 days 00:00:30"), numeral("(15")
+    (('', -1234.0, -1.234), ('kg', nan, 12.5), ('duration', 86430.0, 86430.0), ('typed', nan, nan))
     """
-    if not isinstance(value, str) or value in ("true", "false"):
-        number = value if isinstance(value, float) else YES_NO.get(str(value), np.nan)
-        return Numeral(TYPED, number, number)
-    if SIMPLE.fullmatch(value):
-        return Numeral("", float(value), np.nan if "." in value else float(value))
-    in_parentheses = value.startswith("(") and value.endswith(")")
-    match = NUMBER.fullmatch(value[1:-1] if in_parentheses else value)
+    if value in BOOLEANS:
+        value = YES_NO[str(value)]
+    if isinstance(value, float):
+        return TYPED, value, value
+    if not isinstance(value, str):
+        return TYPED, np.nan, np.nan
+    text = f"-{value[1:-1]}" if value.startswith("(") and value.endswith(")") else value
+    match = NUMBER.fullmatch(text)
     if match is None:
         return _duration(value)
-    sign = (match["sign"] or "") + (match["inner"] or "") + "-" * in_parentheses
-    if len(sign) > 1:
-        return NOTHING
-    units = [match["before"], (match["after"] or "").strip()]
-    unit = "".join(CURRENCIES.get(own.lower(), own) for own in units if own)
-    scale = 1 if sign in ("", "+") else -1
-    return Numeral(unit, scale * _value(match, "point", unit), scale * _value(match, "comma", unit))
+    unit = match["before"] + match["after"].strip()
+    unit = TABLE["currencies"].get(unit.lower(), unit)
+    scale = SIGNS.get(match["sign"] + match["inner"], np.nan)
+    if unit == PERCENT:
+        scale = scale / 100
+    point, comma = [scale * _number(match, decimal) for decimal in DECIMALS]
+    return unit, point, comma
 
 
-def _value(match: re.Match[str], decimal: str, unit: str) -> float:
+def _number(match: re.Match[str], decimal: str) -> float:
     """The number without its sign; NaN where the digits are not parted in this way."""
     if not DIGITS[decimal].fullmatch(match["digits"]):
         return np.nan
-    group = "," if decimal == "point" else "."
-    digits = re.sub(rf"[{GROUP}{group}]", "", match["digits"]).replace(",", ".")
-    value = float(digits + (match["exponent"] or ""))
-    return value / 100 if unit == PERCENT else value
+    return float(match["digits"].translate(PLAIN[decimal]) + match["exponent"])
 
 
-def _duration(text: str) -> Numeral:
-    """A duration in seconds; hours and minutes of less than a day may be a time of day."""
+def _duration(text: str) -> tuple[str, float, float]:
+    """A duration in seconds."""
     match = SPANS[0].fullmatch(text) or SPANS[1].fullmatch(text)
     if match is None:
-        return NOTHING
+        return TYPED, np.nan, np.nan
     value = sum(scale * float(match[name] or 0) for name, scale in SECONDS.items())
-    value = round(-value if text.startswith("-P") else value, 6)
-    may_be_time = ":" in text and match["days"] is None and value < SECONDS["days"]
-    return Numeral(CLOCK_TIME if may_be_time else DURATION, value, value)
+    value = round(value, 6)
+    if text.startswith("-P"):
+        value = -value
+    unit = CLOCK_TIME if ":" in text and match["days"] is None else DURATION
+    return unit, value, value
 
 
 def plain_numbers(values: np.ndarray) -> np.ndarray | None:
-    """The numbers of texts, if all are written as programs do."""
+    """The numbers of texts, if all are written as programs do, behind a missing value."""
     try:
-        is_plain = set("".join(values)) <= set("0123456789.-+eE")
-        return values.astype(np.float64) if is_plain else None
+        is_plain = set("".join(values[1:])) <= set("0123456789.-+eE")
+        return np.append(np.nan, values[1:].astype(np.float64)) if is_plain else None
     except (TypeError, ValueError):
         return None
 
@@ -369,159 +292,130 @@ class NumberFormat(NamedTuple):
     unit: str = ""
 
     def read(self, values: np.ndarray) -> np.ndarray:
-        """The numbers of values, NaN for what is none or has another unit; numbers themselves stay as they are."""
-        if values.dtype != object:
-            return values if values.dtype.kind == "f" else np.full(len(values), np.nan)
-        numbers = None if self.decimal == "comma" or self.unit in TAKEN else plain_numbers(values)
-        if numbers is not None:
-            return numbers
-        return np.array([self.number(numeral(value)) for value in values], dtype=np.float64)
+        """The numbers of values, (k,), NaN for what is none or has another unit; numbers themselves stay as they are."""
+        if values.dtype.kind == "f":
+            return values
+        numbers = None
+        if self.decimal != "comma" and self.unit not in (PERCENT, DURATION):
+            numbers = plain_numbers(values)
+        return self.numbers(*numerals(values)) if numbers is None else numbers
 
-    def number(self, found: Numeral) -> float:
-        """The number, where it is one of this column; else NaN."""
-        if found.unit not in TAKEN.get(self.unit, (TYPED, "", self.unit or DURATION)):
-            return np.nan
-        readings = [number for number in found[1:] if number == number]
-        if self.decimal == "" and len(readings) > 1 and abs(found.comma) < abs(found.point):
-            return np.nan  # 1,234
-        return readings[-1 if self.decimal == "comma" else 0] if readings else np.nan
+    def numbers(self, units: np.ndarray, point: np.ndarray, comma: np.ndarray) -> np.ndarray:
+        """The same of numerals."""
+        own, other = point, comma
+        if self.decimal == "comma":
+            own, other = comma, point
+        found = np.where(np.isnan(own), other, own)  # where nothing else can be meant
+        is_taken = np.isin(units, (TYPED, self.unit, *TAKEN.get(self.unit, ("",))))
+        if self.decimal == "":
+            is_taken &= ~(abs(comma) < abs(point))  # 1,234
+        return np.where(is_taken, found, np.nan)
 
 
-def number_format(
-    values: np.ndarray, weights: np.ndarray, *, comma: bool = False
-) -> tuple[NumberFormat, float]:
-    """How numbers are written in these values, and the share of the rows that hold numbers then.
+def numerals(values: np.ndarray) -> list[np.ndarray]:
+    """Units and both readings of values, (k,) each."""
+    found = [numeral(value) for value in values]
+    return [np.array(part) for part in zip(*found, strict=True)]
+
+
+def number_format(cells: Cells, *, comma: bool = False) -> tuple[NumberFormat, float]:
+    """How numbers are written in these cells, and the share of the rows that hold numbers then.
 
     Parameters
     ----------
-    values : array of shape (k,)
-    weights : array of shape (k,)
-        Rows that hold each.
+    cells : Cells
     comma : bool, default=False
         What to take ``1,234`` for where every value allows both: 1.234 if True.
 
     Examples
     --------
-    >>> number_format(np.array(["$1,234.50", "(12)"], dtype=object), np.ones(2))
+    >>> number_format(Cells.of(["$1,234.50", "(12)"]))
     (NumberFormat(decimal='point', unit='$'), 1.0)
-    >>> number_format(np.array(["12,5 kg", "1.234 kg"], dtype=object), np.ones(2))
+    >>> number_format(Cells.of(["12,5 kg", "1.234 kg"]))
     (NumberFormat(decimal='comma', unit='kg'), 1.0)
     """
+    values, weights = cells.values, cells.counts
     if values.dtype != object:
         return NumberFormat(), float(values.dtype.kind == "f")
     if not comma and plain_numbers(values) is not None:
         return NumberFormat("point"), 1.0
-    found = [numeral(value) for value in values]
-    points, commas = weights @ ~np.isnan([own[1:] for own in found])
-    is_comma = commas > points or (comma and commas == points)
-    how = NumberFormat("comma" if is_comma else "point", _unit(found, weights))
-    readable = ~np.isnan([how.number(own) for own in found])
-    return how, float(weights @ readable / max(weights.sum(), 1))
+    found = numerals(values)
+    points, commas = [weights @ ~np.isnan(readings) for readings in found[1:]]
+    decimal = "comma" if commas > points - comma else "point"
+    best, most = NumberFormat(decimal), -1.0
+    for unit, _ in Counter(["", *found[0]]).most_common(MOST_UNITS):
+        how = NumberFormat(decimal, str(unit))
+        n_rows = weights @ ~np.isnan(how.numbers(*found))
+        if unit not in (TYPED, CLOCK_TIME) and n_rows > most:
+            best, most = how, n_rows
+    return best, float(most / max(weights.sum(), 1))
 
 
-def _unit(found: Sequence[Numeral], weights: np.ndarray) -> str:
-    """The unit of most rows; "" too where fewer have "%" or are durations than have none."""
-    rows = Counter[str]()
-    for own, weight in zip(found, weights.tolist(), strict=True):
-        if not np.isnan(own[1:]).all():
-            rows[own.unit] += weight
-    units = [unit for unit in rows if unit not in ("", TYPED, CLOCK_TIME)]
-    unit = max(units, key=rows.__getitem__, default="")
-    return "" if unit in TAKEN and rows[unit] <= rows[""] else unit
-
-
-def are_codes(values: Iterable[Cell]) -> bool:
-    """Whether digits are used as names: one of them has leading zeros."""
-    return any(isinstance(value, str) and CODE.fullmatch(value) for value in values)
-
-
-def date_formats(
-    values: np.ndarray, weights: np.ndarray, *, day_first: bool = False
-) -> tuple[tuple[str, ...], float]:
+def date_formats(cells: Cells, *, day_first: bool = False) -> tuple[tuple[str, ...], float]:
     """The formats in which dates are written, the most frequent first, and the share of the rows that hold dates.
 
     Every cell is read by the first format that it allows. Where day and month could change places,
-    what other cells need decides; else the day comes first if it is followed by a point or if
-    `day_first`.
+    what other cells need decides; else the day comes first if `day_first`.
 
     Examples
     --------
-    >>> date_formats(np.array(["31.12.2024", "2023-02-01"], dtype=object), np.array([5, 2]))
+    >>> date_formats(Cells.of(["31.12.2024", "30.12.2024", "2023-02-01"]))
     (('day first', 'year first'), 1.0)
     """
+    values, weights = cells.values, cells.counts
     if values.dtype != object:
         return ("year first",), float(values.dtype.kind == "M")
-    if _plain_dates(values) is not None:
-        return ("year first",), 1.0
-    day_first = day_first or any(isinstance(value, str) and "." in value[:3] for value in values)
-    orders = sorted(DATES, key=lambda order: order == "month first") if day_first else list(DATES)
-    held = {order: ~np.isnat(read_dates(values, (order,))) for order in DATES}
+    is_read = {order: ~np.isnat(read_dates(values, [order])) for order in DATES}
+    rows = {order: float(weights @ is_read[order]) for order in DATES}
+    if day_first:
+        rows["day first"] += 0.5
+    if max(rows, key=rows.__getitem__) != TIME_OF_DAY:
+        del rows[TIME_OF_DAY]  # a time belongs to no day
     formats: list[str] = []
-    unread = np.array(weights, dtype=np.float64)
-    for _ in DATES:
-        most = max(orders, key=lambda order: unread @ held[order])
-        if not unread @ held[most]:
-            break
-        formats.append(most)
-        unread[held[most]] = 0
-        orders = [order for order in orders if order in WITH_DAY]  # a time belongs to no day
-    return tuple(formats), float(1 - unread.sum() / max(weights.sum(), 1))
-
-
-def _plain_dates(values: np.ndarray) -> np.ndarray | None:
-    """The moments of texts, if all are written as programs do, without a zone."""
-    try:
-        joined = "".join(values)
-        is_plain = set(joined) <= set("0123456789-: T") and min(map(len, values)) >= 10
-        if not is_plain or joined.count("-") != 2 * len(values):
-            return None
-        return values.astype(str).astype("datetime64[s]")
-    except (TypeError, ValueError):
-        return None
+    unread = np.ones(len(values), dtype=bool)
+    for order in sorted(rows, key=rows.__getitem__, reverse=True):
+        if (unread & is_read[order]).any():
+            formats.append(order)
+        unread &= ~is_read[order]
+    return tuple(formats), float(1 - weights @ unread / max(weights.sum(), 1))
 
 
 def read_dates(values: np.ndarray, formats: Sequence[str]) -> np.ndarray:
     """The moments of values by the first format that each allows, datetime64[s] (k,) in UTC; NaT for what is none."""
-    if values.dtype != object:
-        return values if values.dtype.kind == "M" else np.full(len(values), NOT_A_TIME)
-    if tuple(formats[:1]) == ("year first",) and (moments := _plain_dates(values)) is not None:
-        return moments
-    moments = np.full(len(values), NOT_A_TIME)
-    for k, value in enumerate(values):
-        if isinstance(value, np.datetime64):
-            moments[k] = value
-        elif isinstance(value, str):
-            found = (
-                _moment(match) for order in formats if (match := DATES[order].fullmatch(value))
-            )
-            moments[k] = next((moment for moment in found if not np.isnat(moment)), NOT_A_TIME)
-    return moments
+    return np.array([_moment(value, formats) for value in values], dtype="datetime64[s]")
 
 
-def _moment(match: re.Match[str]) -> np.datetime64:
-    part = match.groupdict()
-    hour = int(part["hour"] or 0)
-    if part["half"]:
-        hour = hour % 12 + 12 * (part["half"][0] in "pP")
-    month, year = part.get("month", "1"), part.get("year", "1970")
-    if len(year) == 2:  # 1970 to 2069
-        year = ("20" if year < "70" else "19") + year
-    try:
-        local = datetime(
-            int(year),
-            int(month) if month.isdecimal() else MONTHS[month.lower()],
-            int(part.get("day") or 1),
-            hour,
-            int(part["minute"] or 0),
-            int(part["second"] or 0),
-        )
-    except (ValueError, KeyError):
+def _moment(value: Cell, formats: Sequence[str]) -> np.datetime64:
+    if isinstance(value, np.datetime64):
+        return value
+    if not isinstance(value, str):
         return NOT_A_TIME
-    ahead = 60 * int(part["ahead"] or 0) + int((part["ahead"] or "+")[0] + (part["more"] or "0"))
-    return np.datetime64(local, "s") - np.timedelta64(ahead, "m")
+    for order in formats:
+        match = DATES[order].fullmatch(value)
+        try:
+            if match is not None:
+                return _of_parts(match.groupdict())
+        except ValueError:  # the 31st of February
+            continue
+    return NOT_A_TIME
 
 
-def list_separator(values: Iterable[str]) -> str | None:
+def _of_parts(found: dict[str, str | None]) -> np.datetime64:
+    """A date in UTC, or a time of day, of its parts as they are written."""
+    part = PARTS | {name: text for name, text in found.items() if text}
+    part["month"] = MONTHS.get(part["month"].lower(), part["month"])
+    year, month, day, hour, minute, second, ahead, more = [int(part[name]) for name in PARTS]
+    if len(part["year"]) == 2:  # 1970 to 2069
+        year += 2000 if year < 70 else 1900
+    if "half" in part:
+        hour = hour % 12 + 12 * (part["half"] in "pP")
+    if ahead < 0:
+        more = -more
+    local = np.datetime64(datetime(year, month, day, hour, minute, second), "s")
+    return local - np.timedelta64(60 * ahead + more, "m")
+
+
+def list_separator(values: Sequence[str] | np.ndarray) -> str | None:
     """What separates the items in cells that hold lists: "json", ``|``, ``;`` or ``,``; None where no cell has any of them.
 
     Examples
@@ -529,12 +423,12 @@ def list_separator(values: Iterable[str]) -> str | None:
     >>> list_separator(["red|large", "blue"]), list_separator(['["a", "b"]', "[]"]), list_separator(["red"])
     ('|', 'json', None)
     """
-    values = list(values)
-    if values and all(value.startswith("[") and value.endswith("]") for value in values):
+    if len(values) and all(value.startswith("[") and value.endswith("]") for value in values):
         return "json"
-    return next(
-        (separator for separator in SEPARATORS if any(separator in value for value in values)), None
-    )
+    for separator in SEPARATORS:
+        if any(separator in value for value in values):
+            return separator
+    return None
 
 
 def items_of(value: Any, separator: str | None) -> tuple[str, ...]:
@@ -545,16 +439,17 @@ def items_of(value: Any, separator: str | None) -> tuple[str, ...]:
     >>> items_of("red| large |", "|"), items_of("['a', 'b']", "json"), items_of(("x",), None)
     (('red', 'large'), ('a', 'b'), ('x',))
     """
+    items: Iterable[object] = value
     if isinstance(value, (set, frozenset)):
-        items: Iterable[object] = sorted(map(str, value))
-    elif not isinstance(value, str):
-        items = [item for item in value if item is not None]
-    elif separator == "json":
-        items = _json_items(value)
-    else:
-        items = value.split(separator) if separator else [value]
-    stripped = [str(item).strip() for item in items]
-    return tuple(dict.fromkeys(text for text in stripped if text))
+        items = sorted(map(str, value))
+    elif isinstance(value, str):
+        items = [value]
+        if separator == "json":
+            items = _json_items(value)
+        elif separator:
+            items = value.split(separator)
+    texts = [str(item).strip() for item in items if item is not None]
+    return tuple(dict.fromkeys(text for text in texts if text))
 
 
 def _json_items(text: str) -> list[object]:
@@ -562,6 +457,5 @@ def _json_items(text: str) -> list[object]:
     try:
         items = json.loads(text)
     except (ValueError, RecursionError):
-        quoted = [single or double for single, double in QUOTED.findall(text)]
-        return [*quoted] if quoted else [*text[1:-1].split(",")]
+        return ["".join(found) for found in ITEM.findall(text.strip("[]"))]
     return items if isinstance(items, list) else [items]

@@ -367,7 +367,7 @@ def ids_of(preparer: TablePreparer, columns: Any) -> dict[str, list[str]]:
     names = columns if isinstance(columns, dict) else columns.column_names
     ids = [name for name in preparer.id_columns_ if name in names]
     cells = {name: Cells.of(columns[name]).texts() for name in ids}
-    return {name: own.spread(own.values, "").tolist() for name, own in cells.items()}
+    return {name: own.values[own.codes].tolist() for name, own in cells.items()}
 
 
 def check_complete(X: Any, names: tuple[str, ...] | None, source: str) -> None:

@@ -7,41 +7,35 @@ as rows of length 1. An estimator behind it needs no scaling of its own.
 
 from __future__ import annotations
 
+import os
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from pkgutil import resolve_name
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_selection import f_regression
+from sklearn.impute import SimpleImputer
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from skcamel.arrays import column_names, default_names, dense
+from skcamel.data import columns as kinds
 from skcamel.data.cells import Cells
-from skcamel.data.columns import (
-    FORCED,
-    MOSTLY,
-    Category,
-    Date,
-    EncodedText,
-    Evidence,
-    LearnedColumn,
-    LeftOut,
-    Tags,
-    Text,
-    kind_of,
-    learned,
-)
+from skcamel.data.columns import Category, EncodedText, Evidence, LearnedColumn, LeftOut, Text
 from skcamel.data.sources import counted, first_repeated, shortened
 from skcamel.memory import require
 
-WORDS = (Category, Date, EncodedText, Tags, Text)  # kinds whose columns a scaling would spoil
+NUMERIC = (LeftOut, kinds.Number, kinds.Flag)  # kinds whose columns a scaling does not spoil
 # output columns of categories and tags from which the output is sparse, as it always is with text
 MANY = 200
 FEW_UNSEEN = 2  # unseen values that are worth a warning, if they are most
-
+FEW_MISSING = 5  # below, missing values tell nothing
+CHANCE = 0.05  # that missing values without information are taken to have some
 
 NOTES = {
     "unseen": ("row", "{n} with a value of {name} that the {fit} did not see"),
@@ -192,7 +186,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"sparse_output must be True, False or 'auto', got {self.sparse_output!r:.80}."
             )
-        for kind in FORCED:
+        for kind in kinds.FORCED:
             names = getattr(self, kind)
             if isinstance(names, str):
                 raise TypeError(
@@ -223,54 +217,60 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """
         self._check_parameters()
         cells = cells_of(X)
-        forced = self._forced(cells)
-        evidence = [
-            Evidence(name, own, forced.get(name), _encoder_for(self.text_encoder, name))
-            for name, own in cells.items()
-        ]
-        if any(map(_has_decimal_commas, evidence)):
-            evidence = [replace(own, comma=True) for own in evidence]
+        n = len(next(iter(cells.values())))
+        evidence = self._evidence(cells)
+        found = [kinds.kind_of(own) for own in evidence]
         self.scaling_ = self.scaling
         if self.scaling == "auto":
-            has_words = any(kind_of(own) in WORDS for own in evidence)
-            self.scaling_ = "rank" if has_words else "none"
-        n = len(evidence[0].cells)
+            self.scaling_ = "none" if set(found) <= {*NUMERIC} else "rank"
         labels = _labels(y, n)
-        for own in evidence:
+        columns: list[LearnedColumn] = []
+        for own, kind in zip(evidence, found, strict=True):
             own.ranks = self.scaling_ == "rank"
-        self.columns_ = tuple(learned(own, labels) for own in evidence)
+            column = kind.learn(own)
+            columns.append(_with_missing(column, own.cells, labels))
+        self.columns_ = tuple(columns)
         self.n_features_in_ = len(cells)
         for name in ("sampled_", "feature_names_in_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         if _has_names(X):
             self.feature_names_in_ = np.array(list(cells), dtype=object)
         if not len(self.source_columns_):
-            reasons = [f"{column.name!r:.60} {column.describe()}" for column in self.columns_[:4]]
+            reasons = [f"{column.name!r:.60} {column.describe()}" for column in columns[:4]]
             raise ValueError(
                 f"No column of {counted(n, 'sample')} is left to learn from:"
                 f" {'; '.join(reasons)}. Say what they hold, as by number=[…] or category=[…]."
             )
         return self
 
-    def _forced(self, columns: Mapping[str, Cells]) -> dict[str, str]:
-        """Columns that parameters name ► the parameter."""
-        forced: dict[str, str] = {}
-        for kind in FORCED:
+    def _evidence(self, cells: Mapping[str, Cells]) -> list[Evidence]:
+        """What each column says, and what the parameters say of it."""
+        encoders = self.text_encoder
+        if not isinstance(encoders, dict):
+            encoders = dict.fromkeys(cells, encoders)
+        evidence = {
+            name: Evidence(name, own, "", encoders.get(name)) for name, own in cells.items()
+        }
+        for kind in kinds.FORCED:
             names = [*getattr(self, kind)]
-            if kind == "text" and isinstance(self.text_encoder, dict):
-                names += self.text_encoder.keys() - set(names)
+            if kind == "text" and encoders is self.text_encoder:
+                names += encoders.keys() - set(names)
             for name in names:
-                if name not in columns:
+                if name not in cells:
                     raise ValueError(
                         f"{kind} names {name!r:.80}, which is no column; the columns are"
-                        f" {shortened(columns, 12)}."
+                        f" {shortened(cells, 12)}."
                     )
-                if name in forced:
+                if evidence[name].forced:
                     raise ValueError(
-                        f"{name!r:.80} is named by {forced[name]} and by {kind}; name it once."
+                        f"{name!r:.80} is named by {evidence[name].forced} and by {kind}; name it"
+                        " once."
                     )
-                forced[name] = kind
-        return forced
+                evidence[name].forced = kind
+        formats = [own.number for own in evidence.values()]
+        if any(how.decimal == "comma" and share >= kinds.MOSTLY for how, share in formats):
+            return [replace(own, comma=True) for own in evidence.values()]
+        return list(evidence.values())
 
     @property
     def kinds_(self) -> dict[str, str]:
@@ -352,14 +352,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     ) -> tuple[Any, Differences]:
         """Return the numbers of a table, and how it differs from that of the fit; `allow_missing` counts beside the parameter."""
         check_is_fitted(self)
-        cells = cells_of(X)
-        if not _has_names(X):  # by position
-            if len(cells) != self.n_features_in_:
-                raise ValueError(
-                    f"X has {len(cells)} features, but TablePreparer is expecting"
-                    f" {self.n_features_in_} features as input."
-                )
-            cells = dict(zip(self.kinds_, cells.values(), strict=True))
+        cells = cells_of(X, tuple(self.kinds_))
+        n = len(next(iter(cells.values())))
         used = [column for column in self.columns_ if not isinstance(column, LeftOut)]
         absent = [column.name for column in used if column.name not in cells]
         if absent and not (allow_missing or self.allow_missing):
@@ -368,21 +362,21 @@ class TablePreparer(TransformerMixin, BaseEstimator):
                 f"the table lacks {named} of the fit; add what is missing, or let it count as"
                 " missing values (allow_missing=True, --allow-missing)."
             )
-        nothing = Cells(np.empty(0, dtype=object), np.full(len(next(iter(cells.values()))), -1))
+        nothing = Cells.of([None] * n)
         blocks: list[Any] = []
         counts = Counter[tuple[str, str]]()
         for column in used:
             own = cells.get(column.name, nothing)
             entries, odd = column.encode(own)
-            odd &= ~own.missing
             blocks.append(entries)
             if column.indicator:
                 filled = own.missing | (odd & column.fills)
                 blocks.append(filled.astype(np.float64)[:, None])
             found = _oddities(column, odd, own.missing)
-            if own is nothing:
-                found = {"absent": len(own)}
-            counts.update({(what, column.name): n for what, n in found.items()})
+            if column.name in absent:
+                found = {"absent": n}
+            for what, number in found.items():
+                counts[what, column.name] += int(number)
         extra = tuple(name for name in cells if name not in self.kinds_)
         return self._stacked(blocks), Differences(+counts, extra)
 
@@ -406,45 +400,68 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
         It must say the same as at the fit to the fixed texts that the file holds.
         """
-        self.columns_ = tuple(
-            column.with_encoder(_encoder_for(text_encoder, column.name)) for column in self.columns_
-        )
+        columns = list(self.columns_)
+        for k, column in enumerate(columns):
+            if isinstance(column, EncodedText):
+                own = text_encoder
+                if isinstance(text_encoder, dict):
+                    own = text_encoder.get(column.name)
+                columns[k] = column.with_encoder(own)
+        self.columns_ = tuple(columns)
         self.text_encoder = text_encoder
-        return any(isinstance(column, EncodedText) for column in self.columns_)
+        return any(isinstance(column, EncodedText) for column in columns)
 
 
-def _encoder_for(text_encoder: Any, name: str) -> Any:
-    return text_encoder.get(name) if isinstance(text_encoder, dict) else text_encoder
+def _with_missing(column: LearnedColumn, cells: Cells, labels: np.ndarray | None) -> LearnedColumn:
+    """The column with how many of its cells are missing or not readable, and whether that carries information on the labels (n, q)."""
+    if isinstance(column, LeftOut):
+        return column
+    unreadable = column.encode(cells).odd & column.fills
+    filled = cells.missing | unreadable
+    indicator = min(filled.sum(), (~filled).sum()) >= FEW_MISSING
+    if indicator and labels is not None:
+        _, chances = f_regression(labels, filled)
+        indicator = chances.min() < CHANCE / labels.shape[1]  # of all labels together
+    n_missing, n_unreadable = int(cells.missing.sum()), int(unreadable.sum())
+    return replace(column, indicator=bool(indicator), missing=n_missing, unreadable=n_unreadable)
 
 
 def _oddities(column: LearnedColumn, odd: np.ndarray, missing: np.ndarray) -> dict[str, int]:
     """How many cells are not as those of the training rows, by what is odd about them."""
     n_odd, n_missing = int(odd.sum()), int(missing.sum())
-    found = {} if column.missing else {"missing": n_missing}
-    if column.fills:
-        return found | {"unreadable": n_odd}
-    is_strange = n_odd >= max(FEW_UNSEEN, (len(missing) - n_missing) / 2)
-    return found | {"unseen": n_odd, "strange": n_odd * is_strange}
+    found: dict[str, int] = {}
+    if not column.missing:
+        found["missing"] = n_missing
+    found["unreadable" if column.fills else "unseen"] = n_odd
+    if not column.fills and n_odd >= max(FEW_UNSEEN, (len(missing) - n_missing) / 2):
+        found["strange"] = n_odd
+    return found
 
 
-def _has_decimal_commas(evidence: Evidence) -> bool:
-    """Whether the cells are numbers that must have decimal commas."""
-    how, share = evidence.number
-    return how.decimal == "comma" and share >= MOSTLY
+def cells_of(X: Any, known: Sequence[str] = ()) -> dict[str, Cells]:
+    """Cells of the columns of a frame, a dict of columns or an array, by name.
 
-
-def cells_of(X: Any) -> dict[str, Cells]:
-    """Cells of the columns of a frame, a dict of columns or an array, by name."""
+    Columns of an array have the `known` names, if there are such, in their order.
+    """
     names = column_names(X)
     if isinstance(X, dict) and not sparse.issparse(X):  # scipy has a matrix that is one
         names, columns = list(X), list(X.values())
     elif names is None:
         table = check_array(X, dtype=None, ensure_all_finite=False)
-        names, columns = list(default_names("x", table.shape[1])), list(table.T)
+        names, columns = list(known), list(table.T)
+        if not known:
+            names = list(default_names("x", len(columns)))
+        if len(names) != len(columns):
+            raise ValueError(
+                f"X has {len(columns)} features, but TablePreparer is expecting {len(known)}"
+                " features as input."
+            )
+    elif type(X).__module__.startswith("pyarrow"):
+        columns = X.columns
     else:
-        of_arrow = type(X).__module__.startswith("pyarrow")
-        columns = X.columns if of_arrow else [X[name] for name in X.columns]
-    if (twice := first_repeated(names)) is not None:
+        columns = [X[name] for name in X.columns]
+    twice = first_repeated(names)
+    if twice is not None:
         raise ValueError(f"two columns are called {twice!r:.80}; rename one.")
     if not names or not len(columns[0]):
         raise ValueError("The table is empty; it needs a column and a row at least.")
@@ -456,11 +473,39 @@ def _has_names(X: Any) -> bool:
 
 
 def _labels(y: Any, n: int) -> np.ndarray | None:
-    """Labels less the mean of each, (n, q), 0 for unknown ones; None where y is no such matrix."""
+    """Labels (n, q), unknown ones being the mean; None where y is no such matrix."""
     labels = np.asarray(dense(y))
     if labels.dtype.kind not in "biuf" or labels.shape[:1] != (n,):
         return None
     labels = labels.reshape(n, -1).astype(np.float64)
-    known = labels == labels
-    mean = np.nansum(labels, axis=0) / np.maximum(known.sum(axis=0), 1)
-    return np.where(known, labels - mean, 0.0)
+    return SimpleImputer(keep_empty_features=True).fit_transform(labels)
+
+
+def import_encoder(name: str) -> Any:
+    """Make a text encoder as the user names it, ``module:factory``; the working directory is looked into too.
+
+    Parameters
+    ----------
+    name : str
+        Module and a function or class without arguments, such as ``my_texts:encoder``.
+
+    Examples
+    --------
+    >>> import_encoder("sklearn.feature_extraction.text:HashingVectorizer")
+    HashingVectorizer()
+    """
+    if ":" not in name:
+        raise ValueError(
+            f"{name!r:.80} names no text encoder; write module:factory, as in my_texts:encoder."
+        )
+    sys.path.append(os.getcwd())
+    try:
+        make = resolve_name(name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ValueError(
+            f"the text encoder {name!r:.80} cannot be imported ({error}); is its module installed,"
+            " or in this folder?"
+        ) from error
+    finally:
+        sys.path.remove(os.getcwd())
+    return make()

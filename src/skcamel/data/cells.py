@@ -197,7 +197,7 @@ def _float(number: Any) -> float | None:
     try:
         found = float(str(number))
     except ValueError:  # a signalling NaN, or thousands of digits
-        return np.inf if isinstance(number, int) else None
+        return None
     return found if found == found else None
 
 
@@ -237,8 +237,6 @@ def numeral(value: Cell | None) -> tuple[str, float, float]:
     >>> numeral("(1,234)"), numeral("12,5 kg"), numeral("1 days 00:00:30"), numeral("(15")
     (('', -1234.0, -1.234), ('kg', nan, 12.5), ('duration', 86430.0, 86430.0), ('typed', nan, nan))
     """
-    if value in BOOLEANS:
-        value = YES_NO[str(value)]
     if isinstance(value, float):
         return TYPED, value, value
     if not isinstance(value, str):
@@ -249,10 +247,9 @@ def numeral(value: Cell | None) -> tuple[str, float, float]:
         return _duration(value)
     unit = match["before"] + match["after"].strip()
     unit = TABLE["currencies"].get(unit.lower(), unit)
-    scale = SIGNS.get(match["sign"] + match["inner"], np.nan)
-    if unit == PERCENT:
-        scale = scale / 100
-    point, comma = [scale * _number(match, decimal) for decimal in DECIMALS]
+    sign = SIGNS.get(match["sign"] + match["inner"], np.nan)
+    scale = 100 if unit == PERCENT else 1
+    point, comma = [sign * _number(match, decimal) / scale for decimal in DECIMALS]
     return unit, point, comma
 
 

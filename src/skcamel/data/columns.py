@@ -33,14 +33,12 @@ MOSTLY = 0.95  # of the cells of a column that make it one of numbers or dates
 NEARLY = 0.9  # of so many rows with a value of their own, the values name the rows
 MANY_ROWS = 50
 MOST_WORDINGS = 9  # of yes and no and a missing value: Yes, YES, yes, …
-FEW_MISSING = 5  # below, missing values tell nothing
 FEW_ROWS = 8  # below, nothing tells an identifier from a value
 CYCLES = {"month": 12, "weekday": 7, "hour": 24}
-NO_BLANKS = (
-    r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]"  # Chinese, Japanese and Thai: each is a word
-)
-WORD = re.compile(rf"{NO_BLANKS}|[^\s\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
-WORD_OR_EMOJI = rf"{NO_BLANKS}|(?u:\b\w\w+\b)|[^\w\s\x00-\x7f]"
+# A letter of writing without blanks (Chinese, Japanese, Thai) counts as a word.
+NO_BLANKS = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"
+WORD = re.compile(rf"[{NO_BLANKS}]|[^\s{NO_BLANKS}]+")
+WORD_OR_EMOJI = rf"[{NO_BLANKS}]|\b\w\w+\b|[^\w\s\x00-\x7f]"
 CODE = re.compile(r"0\d+")  # 00123 is a name made of digits
 WHOLE = re.compile(r"(-?\d+)\.0")
 ID_NAME = re.compile(
@@ -176,17 +174,24 @@ class LearnedColumn:
     """A column of the table; `missing` and `unreadable` count cells of the training rows, `indicator` says whether they have an output column of their own."""
 
     kind = ""
+    about = ""  # what was learned, in a few words
     fills = True  # cells that are not what the column holds, as missing ones
     name: str
     indicator: bool = field(default=False, kw_only=True)
     missing: int = field(default=0, kw_only=True)
     unreadable: int = field(default=0, kw_only=True)
-    stored: ClassVar = {"name": str, "indicator": bool, "missing": int, "unreadable": int}
+    stored: ClassVar[dict[str, Any]] = {
+        "name": str,
+        "indicator": bool,
+        "missing": int,
+        "unreadable": int,
+    }
 
     def __init_subclass__(cls) -> None:
         """Declare the attributes for model files, as :mod:`skcamel.model_file.state` wants them."""
-        kinds = cls.__annotations__.items()
-        cls.stored = cls.stored | {name: IN_FILES[kind] for name, kind in kinds if kind in IN_FILES}
+        own = {name: IN_FILES.get(kind) for name, kind in cls.__annotations__.items()}
+        own.pop("encoder", None)  # which no file holds
+        cls.stored = cls.stored | own
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> bool:
@@ -217,7 +222,7 @@ class LearnedColumn:
 
     def describe(self) -> str:
         """A few words on what becomes of the column."""
-        words = [self.details]
+        words = [self.about.format(self)]
         if self.unreadable:
             words.append(f"{counted(self.unreadable, 'cell')} not readable as a {self.kind}")
         if self.missing:
@@ -226,17 +231,13 @@ class LearnedColumn:
             words.append("a column of their own for missing values")
         return ", ".join(filter(None, words))
 
-    @property
-    def details(self) -> str:
-        """What was learned, in a few words."""
-        return counted(len(self.feature_names()), "column")
-
 
 @dataclass(frozen=True, eq=False)
 class LeftOut(LearnedColumn):
     """A column that is no feature: "dropped", "empty", "constant" or "id"."""
 
     why: str
+    about = "left out: {0.reason}"
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> bool:
@@ -249,21 +250,20 @@ class LeftOut(LearnedColumn):
     @classmethod
     def learn(cls, evidence: Evidence) -> LeftOut:
         """Why it is left out."""
-        why = "id"
         if evidence.forced == "drop":
-            why = "dropped"
-        elif not evidence.forced and len(evidence.cells.values) <= 2:
-            why = "empty" if evidence.cells.missing.all() else "constant"
-        return cls(evidence.name, why)
+            return cls(evidence.name, "dropped")
+        if evidence.forced == "id" or len(evidence.cells.values) > 2:
+            return cls(evidence.name, "id")
+        return cls(evidence.name, "empty" if evidence.cells.missing.all() else "constant")
 
     def feature_names(self) -> list[str]:
         """None."""
         return []
 
     @property
-    def details(self) -> str:
-        """Why."""
-        return f"left out: {REASONS.get(self.why, self.why).format(self.name)}"
+    def reason(self) -> str:
+        """Why it is left out, in words."""
+        return REASONS.get(self.why, "").format(self.name)
 
 
 REASONS = {
@@ -282,6 +282,7 @@ class Number(LearnedColumn):
     """A number as its rank, or as it is; a missing one is the median."""
 
     kind = "number"
+    about = "{0.unit}"
     decimal: str = ""
     unit: str = ""
     median: float = 0.0
@@ -293,9 +294,8 @@ class Number(LearnedColumn):
         _, share = evidence.number
         if share < MOSTLY or not len(evidence.numbers):
             return False
-        return not any(
-            CODE.fullmatch(text) for text in evidence.cells.values if isinstance(text, str)
-        )
+        texts = (value for value in evidence.cells.values if isinstance(value, str))
+        return not any(map(CODE.fullmatch, texts))
 
     @classmethod
     def learn(cls, evidence: Evidence) -> LearnedColumn:
@@ -320,11 +320,6 @@ class Number(LearnedColumn):
             numbers = self.ranks(numbers)
         return Encoded(numbers[:, None], is_odd)
 
-    @property
-    def details(self) -> str:
-        """The unit."""
-        return f"in {self.unit}" if self.unit else ""
-
 
 def _are_names(evidence: Evidence) -> bool:
     """Whether numbers count the rows from 0 or 1, or are whole, nearly all different, and named like an identifier."""
@@ -344,6 +339,7 @@ class Flag(LearnedColumn):
     """Yes and no as 1 and 0, in whatever words; a missing one is ½."""
 
     kind = "flag"
+    about = "{0.yes} is 1, {0.no} is 0"
     yes: str = "1"
     no: str = "0"
 
@@ -363,11 +359,6 @@ class Flag(LearnedColumn):
         words = [as_text(value).lower() for value in values]
         flags = np.array([reading.YES_NO.get(word, 0.5) for word in words])
         return Encoded(flags[:, None], flags == 0.5)
-
-    @property
-    def details(self) -> str:
-        """The words."""
-        return f"{self.yes} is 1, {self.no} is 0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -414,13 +405,13 @@ class Category(LearnedColumn):
 
 def _frequent(counts: Mapping[str, int], n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Values with a column of their own and rare ones, sorted: rare are those in fewer than three rows or half a percent of them."""
-    by_count = sorted(counts, key=lambda value: (-counts[value], value))
     least = max(3, n / 200) if n >= 30 else 1
-    frequent = [value for value in by_count if counts[value] >= least]
-    if not frequent or len(by_count) - len(frequent) == 1:
-        frequent = by_count  # else all would be alike, or one value a group
+    frequent = [value for value, count in counts.items() if count >= least]
+    if len(frequent) in (0, len(counts) - 1):
+        frequent = list(counts)  # else all would be alike, or one value a group
+    frequent.sort(key=lambda value: (-counts[value], value))
     frequent = frequent[:MOST_VALUES]
-    return tuple(sorted(frequent)), tuple(sorted(by_count[len(frequent) :]))
+    return tuple(sorted(frequent)), tuple(sorted(counts.keys() - frequent))
 
 
 @dataclass(frozen=True, eq=False)
@@ -453,6 +444,7 @@ class Date(LearnedColumn):
     """A date or time: when, as a rank, and where in the year, the week and the day, each as sine and cosine."""
 
     kind = "date"
+    about = "{0.written}"
     formats: tuple[str, ...] = ("year first",)  # each cell is read by the first that it allows
     median: int = 0  # in seconds from 1970
     ranks: RankScale | None = None
@@ -509,7 +501,7 @@ class Date(LearnedColumn):
         return names
 
     @property
-    def details(self) -> str:
+    def written(self) -> str:
         """How dates are written."""
         return " or ".join(self.formats)
 
@@ -581,6 +573,7 @@ class EncodedText(LearnedColumn):
     """Free text by an encoder of the user; the encoder itself is never stored."""
 
     kind = "text"
+    about = "by {0.encoder_name}"
     fills = False
     encoder_name: str
     probes: sparse.csr_array  # what the encoder says to the fixed texts, (3, d)
@@ -619,11 +612,6 @@ class EncodedText(LearnedColumn):
     def feature_names(self) -> list[str]:
         """The name with numbers from 1."""
         return [f"{self.name} ({k})" for k in range(1, self.probes.shape[1] + 1)]
-
-    @property
-    def details(self) -> str:
-        """The encoder."""
-        return f"by {self.encoder_name}"
 
 
 def _name(encoder: Any) -> str:

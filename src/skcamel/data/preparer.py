@@ -245,32 +245,34 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
     def _evidence(self, cells: Mapping[str, Cells]) -> list[Evidence]:
         """What each column says, and what the parameters say of it."""
-        encoders = self.text_encoder
-        if not isinstance(encoders, dict):
-            encoders = dict.fromkeys(cells, encoders)
         evidence = {
-            name: Evidence(name, own, "", encoders.get(name)) for name, own in cells.items()
+            name: Evidence(name, own, encoder=self._encoder_of(self.text_encoder, name))
+            for name, own in cells.items()
         }
         for kind in kinds.FORCED:
-            names = [*getattr(self, kind)]
-            if kind == "text" and encoders is self.text_encoder:
-                names += encoders.keys() - set(names)
+            names = dict.fromkeys(getattr(self, kind))
+            if kind == "text" and isinstance(self.text_encoder, dict):
+                names |= dict.fromkeys(self.text_encoder)
             for name in names:
                 if name not in cells:
                     raise ValueError(
                         f"{kind} names {name!r:.80}, which is no column; the columns are"
                         f" {shortened(cells, 12)}."
                     )
-                if evidence[name].forced:
+                other = evidence[name].forced
+                if other:
                     raise ValueError(
-                        f"{name!r:.80} is named by {evidence[name].forced} and by {kind}; name it"
-                        " once."
+                        f"{name!r:.80} is named by {other} and by {kind}; name it once."
                     )
                 evidence[name].forced = kind
         formats = [own.number for own in evidence.values()]
-        if any(how.decimal == "comma" and share >= kinds.MOSTLY for how, share in formats):
-            return [replace(own, comma=True) for own in evidence.values()]
-        return list(evidence.values())
+        comma = any(how.decimal == "comma" and share >= kinds.MOSTLY for how, share in formats)
+        return [replace(own, comma=comma) for own in evidence.values()]
+
+    @staticmethod
+    def _encoder_of(text_encoder: Any, name: str) -> Any:
+        """The text encoder of a column."""
+        return text_encoder.get(name) if isinstance(text_encoder, dict) else text_encoder
 
     @property
     def kinds_(self) -> dict[str, str]:
@@ -372,20 +374,23 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             if column.indicator:
                 filled = own.missing | (odd & column.fills)
                 blocks.append(filled.astype(np.float64)[:, None])
-            found = _oddities(column, odd, own.missing)
             if column.name in absent:
-                found = {"absent": n}
-            for what, number in found.items():
-                counts[what, column.name] += int(number)
+                counts["absent", column.name] = n
+                continue
+            n_odd, n_there = int(odd.sum()), int((~own.missing).sum())
+            if not column.missing:
+                counts["missing", column.name] = n - n_there
+            counts["unreadable" if column.fills else "unseen", column.name] = n_odd
+            if not column.fills and n_odd >= max(FEW_UNSEEN, n_there / 2):
+                counts["strange", column.name] = n_odd
         extra = tuple(name for name in cells if name not in self.kinds_)
         return self._stacked(blocks), Differences(+counts, extra)
 
     def _stacked(self, blocks: Sequence[Any]) -> Any:
         is_sparse = self.sparse_output
         if is_sparse == "auto":
-            categories = [own for own in self.columns_ if isinstance(own, Category)]
-            n_values = sum(len(own.feature_names()) for own in categories)
-            is_sparse = any(self.is_word_) or n_values > MANY
+            are_values = [isinstance(column, Category) for column in self.columns_]
+            is_sparse = any(self.is_word_) or self._in_outputs(are_values).sum() > MANY
         if is_sparse:
             return sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr")
         require(
@@ -403,10 +408,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         columns = list(self.columns_)
         for k, column in enumerate(columns):
             if isinstance(column, EncodedText):
-                own = text_encoder
-                if isinstance(text_encoder, dict):
-                    own = text_encoder.get(column.name)
-                columns[k] = column.with_encoder(own)
+                columns[k] = column.with_encoder(self._encoder_of(text_encoder, column.name))
         self.columns_ = tuple(columns)
         self.text_encoder = text_encoder
         return any(isinstance(column, EncodedText) for column in columns)
@@ -424,18 +426,6 @@ def _with_missing(column: LearnedColumn, cells: Cells, labels: np.ndarray | None
         indicator = chances.min() < CHANCE / labels.shape[1]  # of all labels together
     n_missing, n_unreadable = int(cells.missing.sum()), int(unreadable.sum())
     return replace(column, indicator=bool(indicator), missing=n_missing, unreadable=n_unreadable)
-
-
-def _oddities(column: LearnedColumn, odd: np.ndarray, missing: np.ndarray) -> dict[str, int]:
-    """How many cells are not as those of the training rows, by what is odd about them."""
-    n_odd, n_missing = int(odd.sum()), int(missing.sum())
-    found: dict[str, int] = {}
-    if not column.missing:
-        found["missing"] = n_missing
-    found["unreadable" if column.fills else "unseen"] = n_odd
-    if not column.fills and n_odd >= max(FEW_UNSEEN, (len(missing) - n_missing) / 2):
-        found["strange"] = n_odd
-    return found
 
 
 def cells_of(X: Any, known: Sequence[str] = ()) -> dict[str, Cells]:

@@ -12,7 +12,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,9 +53,11 @@ WITH_DAY = tuple(DATES)
 DATES[TIME_OF_DAY] = re.compile(CLOCK)
 PARTS: dict[str, str] = TABLE["default"]
 MONTHS = {
-    name: number for names in TABLE["months"]["of"] for number, name in enumerate(names.split(), 1)
+    name: str(number)
+    for names in TABLE["months"]["of"]
+    for number, name in enumerate(names.split(), 1)
 }
-NOT_A_TIME = np.datetime64("NaT", "s")
+EPOCH = np.datetime64(0, "s")
 SECOND = np.timedelta64(1, "s")
 
 SEPARATORS = ("|", ";", ",")
@@ -177,7 +179,11 @@ def _cell(cell: Any) -> Cell | None:
     elif isinstance(cell, (timedelta, np.timedelta64)):
         cell = float(np.timedelta64(cell, "us") / SECOND)
     if isinstance(cell, NUMBERS) and not isinstance(cell, bool):
-        return _float(cell)
+        try:
+            number = float(str(cell))  # a 32-bit 0.1 is 0.1
+        except ValueError:  # a signalling NaN, or thousands of digits
+            return None
+        return number if number == number else None
     if hasattr(cell, "__len__") and not isinstance(cell, str):
         return items_of(cell, None)
     text = str(cell).strip()
@@ -190,15 +196,6 @@ def _cell(cell: Any) -> Cell | None:
     if isinstance(cell, (date, np.datetime64)):
         return np.datetime64(text, "s")
     return lower if lower in BOOLEANS else text
-
-
-def _float(number: Any) -> float | None:
-    """A number as float, a 32-bit 0.1 as 0.1; infinite if it is too large, None for NaN of any kind."""
-    try:
-        found = float(str(number))
-    except ValueError:  # a signalling NaN, or thousands of digits
-        return None
-    return found if found == found else None
 
 
 def as_text(value: Cell | None) -> str:
@@ -283,19 +280,30 @@ def plain_numbers(values: np.ndarray) -> np.ndarray | None:
 
 
 class NumberFormat(NamedTuple):
-    """How the numbers of a column are written: what mark is decimal where both could be, "" if no text says, and their unit."""
+    """How the numbers of a column are written: what mark is decimal where both could be, "" if no text says, and their unit.
+
+    Examples
+    --------
+    >>> cells = Cells.of(["$1,234.50", "(12)", None])
+    >>> number_format(cells)
+    NumberFormat(decimal='point', unit='$')
+    >>> number_format(cells).read(cells.values)
+    array([   nan, 1234.5,  -12. ])
+    """
 
     decimal: str = ""
     unit: str = ""
 
     def read(self, values: np.ndarray) -> np.ndarray:
-        """The numbers of values, (k,), NaN for what is none or has another unit; numbers themselves stay as they are."""
+        """The numbers of values, (1 + k,), NaN for what is none or has another unit; numbers themselves stay as they are."""
         if values.dtype.kind == "f":
             return values
         numbers = None
         if self.decimal != "comma" and self.unit not in (PERCENT, DURATION):
             numbers = plain_numbers(values)
-        return self.numbers(*numerals(values)) if numbers is None else numbers
+        if numbers is None:
+            numbers = self.numbers(*numerals(values))
+        return numbers
 
     def numbers(self, units: np.ndarray, point: np.ndarray, comma: np.ndarray) -> np.ndarray:
         """The same of numerals."""
@@ -303,20 +311,21 @@ class NumberFormat(NamedTuple):
         if self.decimal == "comma":
             own, other = comma, point
         found = np.where(np.isnan(own), other, own)  # where nothing else can be meant
-        is_taken = np.isin(units, (TYPED, self.unit, *TAKEN.get(self.unit, ("",))))
+        taken = TAKEN.get(self.unit, ("",))
+        is_taken = np.isin(units, (TYPED, self.unit, *taken))
         if self.decimal == "":
             is_taken &= ~(abs(comma) < abs(point))  # 1,234
         return np.where(is_taken, found, np.nan)
 
 
 def numerals(values: np.ndarray) -> list[np.ndarray]:
-    """Units and both readings of values, (k,) each."""
+    """Units and both readings of values, (1 + k,) each."""
     found = [numeral(value) for value in values]
     return [np.array(part) for part in zip(*found, strict=True)]
 
 
-def number_format(cells: Cells, *, comma: bool = False) -> tuple[NumberFormat, float]:
-    """How numbers are written in these cells, and the share of the rows that hold numbers then.
+def number_format(cells: Cells, *, comma: bool = False) -> NumberFormat:
+    """How numbers are written in these cells.
 
     Parameters
     ----------
@@ -326,79 +335,63 @@ def number_format(cells: Cells, *, comma: bool = False) -> tuple[NumberFormat, f
 
     Examples
     --------
-    >>> number_format(Cells.of(["$1,234.50", "(12)"]))
-    (NumberFormat(decimal='point', unit='$'), 1.0)
     >>> number_format(Cells.of(["12,5 kg", "1.234 kg"]))
-    (NumberFormat(decimal='comma', unit='kg'), 1.0)
+    NumberFormat(decimal='comma', unit='kg')
     """
-    values, weights = cells.values, cells.counts
-    if values.dtype != object:
-        return NumberFormat(), float(values.dtype.kind == "f")
-    if not comma and plain_numbers(values) is not None:
-        return NumberFormat("point"), 1.0
-    found = numerals(values)
-    points, commas = [weights @ ~np.isnan(readings) for readings in found[1:]]
+    if cells.values.dtype != object:
+        return NumberFormat()
+    if not comma and plain_numbers(cells.values) is not None:
+        return NumberFormat("point")
+    found = numerals(cells.values)
+    units, *readings = found
+    points, commas = [cells.counts @ ~np.isnan(numbers) for numbers in readings]
     decimal = "comma" if commas > points - comma else "point"
-    best, most = NumberFormat(decimal), -1.0
-    for unit, _ in Counter(["", *found[0]]).most_common(MOST_UNITS):
-        how = NumberFormat(decimal, str(unit))
-        n_rows = weights @ ~np.isnan(how.numbers(*found))
-        if unit not in (TYPED, CLOCK_TIME) and n_rows > most:
+    best = NumberFormat(decimal)
+    most = 0
+    for unit, _ in Counter(units.tolist()).most_common(MOST_UNITS):
+        how = NumberFormat(decimal, unit)
+        n_rows = cells.counts @ ~np.isnan(how.numbers(*found))
+        if n_rows > most and unit not in (TYPED, CLOCK_TIME):
             best, most = how, n_rows
-    return best, float(most / max(weights.sum(), 1))
+    return best
 
 
-def date_formats(cells: Cells, *, day_first: bool = False) -> tuple[tuple[str, ...], float]:
-    """The formats in which dates are written, the most frequent first, and the share of the rows that hold dates.
-
-    Every cell is read by the first format that it allows. Where day and month could change places,
-    what other cells need decides; else the day comes first if `day_first`.
+class DateFormat(NamedTuple):
+    """The formats in which the dates of a column are written; each cell is read by the first that it allows.
 
     Examples
     --------
-    >>> date_formats(Cells.of(["31.12.2024", "30.12.2024", "2023-02-01"]))
-    (('day first', 'year first'), 1.0)
+    >>> cells = Cells.of(["31.12.1969", "30.12.1969", "1970-01-01 12:30+01:00"])
+    >>> date_format(cells)
+    DateFormat(orders=('day first', 'year first'))
+    >>> date_format(cells).read(cells.values)
+    array([     nan,  -86400., -172800.,   41400.])
     """
-    values, weights = cells.values, cells.counts
-    if values.dtype != object:
-        return ("year first",), float(values.dtype.kind == "M")
-    is_read = {order: ~np.isnat(read_dates(values, [order])) for order in DATES}
-    rows = {order: float(weights @ is_read[order]) for order in DATES}
-    if day_first:
-        rows["day first"] += 0.5
-    if max(rows, key=rows.__getitem__) != TIME_OF_DAY:
-        del rows[TIME_OF_DAY]  # a time belongs to no day
-    formats: list[str] = []
-    unread = np.ones(len(values), dtype=bool)
-    for order in sorted(rows, key=rows.__getitem__, reverse=True):
-        if (unread & is_read[order]).any():
-            formats.append(order)
-        unread &= ~is_read[order]
-    return tuple(formats), float(1 - weights @ unread / max(weights.sum(), 1))
+
+    orders: tuple[str, ...]
+
+    def read(self, values: np.ndarray) -> np.ndarray:
+        """The dates of values in UTC, in seconds from 1970, (1 + k,); NaN for what is none."""
+        return np.array([self.seconds(value) for value in values], dtype=np.float64)
+
+    def seconds(self, value: Cell | None) -> float:
+        """The same of one value."""
+        if isinstance(value, np.datetime64):
+            return float((value - EPOCH) / SECOND)
+        if not isinstance(value, str):
+            return np.nan
+        for order in self.orders:
+            match = DATES[order].fullmatch(value)
+            try:
+                if match is not None:
+                    return _seconds(match.groupdict())
+            except ValueError:  # the 31st of February
+                continue
+        return np.nan
 
 
-def read_dates(values: np.ndarray, formats: Sequence[str]) -> np.ndarray:
-    """The moments of values by the first format that each allows, datetime64[s] (k,) in UTC; NaT for what is none."""
-    return np.array([_moment(value, formats) for value in values], dtype="datetime64[s]")
-
-
-def _moment(value: Cell, formats: Sequence[str]) -> np.datetime64:
-    if isinstance(value, np.datetime64):
-        return value
-    if not isinstance(value, str):
-        return NOT_A_TIME
-    for order in formats:
-        match = DATES[order].fullmatch(value)
-        try:
-            if match is not None:
-                return _of_parts(match.groupdict())
-        except ValueError:  # the 31st of February
-            continue
-    return NOT_A_TIME
-
-
-def _of_parts(found: dict[str, str | None]) -> np.datetime64:
-    """A date in UTC, or a time of day, of its parts as they are written."""
+def _seconds(found: dict[str, str | None]) -> float:
+    """A date, or a time of day, of its parts as they are written."""
     part = PARTS | {name: text for name, text in found.items() if text}
     part["month"] = MONTHS.get(part["month"].lower(), part["month"])
     year, month, day, hour, minute, second, ahead, more = [int(part[name]) for name in PARTS]
@@ -408,8 +401,30 @@ def _of_parts(found: dict[str, str | None]) -> np.datetime64:
         hour = hour % 12 + 12 * (part["half"] in "pP")
     if ahead < 0:
         more = -more
-    local = np.datetime64(datetime(year, month, day, hour, minute, second), "s")
-    return local - np.timedelta64(60 * ahead + more, "m")
+    zone = timezone(timedelta(hours=ahead, minutes=more))
+    return datetime(year, month, day, hour, minute, second, tzinfo=zone).timestamp()
+
+
+def date_format(cells: Cells, *, day_first: bool = False) -> DateFormat:
+    """The formats in which dates are written, the most frequent first.
+
+    Where day and month could change places, what other cells need decides; else the day comes
+    first if `day_first`.
+    """
+    orders = {order: DateFormat((order,)) for order in DATES}
+    is_read = {order: ~np.isnan(how.read(cells.values)) for order, how in orders.items()}
+    rows = {order: float(cells.counts @ is_read[order]) for order in DATES}
+    if day_first:
+        rows["day first"] += 0.5
+    if max(rows, key=rows.__getitem__) != TIME_OF_DAY:
+        del rows[TIME_OF_DAY]  # a time belongs to no day
+    formats: list[str] = []
+    unread = np.ones(len(cells.values), dtype=bool)
+    for order in sorted(rows, key=rows.__getitem__, reverse=True):
+        if (unread & is_read[order]).any():
+            formats.append(order)
+        unread &= ~is_read[order]
+    return DateFormat(tuple(formats))
 
 
 def list_separator(values: Sequence[str] | np.ndarray) -> str | None:

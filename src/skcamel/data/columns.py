@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple, Self
@@ -22,7 +22,7 @@ from sklearn.preprocessing import MultiLabelBinarizer, normalize
 
 from skcamel.camel.scaling import ranked
 from skcamel.data import cells as reading
-from skcamel.data.cells import Cells, NumberFormat, as_text, items_of
+from skcamel.data.cells import Cells, DateFormat, NumberFormat, as_text, items_of
 from skcamel.data.sources import counted
 
 MOST_KNOTS = 1000  # of the ranks of a number
@@ -40,7 +40,7 @@ NO_BLANKS = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"
 WORD = re.compile(rf"[{NO_BLANKS}]|[^\s{NO_BLANKS}]+")
 WORD_OR_EMOJI = rf"[{NO_BLANKS}]|\b\w\w+\b|[^\w\s\x00-\x7f]"
 CODE = re.compile(r"0\d+")  # 00123 is a name made of digits
-WHOLE = re.compile(r"(-?\d+)\.0")
+WHOLE = re.compile(r"^(-?\d+)\.0$")
 ID_NAME = re.compile(
     r"(?i:(?:^|[\W_])(?:id|ids|uuid|guid|key|nr|no|number|index|row|pk)$"
     r"|^(?:id|index|key|nr)(?:[\W_]|$))|[a-z](?:Id|ID|Nr|No)$"
@@ -87,6 +87,14 @@ class RankScale:
         return cls(knots, levels)
 
 
+class Reading(NamedTuple):
+    """Numbers or dates of a column."""
+
+    how: Any  # a NumberFormat or a DateFormat
+    share: float  # of the rows that hold them
+    numbers: np.ndarray  # of the rows, sorted and finite; dates in seconds from 1970
+
+
 @dataclass
 class Evidence:
     """What the cells of a column say about its kind."""
@@ -99,28 +107,25 @@ class Evidence:
     ranks: bool = True  # whether numbers become ranks
 
     @cached_property
-    def number(self) -> tuple[NumberFormat, float]:
-        """How numbers are written, and the share of the rows that hold them."""
-        return reading.number_format(self.cells, comma=self.comma)
+    def number(self) -> Reading:
+        """The cells as numbers."""
+        return self._read(reading.number_format(self.cells, comma=self.comma))
 
     @cached_property
-    def numbers(self) -> np.ndarray:
-        """The finite numbers of the rows, sorted."""
-        how, _ = self.number
-        numbers = how.read(self.cells.values)[self.cells.codes]
-        return np.sort(numbers[np.isfinite(numbers)])
+    def date(self) -> Reading:
+        """The cells as dates."""
+        return self._read(reading.date_format(self.cells, day_first=self.comma))
 
-    @cached_property
-    def date(self) -> tuple[tuple[str, ...], float]:
-        """The formats of dates, and the share of the rows that hold them."""
-        return reading.date_formats(self.cells, day_first=self.comma)
+    def refusal(self, kind: str, why: str) -> ValueError:
+        """An error where the user names a kind that the column is not."""
+        return ValueError(
+            f"{kind} names {self.name!r:.80}, {why}; take it as text or category, or drop it."
+        )
 
-    @cached_property
-    def moments(self) -> np.ndarray:
-        """The dates of the rows, in sorted seconds from 1970."""
-        formats, _ = self.date
-        moments = reading.read_dates(self.cells.values, formats)[self.cells.codes]
-        return np.sort(moments[~np.isnat(moments)].astype(np.int64))
+    def _read(self, how: Any) -> Reading:
+        numbers = how.read(self.cells.values)[self.cells.codes[~self.cells.missing]]
+        share = float(np.mean(numbers == numbers))
+        return Reading(how, share, np.sort(numbers[np.isfinite(numbers)]))
 
     @cached_property
     def texts(self) -> list[str]:
@@ -237,7 +242,6 @@ class LeftOut(LearnedColumn):
     """A column that is no feature: "dropped", "empty", "constant" or "id"."""
 
     why: str
-    about = "left out: {0.reason}"
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> bool:
@@ -260,10 +264,9 @@ class LeftOut(LearnedColumn):
         """None."""
         return []
 
-    @property
-    def reason(self) -> str:
-        """Why it is left out, in words."""
-        return REASONS.get(self.why, "").format(self.name)
+    def describe(self) -> str:
+        """Why it is left out."""
+        return f"left out: {REASONS.get(self.why, self.why).format(self.name)}"
 
 
 REASONS = {
@@ -291,8 +294,7 @@ class Number(LearnedColumn):
     @classmethod
     def recognise(cls, evidence: Evidence) -> bool:
         """Whether nearly all cells are numbers, and none is a name made of digits."""
-        _, share = evidence.number
-        if share < MOSTLY or not len(evidence.numbers):
+        if evidence.number.share < MOSTLY or not len(evidence.number.numbers):
             return False
         texts = (value for value in evidence.cells.values if isinstance(value, str))
         return not any(map(CODE.fullmatch, texts))
@@ -300,16 +302,13 @@ class Number(LearnedColumn):
     @classmethod
     def learn(cls, evidence: Evidence) -> LearnedColumn:
         """The median and the ranks, unless the numbers name the rows."""
-        numbers = evidence.numbers
+        how, _, numbers = evidence.number
         if not len(numbers):
-            raise ValueError(
-                f"number names {evidence.name!r:.80}, of which no cell is a number; take it as text"
-                " or category, or drop it."
-            )
+            raise evidence.refusal("number", "of which no cell is a number")
         if not evidence.forced and _are_names(evidence):
             return LeftOut(evidence.name, "id")
         scale = RankScale.of(numbers) if evidence.ranks else None
-        return cls(evidence.name, *evidence.number[0], float(np.median(numbers)), scale)
+        return cls(evidence.name, how.decimal, how.unit, float(np.median(numbers)), scale)
 
     def of_values(self, values: np.ndarray) -> Encoded:
         """One column of numbers."""
@@ -323,7 +322,7 @@ class Number(LearnedColumn):
 
 def _are_names(evidence: Evidence) -> bool:
     """Whether numbers count the rows from 0 or 1, or are whole, nearly all different, and named like an identifier."""
-    numbers = evidence.numbers
+    numbers = evidence.number.numbers
     if len(numbers) < max(len(evidence.cells), FEW_ROWS):
         return False
     steps = np.arange(len(numbers))
@@ -363,7 +362,10 @@ class Flag(LearnedColumn):
 
 @dataclass(frozen=True, eq=False)
 class Category(LearnedColumn):
-    """A 0/1 column for each frequent value and one for all rare ones; unseen and missing values are 0 in all."""
+    """A 0/1 column for each frequent value and one for all rare ones; unseen and missing values are 0 in all.
+
+    Rare are values in fewer than three rows, or in half a percent of them.
+    """
 
     kind = "category"
     fills = False
@@ -375,16 +377,26 @@ class Category(LearnedColumn):
     @classmethod
     def learn(cls, evidence: Evidence) -> Category:
         """The values."""
-        column = cls(evidence.name, separator=evidence.separator)
+        column = cls(evidence.name, separator=evidence.separator if cls is Tags else "")
+        cells = evidence.cells
         counts = Counter[str]()
-        for value, count in zip(evidence.cells.values, evidence.cells.counts.tolist(), strict=True):
+        for value, count in zip(cells.values[1:], cells.counts[1:].tolist(), strict=True):
             counts.update(dict.fromkeys(column.items(value), count))
-        values, rare = _frequent(counts, len(evidence.cells))
-        return replace(column, values=values, rare=rare)
+        least = max(3, len(cells) / 200) if len(cells) >= 30 else 1
+        frequent = [value for value, count in counts.items() if count >= least]
+        if len(frequent) in (0, len(counts) - 1):
+            frequent = list(counts)  # else all would be alike, or one value a group
+        frequent.sort(key=lambda value: (-counts[value], value))
+        frequent = sorted(frequent[:MOST_VALUES])
+        rare = sorted(counts.keys() - frequent)
+        return replace(column, values=tuple(frequent), rare=tuple(rare))
 
     def items(self, value: Any) -> tuple[str, ...]:
         """The values that a cell holds; 1.0 is 1."""
-        return (WHOLE.sub(r"\1", as_text(value)),) if value is not None else ()
+        if isinstance(value, tuple):
+            return value
+        items = items_of(as_text(value), self.separator)
+        return tuple(WHOLE.sub(r"\1", item) for item in items)
 
     def of_values(self, values: np.ndarray) -> Encoded:
         """A row of 0 and 1 for each."""
@@ -401,17 +413,6 @@ class Category(LearnedColumn):
         """``name=value`` for each."""
         values = [*self.values, "(rare)"] if self.rare else self.values
         return [f"{self.name}{self.sign}{value}" for value in values]
-
-
-def _frequent(counts: Mapping[str, int], n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Values with a column of their own and rare ones, sorted: rare are those in fewer than three rows or half a percent of them."""
-    least = max(3, n / 200) if n >= 30 else 1
-    frequent = [value for value, count in counts.items() if count >= least]
-    if len(frequent) in (0, len(counts) - 1):
-        frequent = list(counts)  # else all would be alike, or one value a group
-    frequent.sort(key=lambda value: (-counts[value], value))
-    frequent = frequent[:MOST_VALUES]
-    return tuple(sorted(frequent)), tuple(sorted(counts.keys() - frequent))
 
 
 @dataclass(frozen=True, eq=False)
@@ -434,10 +435,6 @@ class Tags(Category):
             return False
         return bool(len(different) <= max(sizes.sum() / 3, 3))
 
-    def items(self, value: Any) -> tuple[str, ...]:
-        """The items of a cell."""
-        return value if isinstance(value, tuple) else items_of(as_text(value), self.separator)
-
 
 @dataclass(frozen=True, eq=False)
 class Date(LearnedColumn):
@@ -458,35 +455,29 @@ class Date(LearnedColumn):
     @classmethod
     def recognise(cls, evidence: Evidence) -> bool:
         """Whether nearly all cells are dates, not all the same."""
-        _, share = evidence.date
-        return share >= MOSTLY and len(np.unique(evidence.moments)) > 1
+        return evidence.date.share >= MOSTLY and np.ptp(evidence.date.numbers) > 0
 
     @classmethod
     def learn(cls, evidence: Evidence) -> Date:
         """The median, the ranks, and the cycles in which the moments differ."""
-        formats, _ = evidence.date
-        seconds = evidence.moments
+        how, _, seconds = evidence.date
         if len(np.unique(seconds)) < 2:
-            raise ValueError(
-                f"date names {evidence.name!r:.80}, whose cells hold no two different dates; take"
-                " it as text or category, or drop it."
-            )
+            raise evidence.refusal("date", "whose cells hold no two different dates")
         median = int(seconds[len(seconds) // 2])
         cycles = [cycle for cycle, phase in _phases(seconds).items() if np.ptp(phase) > 0]
         scale = None
-        if reading.TIME_OF_DAY not in formats:
-            scale = RankScale.of(seconds.astype(np.float64))
-        return cls(evidence.name, formats, median, scale, tuple(cycles))
+        if reading.TIME_OF_DAY not in how.orders:
+            scale = RankScale.of(seconds)
+        return cls(evidence.name, how.orders, median, scale, tuple(cycles))
 
     def of_values(self, values: np.ndarray) -> Encoded:
         """Rank and cycles; half of sine and cosine, so that opposite phases are 1 apart."""
-        moments = reading.read_dates(values, (*self.formats, *reading.WITH_DAY))
-        unknown = np.isnat(moments)
-        moments[unknown] = np.datetime64(self.median, "s")
-        seconds = moments.astype(np.int64)
+        seconds = DateFormat((*self.formats, *reading.WITH_DAY)).read(values)
+        unknown = np.isnan(seconds)
+        seconds[unknown] = self.median
         blocks: list[np.ndarray] = []
         if self.ranks is not None:
-            blocks.append(self.ranks(seconds.astype(np.float64)))
+            blocks.append(self.ranks(seconds))
         phases = _phases(seconds)
         for cycle in self.cycles:
             angle = 2 * np.pi * phases[cycle] / CYCLES[cycle]
@@ -508,7 +499,7 @@ class Date(LearnedColumn):
 
 def _phases(seconds: np.ndarray) -> dict[str, np.ndarray]:
     """Month from 0, weekday from Monday, and hour with its fraction."""
-    days = seconds // 86_400
+    days = (seconds // 86_400).astype(np.int64)
     months = days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
     weekdays = (days + 3) % 7  # 1970 began on a Thursday
     return {"month": months % 12, "weekday": weekdays, "hour": seconds % 86_400 / 3600}

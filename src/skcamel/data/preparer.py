@@ -186,13 +186,6 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             raise ValueError(
                 f"sparse_output must be True, False or 'auto', got {self.sparse_output!r:.80}."
             )
-        for kind in kinds.FORCED:
-            names = getattr(self, kind)
-            if isinstance(names, str):
-                raise TypeError(
-                    f"{kind} must be a sequence of column names, such as ['age'], got"
-                    f" {names!r:.80}."
-                )
 
     def check_stored(self) -> None:
         """Refuse what no fit gives."""
@@ -233,7 +226,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(cells)
         for name in ("sampled_", "feature_names_in_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        if _has_names(X):
+        if isinstance(X, dict) or column_names(X) is not None:
             self.feature_names_in_ = np.array(list(cells), dtype=object)
         if not len(self.source_columns_):
             reasons = [f"{column.name!r:.60} {column.describe()}" for column in columns[:4]]
@@ -250,9 +243,14 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             for name, own in cells.items()
         }
         for kind in kinds.FORCED:
-            names = dict.fromkeys(getattr(self, kind))
+            names = getattr(self, kind)
+            if isinstance(names, str):
+                raise TypeError(
+                    f"{kind} must be a sequence of column names, such as ['age'], got"
+                    f" {names!r:.80}."
+                )
             if kind == "text" and isinstance(self.text_encoder, dict):
-                names |= dict.fromkeys(self.text_encoder)
+                names = {*names, *self.text_encoder}
             for name in names:
                 if name not in cells:
                     raise ValueError(
@@ -265,8 +263,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
                         f"{name!r:.80} is named by {other} and by {kind}; name it once."
                     )
                 evidence[name].forced = kind
-        formats = [own.number for own in evidence.values()]
-        comma = any(how.decimal == "comma" and share >= kinds.MOSTLY for how, share in formats)
+        readings = [own.number for own in evidence.values() if len(own.cells.values) > 1]
+        sure = [found.how.decimal for found in readings if found.share >= kinds.MOSTLY]
+        comma = "comma" in sure
         return [replace(own, comma=comma) for own in evidence.values()]
 
     @staticmethod
@@ -456,10 +455,6 @@ def cells_of(X: Any, known: Sequence[str] = ()) -> dict[str, Cells]:
     if not names or not len(columns[0]):
         raise ValueError("The table is empty; it needs a column and a row at least.")
     return {name: Cells.of(own) for name, own in zip(names, columns, strict=True)}
-
-
-def _has_names(X: Any) -> bool:
-    return isinstance(X, dict) or column_names(X) is not None
 
 
 def _labels(y: Any, n: int) -> np.ndarray | None:

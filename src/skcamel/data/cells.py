@@ -394,15 +394,16 @@ def _seconds(found: dict[str, str | None]) -> float:
     """A date, or a time of day, of its parts as they are written."""
     part = PARTS | {name: text for name, text in found.items() if text}
     part["month"] = MONTHS.get(part["month"].lower(), part["month"])
-    year, month, day, hour, minute, second, ahead, more = [int(part[name]) for name in PARTS]
+    numbers = {name: int(part[name]) for name in PARTS}
     if len(part["year"]) == 2:  # 1970 to 2069
-        year += 2000 if year < 70 else 1900
+        numbers["year"] += 2000 if numbers["year"] < 70 else 1900
     if "half" in part:
-        hour = hour % 12 + 12 * (part["half"] in "pP")
-    if ahead < 0:
-        more = -more
-    zone = timezone(timedelta(hours=ahead, minutes=more))
-    return datetime(year, month, day, hour, minute, second, tzinfo=zone).timestamp()
+        numbers["hour"] %= 12
+        numbers["hour"] += 12 * (part["half"] in "pP")
+    ahead = numbers.pop("ahead")
+    more = numbers.pop("more")
+    zone = timezone(timedelta(hours=ahead, minutes=more if ahead >= 0 else -more))
+    return datetime(**numbers, tzinfo=zone).timestamp()
 
 
 def date_format(cells: Cells, *, day_first: bool = False) -> DateFormat:

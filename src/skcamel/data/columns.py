@@ -123,8 +123,11 @@ class Evidence:
         )
 
     def _read(self, how: Any) -> Reading:
-        numbers = how.read(self.cells.values)[self.cells.codes[~self.cells.missing]]
-        share = float(np.mean(numbers == numbers))
+        of_values = how.read(self.cells.values)
+        numbers = of_values[self.cells.codes]
+        n_read = (numbers == numbers).sum()
+        n_there = (~self.cells.missing).sum()
+        share = float(n_read / max(n_there, 1))
         return Reading(how, share, np.sort(numbers[np.isfinite(numbers)]))
 
     @cached_property
@@ -377,8 +380,10 @@ class Category(LearnedColumn):
     @classmethod
     def learn(cls, evidence: Evidence) -> Category:
         """The values."""
-        column = cls(evidence.name, separator=evidence.separator if cls is Tags else "")
         cells = evidence.cells
+        column = cls(evidence.name)
+        if cls is Tags:
+            column = replace(column, separator=evidence.separator)
         counts = Counter[str]()
         for value, count in zip(cells.values[1:], cells.counts[1:].tolist(), strict=True):
             counts.update(dict.fromkeys(column.items(value), count))
@@ -403,11 +408,12 @@ class Category(LearnedColumn):
         width = len(self.feature_names())
         places = dict.fromkeys(self.rare, width - 1)
         places |= {value: k for k, value in enumerate(self.values)}
-        found = [{places.get(item, width) for item in self.items(value)} for value in values]
+        lists = [self.items(value) for value in values]
+        found = [{places.get(item, width) for item in items} for items in lists]
+        unseen = np.array([width in own for own in found])
         binarizer = MultiLabelBinarizer(classes=range(width + 1), sparse_output=True)
-        rows = sparse.csr_array(binarizer.fit_transform(found), dtype=np.float64)
-        unseen = np.array([width in places for places in found])
-        return Encoded(rows[:, :width], unseen)
+        rows = binarizer.fit_transform(found).astype(np.float64)
+        return Encoded(sparse.csr_array(rows[:, :width]), unseen)
 
     def feature_names(self) -> list[str]:
         """``name=value`` for each."""

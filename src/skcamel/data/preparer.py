@@ -318,9 +318,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
     def describe(self) -> list[tuple[str, str, str]]:
         """For each column its name, its kind, and a few words on what becomes of it."""
-        return [
-            (column.name, self.kinds_[column.name], column.describe()) for column in self.columns_
-        ]
+        kinds = self.kinds_
+        return [(column.name, kinds[column.name], column.describe()) for column in self.columns_]
 
     def transform(self, X: Any) -> Any:
         """Numbers of a table, matched by the names of its columns.
@@ -376,11 +375,13 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             if column.name in absent:
                 counts["absent", column.name] = n
                 continue
-            n_odd, n_there = int(odd.sum()), int((~own.missing).sum())
+            n_missing = int(own.missing.sum())
             if not column.missing:
-                counts["missing", column.name] = n - n_there
-            counts["unreadable" if column.fills else "unseen", column.name] = n_odd
-            if not column.fills and n_odd >= max(FEW_UNSEEN, n_there / 2):
+                counts["missing", column.name] = n_missing
+            n_odd = int(odd.sum())
+            what = "unreadable" if column.fills else "unseen"
+            counts[what, column.name] = n_odd
+            if what == "unseen" and n_odd >= max(FEW_UNSEEN, (n - n_missing) / 2):
                 counts["strange", column.name] = n_odd
         extra = tuple(name for name in cells if name not in self.kinds_)
         return self._stacked(blocks), Differences(+counts, extra)
@@ -389,7 +390,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         is_sparse = self.sparse_output
         if is_sparse == "auto":
             are_values = [isinstance(column, Category) for column in self.columns_]
-            is_sparse = any(self.is_word_) or self._in_outputs(are_values).sum() > MANY
+            n_values = self._in_outputs(are_values).sum()
+            is_sparse = any(self.is_word_) or n_values > MANY
         if is_sparse:
             return sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr")
         require(

@@ -4,8 +4,6 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -38,6 +36,10 @@ def table():
     rng = np.random.default_rng(0)
     age = rng.normal(50, 15, N)
     age[rng.random(N) < 0.2] = np.nan
+    hours = pd.to_timedelta(rng.integers(0, 500 * 24, N), unit="h")
+    born = rng.integers([1, 1, 1930], [29, 13, 2005], (N, 3))
+    sizes = rng.integers(1, 4, N)
+    allergies = [rng.choice(["nuts", "pollen", "dust"], size, replace=False) for size in sizes]
     return pd.DataFrame(
         {
             "patient": range(1001, 1001 + N),
@@ -46,18 +48,10 @@ def table():
             "share": [f"{value:.1f}%" for value in rng.uniform(0, 100, N)],
             "smoker": rng.choice(["Yes", "no", ""], N),
             "ward": rng.choice(["A", "B", "C"], N, p=[0.6, 0.3, 0.1]),
-            "admitted": (
-                pd.Timestamp("2023-01-01") + pd.to_timedelta(rng.integers(0, 500 * 24, N), unit="h")
-            ),
-            "born": [
-                f"{rng.integers(1, 29):02d}.{rng.integers(1, 13):02d}.{rng.integers(1930, 2005)}"
-                for _ in range(N)
-            ],
+            "admitted": pd.Timestamp("2023-01-01") + hours,
+            "born": [f"{day:02d}.{month:02d}.{year}" for day, month, year in born],
             "notes": [" ".join(rng.choice(WORDS, 6)) for _ in range(N)],
-            "allergies": [
-                "|".join(rng.choice(["nuts", "pollen", "dust"], rng.integers(1, 4), replace=False))
-                for _ in range(N)
-            ],
+            "allergies": ["|".join(own) for own in allergies],
             "zip": rng.choice(["01067", "10115", "80331"], N),
             "country": "DE",
             "comment": [None] * N,
@@ -86,24 +80,6 @@ def test_each_column_is_what_its_cells_say(table):
         "country": "constant",
         "comment": "empty",
     }
-
-
-@pytest.mark.parametrize(
-    "convert",
-    [
-        pl.from_pandas,
-        pa.Table.from_pandas,
-        lambda frame: frame.astype({"ward": "category"}),
-        pd.DataFrame.copy,
-    ],
-)
-def test_every_kind_of_frame_gives_the_same_numbers(table, convert):
-    expected = TablePreparer().fit(table)
-    other = TablePreparer().fit(convert(table))
-    assert other.kinds_ == expected.kinds_
-    np.testing.assert_array_equal(
-        other.transform(convert(table)).toarray(), expected.transform(table).toarray()
-    )
 
 
 def test_outputs_have_names_and_sources(table):
@@ -147,23 +123,10 @@ def test_numbers_become_ranks_and_gaps_the_median(table):
 
 def test_many_different_numbers_keep_a_thousand_knots():
     numbers = np.random.default_rng(0).normal(size=20_000)
-    frame = pd.DataFrame({"x": numbers})
-    preparer = TablePreparer().fit(frame)
+    preparer = TablePreparer().fit({"x": numbers})
     assert len(preparer.columns_[0].ranks.knots) <= 1000
-    np.testing.assert_allclose(
-        preparer.transform(frame)[:, 0], (rankdata(numbers) - 0.5) / len(numbers), atol=1e-3
-    )
-
-
-def test_text_is_the_tfidf_of_scikit_learn(table):
-    preparer = TablePreparer().fit(table)
-    tfidf = TfidfVectorizer(min_df=2)
-    expected = tfidf.fit_transform(table["notes"]).toarray()
-    places = [
-        list(preparer.get_feature_names_out()).index(f"notes: {word}")
-        for word in tfidf.get_feature_names_out()
-    ]
-    np.testing.assert_allclose(preparer.transform(table).toarray()[:, places], expected, rtol=1e-12)
+    ranks = (rankdata(numbers) - 0.5) / len(numbers)
+    np.testing.assert_allclose(preparer.transform({"x": numbers})[:, 0], ranks, atol=1e-3)
 
 
 @pytest.mark.parametrize("n", [20, 300])
@@ -237,89 +200,99 @@ def test_a_missing_column_is_refused_by_name_or_holds_gaps(table):
 
 
 @pytest.mark.parametrize(
-    ("options", "name", "kind"),
+    ("parameter", "name", "kind"),
     [
-        ({"number": ["patient"]}, "patient", "number"),
-        ({"category": ["patient"]}, "patient", "category"),
-        ({"drop": ["notes"]}, "notes", "dropped"),
-        ({"id": ["zip"]}, "zip", "id"),
-        ({"text": ["ward"]}, "ward", "empty"),  # words of one letter are none
-        ({"text": ["smoker"]}, "smoker", "text"),
-        ({"number": ["zip"]}, "zip", "number"),
-        ({"date": ["admitted"]}, "admitted", "date"),
-        ({"category": ["age"]}, "age", "category"),
+        ("number", "patient", "number"),
+        ("category", "patient", "category"),
+        ("drop", "notes", "dropped"),
+        ("id", "zip", "id"),
+        ("text", "ward", "empty"),  # words of one letter are none
+        ("text", "smoker", "text"),
+        ("number", "zip", "number"),
+        ("date", "admitted", "date"),
+        ("category", "age", "category"),
     ],
 )
-def test_parameters_overrule_the_cells(table, options, name, kind):
-    assert TablePreparer(**options).fit(table).kinds_[name] == kind
+def test_parameters_overrule_the_cells(table, parameter, name, kind):
+    assert TablePreparer(**{parameter: [name]}).fit(table).kinds_[name] == kind
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"drop": ["ages"]},
-            "drop names 'ages', which is no column; the columns are 'patient', 'age'",
-        ),
+        ({"drop": ["ages"]}, "drop names 'ages', which is no column; the columns are 'patient', 'age'"),
         ({"drop": "age"}, "drop must be a sequence"),
         ({"drop": ["age"], "id": ["age"]}, "named by drop and by id"),
         ({"number": ["notes"]}, "number names 'notes', of which no cell is a number"),
+        ({"number": ["comment"]}, "number names 'comment', of which no cell is a number"),
         ({"date": ["notes"]}, "date names 'notes'"),
         ({"scaling": "log"}, "scaling must be"),
     ],
-)
+)  # fmt: skip
 def test_parameters_that_cannot_be_are_refused(table, options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         TablePreparer(**options).fit(table)
 
 
+def kind(cells, name="it", **options):
+    frame = pd.DataFrame({name: cells, "other": np.random.default_rng(0).normal(size=len(cells))})
+    preparer = TablePreparer(**options).fit(frame)
+    assert np.isfinite(np.asarray(preparer.transform(frame).sum())).all()
+    return preparer.kinds_[name]
+
+
+RNG = np.random.default_rng(1)
+FORMATS = ["%d.%m.%Y", "%Y-%m-%d", "%d %b %Y"]
+DAYS = pd.date_range("2023-01-01", periods=60, freq="3D")
+MIXED = [day.strftime(FORMATS[k % 3]) for k, day in enumerate(DAYS)]
+ORDERS = [f"A-{k}" for k in [*RNG.permutation(90_000)[:294], *range(6)]]
+SENTENCE = "Well, at first it was {} and later, as they say, {} {}"
+
+
 @pytest.mark.filterwarnings("ignore:.*not readable")
 @pytest.mark.parametrize(
-    ("cells", "kind"),
+    ("cells", "expected"),
     [
         ([f"P-{k:04d}" for k in range(20)], "id"),
         ([f"user{k}@example.org" for k in range(20)], "id"),
         ([f"Patient {k}" for k in range(20)], "id"),
-        (list(range(5, 25)), "number"),
-        (list(range(1, 21)), "id"),
+        ([*ORDERS, *ORDERS[:4]], "id"),
+        (range(1, 21), "id"),
+        (range(5, 25), "number"),
         ([17 * k * k for k in range(20)], "number"),
+        (RNG.choice(100, 60, replace=False), "number"),  # scores
+        (RNG.choice(range(150, 200), 20, replace=False), "number"),  # heights
+        (range(2010, 2020), "number"),  # years
         (["None", "NULL", "n/a", "-", *map(str, range(0, 320, 20))], "number"),
+        (["None", *RNG.normal(size=30).astype(str)], "number"),
+        ([*RNG.normal(size=30).astype(str), "-"], "number"),
         (["1,234", "5,678", "12"] * 7, "number"),
         ([*map(str, range(0, 2000, 50)), "unknown"], "number"),
+        (pd.Series([10**400, 1, 2, 3] * 5, dtype=object), "number"),
         ([*map(str, range(0, 100, 50)), "low", "high"] * 5, "category"),
+        (["50%", "50"] * 10, "category"),  # .5 and 50?
+        (["$50", "¥50"] * 10, "category"),
+        (pd.Categorical([1, 2, 3] * 10), "category"),
+        (["x", None] * 10, "category"),
+        (["none", "mild", "severe", "none"] * 5, "category"),
         ([0, 1, None, 1] * 5, "flag"),
         ([True, False] * 10, "flag"),
-        (["x", None] * 10, "category"),
         (["red, large", "blue", "red, small", "blue, small"] * 5, "tags"),
-        (
-            [
-                f"Well, at first it was {WORDS[k % 10]} and later, as they say, {WORDS[k // 3]} {k}"
-                for k in range(20)
-            ],
-            "text",
-        ),
+        ([np.array(["a", "b"]), np.array(["a"]), np.array([])] * 5, "tags"),
+        ([SENTENCE.format(WORDS[k % 10], WORDS[k // 3], k) for k in range(20)], "text"),
+        ([" ".join(RNG.choice(WORDS, RNG.integers(1, 4))) for _ in range(300)], "text"),
         (["這是一個測試文本內容" + chr(0x4E00 + k) for k in range(20)], "text"),
         (["09:30", "10:15", "23:59", "00:00"] * 5, "date"),
-        (["none", "mild", "severe", "none"] * 5, "category"),
+        (MIXED, "date"),
     ],
 )
-def test_kinds_of_single_columns(cells, kind):
-    frame = pd.DataFrame({"it": cells, "other": np.random.default_rng(0).normal(size=len(cells))})
-    preparer = TablePreparer().fit(frame)
-    assert preparer.kinds_["it"] == kind, preparer.describe()
-    assert np.isfinite(np.asarray(preparer.transform(frame).sum())).all()
+def test_kinds_of_single_columns(cells, expected):
+    assert kind(cells) == expected
 
 
 def test_an_identifier_is_known_by_its_name_too():
     numbers = np.random.default_rng(0).permutation(10_000)[:50]
-    assert (
-        TablePreparer().fit(pd.DataFrame({"orderId": numbers, "x": numbers % 7})).kinds_["orderId"]
-        == "id"
-    )
-    assert (
-        TablePreparer().fit(pd.DataFrame({"paid": numbers, "x": numbers % 7})).kinds_["paid"]
-        == "number"
-    )
+    assert (kind(numbers, "orderId"), kind(numbers, "paid")) == ("id", "number")
 
 
 def test_gaps_get_a_column_where_they_carry_information():
@@ -328,15 +301,11 @@ def test_gaps_get_a_column_where_they_carry_information():
     frame = pd.DataFrame(
         {"x": np.where(gaps, np.nan, rng.normal(size=200)), "z": rng.normal(size=200)}
     )
-    unrelated, related = (
-        rng.integers(0, 2, (200, 3)),
-        np.column_stack([gaps, rng.integers(0, 2, 200)]).astype(int),
-    )
-    names = [
-        list(TablePreparer().fit(frame, y).get_feature_names_out())
-        for y in (None, unrelated, related)
-    ]
-    assert names == [["x", "x (missing)", "z"], ["x", "z"], ["x", "x (missing)", "z"]]
+    unrelated = rng.integers(0, 2, (200, 3))
+    related = np.column_stack([gaps, unrelated[:, 0]]).astype(int)
+    with_indicator, without = ["x", "x (missing)", "z"], ["x", "z"]
+    for y, names in ((None, with_indicator), (unrelated, without), (related, with_indicator)):
+        assert list(TablePreparer().fit(frame, y).get_feature_names_out()) == names
 
 
 def test_frames_out(table):
@@ -348,9 +317,8 @@ def test_frames_out(table):
 
 
 def test_no_column_left_is_refused_with_reasons():
-    with pytest.raises(
-        ValueError, match="'a' left out: counts or names the rows; --column a=number keeps it"
-    ):
+    message = "'a' left out: counts or names the rows; --column a=number keeps it"
+    with pytest.raises(ValueError, match=message):
         TablePreparer().fit(pd.DataFrame({"a": range(20), "b": 1}))
 
 
@@ -372,75 +340,28 @@ def test_a_pipeline_learns_from_a_table(table):
     assert (model.predict(table) == Y).mean() > 0.9
 
 
-cell = st.one_of(
-    st.none(),
-    st.text(max_size=8),
-    st.floats(),
-    st.integers(-5, 5),
-    st.booleans(),
-    st.dates(),
-    st.lists(st.text(max_size=3), max_size=3),
-)
+TEXT = st.text(max_size=8)
+NUMBERS = st.floats() | st.integers(-5, 5)
+CELL = st.none() | TEXT | NUMBERS | st.booleans() | st.dates() | st.lists(TEXT, max_size=3)
 
 
 @pytest.mark.filterwarnings("ignore:.*(not readable|not seen)")
 @given(
-    st.lists(st.tuples(cell, cell), min_size=1, max_size=30),
-    st.lists(st.tuples(cell, cell), min_size=1, max_size=5),
+    st.lists(st.tuples(CELL, CELL), min_size=1, max_size=30),
+    st.lists(st.tuples(CELL, CELL), min_size=1, max_size=5),
 )
 def test_any_table_gives_finite_numbers_or_one_refusal(rows, new):
-    frame = pd.DataFrame(
-        {"one": [row[0] for row in rows], "two": [row[1] for row in rows]}, dtype=object
-    )
+    frames = [pd.DataFrame(own, columns=["one", "two"], dtype=object) for own in (rows, new)]
     try:
-        preparer = TablePreparer().fit(frame)
-    except ValueError:
-        with pytest.raises(ValueError, match="No column"):
-            TablePreparer().fit(frame)
+        preparer = TablePreparer().fit(frames[0])
+    except ValueError as error:
+        if "No column" not in str(error):
+            raise
         return
-    for part in (
-        frame,
-        pd.DataFrame(
-            {"two": [row[1] for row in new], "one": [row[0] for row in new]}, dtype=object
-        ),
-    ):
-        X = preparer.transform(part)
-        assert X.shape == (len(part), len(preparer.get_feature_names_out()))
+    for frame in frames:
+        X = preparer.transform(frame)
+        assert X.shape == (len(frame), len(preparer.get_feature_names_out()))
         assert np.isfinite(X.data if sparse.issparse(X) else X).all()
-
-
-def kind(cells, name="it", **options):
-    frame = pd.DataFrame({name: cells, "other": np.random.default_rng(0).normal(size=len(cells))})
-    return TablePreparer(**options).fit(frame).kinds_[name]
-
-
-RNG = np.random.default_rng(1)
-FORMATS = ["%d.%m.%Y", "%Y-%m-%d", "%d %b %Y"]
-DAYS = pd.date_range("2023-01-01", periods=60, freq="3D")
-MIXED = [day.strftime(FORMATS[k % 3]) for k, day in enumerate(DAYS)]
-ORDERS = [f"A-{k}" for k in [*RNG.permutation(90_000)[:294], *range(6)]]
-
-
-@pytest.mark.parametrize(
-    ("cells", "expected"),
-    [
-        (RNG.choice(100, 60, replace=False), "number"),  # scores
-        (RNG.choice(range(150, 200), 20, replace=False), "number"),  # heights
-        (range(2010, 2020), "number"),  # years
-        (["None", *RNG.normal(size=30).astype(str)], "number"),
-        ([*RNG.normal(size=30).astype(str), "-"], "number"),
-        (pd.Categorical([1, 2, 3] * 10), "category"),
-        (["50%", "50"] * 10, "category"),  # .5 and 50?
-        (["$50", "¥50"] * 10, "category"),
-        (MIXED, "date"),
-        ([*ORDERS, *ORDERS[:4]], "id"),
-        ([" ".join(RNG.choice(WORDS, RNG.integers(1, 4))) for _ in range(300)], "text"),
-        (pd.Series([10**400, 1, 2, 3] * 5, dtype=object), "number"),
-        ([np.array(["a", "b"]), np.array(["a"]), np.array([])] * 5, "tags"),
-    ],
-)
-def test_columns_that_were_misread(cells, expected):
-    assert kind(cells) == expected
 
 
 def test_dates_in_several_formats_are_all_read():

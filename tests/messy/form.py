@@ -14,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sklearn.compose import ColumnTransformer
 
+from . import hand
+
 Rows = slice | Sequence[int] | np.ndarray
 LabelCells = Callable[
     [np.ndarray, Sequence[str]], dict[str, list]
@@ -37,8 +39,8 @@ class Messy:
         Value of ``--labels``.
     form : callable
         Writes the file.
-    hand : callable
-        A preparation of `cells` as a competent person builds it with scikit-learn.
+    parts : sequence
+        Preparations of columns as a competent person builds them with scikit-learn.
     spoilt : callable, optional
         `cells` of new rows that the training rows do not prepare for: unseen categories, gaps in
         columns that had none.
@@ -52,7 +54,7 @@ class Messy:
     label_names: tuple[str, ...]
     labels: str
     form: Form
-    hand: Callable[[], ColumnTransformer]
+    parts: Sequence[tuple[hand.Part, str | list[str]]]
     spoilt: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     others: Mapping[str, str] = field(default_factory=dict)
 
@@ -60,20 +62,19 @@ class Messy:
     def kinds(self) -> dict[str, str]:
         """The kind that a preparation should find for each column of `cells`."""
         kinds = dict(self.others)
-        for name, _, columns in self.hand().transformers:
+        for (kind, _), columns in self.parts:
             names = [columns] if isinstance(columns, str) else columns
-            kinds |= dict.fromkeys(names, name.split()[0])
+            kinds |= dict.fromkeys(names, kind)
         return {name: kinds[name] for name in self.cells}
+
+    def hand(self) -> ColumnTransformer:
+        """A preparation of `cells` as a competent person builds it."""
+        return hand.prepared(*self.parts)
 
     def frame(self, *, fresh: bool = False) -> pd.DataFrame:
         """All rows as a frame of features; with `fresh`, spoilt as new rows may be."""
         if not fresh:
             return self.cells.copy()
-        if self.spoilt is None:
-            raise ValueError(
-                f"{self.name} cannot be spoilt; only tables with a function `spoilt` have fresh"
-                " rows."
-            )
         return self.spoilt(self.cells.copy())
 
     def write(
@@ -128,13 +129,12 @@ def separated(
     *,
     suffix: str = ".csv",
     encoding: str = "utf-8",
-    top: str = "",
 ) -> Form:
     """A text file."""
 
     def write(folder, name, frame, Y, names):
         path = folder / f"{name}{suffix}"
-        _write_text(path, frame, {} if Y is None else labels(Y, names), separator, encoding, top)
+        _write_text(path, frame, {} if Y is None else labels(Y, names), separator, encoding)
         return path, []
 
     return write
@@ -234,10 +234,8 @@ def _write_text(
     labels: Mapping[str, list],
     separator=",",
     encoding="utf-8",
-    top="",
 ) -> None:
     text = io.StringIO(newline="")
-    text.write(top)
     out = csv.writer(text, delimiter=separator)
     out.writerow([*frame, *labels])
     columns = [

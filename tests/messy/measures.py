@@ -5,42 +5,7 @@ import pandas as pd
 
 from . import hand
 from .form import Messy, lists, marks, parquet, separated
-from .making import days, gaps, generator, topics, truth, written
-
-
-def stations() -> Messy:
-    """Weather stations with units behind the numbers."""
-    rng, n = generator("stations"), 300
-    heat, wind, rain = rng.normal(11, 9, n), rng.gamma(2, 8, n), rng.gamma(1.2, 4, n)
-    station = rng.choice(["coast", "hill", "valley"], n)
-    Y = truth(
-        rng,
-        (station == "valley") - wind / 12,
-        heat - 3 * (station == "hill"),
-        rain + 5 * (station == "hill"),
-        wind + 8 * (station == "coast"),
-        -heat,
-    )
-    cells = pd.DataFrame(
-        {
-            "station": station,
-            "temperature": written("{:.1f} °C", heat),
-            "wind": gaps(rng, written("{:.0f} km/h", wind), 0.05),
-            "rain": gaps(rng, written("{:.1f}mm", rain), 0.05),
-        }
-    )
-    return Messy(
-        "stations",
-        cells,
-        Y,
-        ("fog", "heat", "rain alert", "storm", "xfrost"),
-        "5",
-        separated(marks()),
-        lambda: hand.prepared(
-            (hand.category(), ["station"]),
-            (hand.number(hand.amount), ["temperature", "wind", "rain"]),
-        ),
-    )
+from .making import days, generator, truth
 
 
 def sensors() -> Messy:
@@ -57,52 +22,9 @@ def sensors() -> Messy:
     cells = pd.DataFrame(values.astype(str), columns=["p1", "p2", "flow", "level"])
     for column, word in zip(cells, ("None", "NULL", "n/a", "-"), strict=True):
         cells.loc[[*range(3), *rng.integers(3, n, 15)], column] = word
-    return Messy(
-        "sensors",
-        cells,
-        Y,
-        ("leak", "overload", "stuck", "warm"),
-        "leak,overload,stuck,warm",
-        separated(marks()),
-        lambda: hand.prepared((hand.number(hand.amount), list(cells))),
-    )
-
-
-def regions() -> Messy:
-    """Regions with populations such as ``3,640,773``."""
-    rng, n = generator("regions"), 240
-    people, area = np.exp(rng.normal(12.5, 1.5, n)), np.exp(rng.normal(8, 1, n))
-    share, climate = rng.beta(3, 2, n), rng.choice(["arid", "mild", "polar", "tropical"], n)
-    density = np.log(people / area)
-    Y = truth(
-        rng,
-        density,
-        np.log(people),
-        share + 0.3 * (climate == "mild"),
-        1.5 * (climate == "tropical") - density / 4,
-        noise=0.3,
-    )
-    cells = pd.DataFrame(
-        {
-            "population": written("{:,.0f}", people),
-            "area km2": gaps(rng, written("{:,.0f}", area), 0.04),
-            "urban share": share.round(3),
-            "climate": climate,
-        }
-    )
-    return Messy(
-        "regions",
-        cells,
-        Y,
-        ("dense", "large", "modern", "remote"),
-        "dense,large,modern,remote",
-        separated(marks("True", "False")),
-        lambda: hand.prepared(
-            (hand.number(hand.amount, skewed=True), ["population", "area km2"]),
-            (hand.number(), ["urban share"]),
-            (hand.category(), ["climate"]),
-        ),
-    )
+    names = ("leak", "overload", "stuck", "warm")
+    parts = ((hand.number(hand.amount), list(cells)),)
+    return Messy("sensors", cells, Y, names, "leak,overload,stuck,warm", separated(marks()), parts)
 
 
 def machines() -> Messy:
@@ -122,36 +44,12 @@ def machines() -> Messy:
         {"hours": hours.astype(int).astype(str), "load": load, "age": age, "maker": maker}
     )
     cells.loc[odd, "hours"] = rng.choice(junk, odd.sum())
-    return Messy(
-        "machines",
-        cells,
-        Y,
-        ("bearing", "oil", "replace", "sleep"),
-        "4",
-        separated(marks("1", "-1")),
-        lambda: hand.prepared(
-            (hand.number(hand.amount), ["hours", "load", "age"]), (hand.category(), ["maker"])
-        ),
+    names = ("bearing", "oil", "replace", "sleep")
+    parts = (
+        (hand.number(hand.amount), ["hours", "load", "age"]),
+        (hand.category(), ["maker"]),
     )
-
-
-def spectra() -> Messy:
-    """Sixty columns of numbers and no text at all."""
-    rng, n, d = generator("spectra"), 260, 60
-    hidden = rng.normal(size=(n, 6))
-    channels = (hidden @ rng.normal(size=(6, d)) + 0.5 * rng.normal(size=(n, d))).round(4)
-    cells = pd.DataFrame(
-        channels * np.exp(rng.normal(0, 1.5, d)).round(2), columns=[f"ch{k:02d}" for k in range(d)]
-    ).round(4)
-    return Messy(
-        "spectra",
-        cells,
-        truth(rng, *(hidden[:, k] + 0.5 * hidden[:, k - 1] for k in range(6))),
-        tuple(f"element_{name}" for name in ("al", "cu", "fe", "ni", "pb", "zn")),
-        "element_*",
-        separated(marks()),
-        lambda: hand.prepared((hand.number(), list(cells))),
-    )
+    return Messy("machines", cells, Y, names, "4", separated(marks("1", "-1")), parts)
 
 
 def flights() -> Messy:
@@ -181,51 +79,14 @@ def flights() -> Messy:
             "seats": rng.integers(50, 300, n),
         }
     )
-    return Messy(
-        "flights",
-        cells,
-        Y,
-        ("busy", "long", "quiet", "turboprop"),
-        "tags",
-        parquet(lists("tags")),
-        lambda: hand.prepared(
-            (hand.date(), ["leaves"]),
-            (hand.category(), ["carrier"]),
-            (hand.number(), ["miles", "seats"]),
-            (hand.flag((True,)), ["meals"]),
-        ),
+    names = ("busy", "long", "quiet", "turboprop")
+    parts = (
+        (hand.date(), ["leaves"]),
+        (hand.category(), ["carrier"]),
+        (hand.number(), ["miles", "seats"]),
+        (hand.flag((True,)), ["meals"]),
     )
-
-
-def devices() -> Messy:
-    """Devices with columns of true and false, in three spellings."""
-    rng, n = generator("devices"), 260
-    on = topics(rng, n, 4, 0.45)
-    uptime = rng.gamma(2, 100, n).round()
-    Y = truth(
-        rng, on[:, 0] + on[:, 1], on[:, 2] - on[:, 3], uptime + 150 * on[:, 3], on[:, 1] - on[:, 0]
-    )
-    cells = pd.DataFrame(
-        {
-            "encrypted": on[:, 0] == 1,
-            "managed": np.where(on[:, 1], "Y", "N"),
-            "rooted": gaps(rng, np.where(on[:, 2], "true", "false"), 0.06),
-            "vpn": np.where(on[:, 3], "on", "off"),
-            "uptime": uptime,
-        }
-    )
-    return Messy(
-        "devices",
-        cells,
-        Y,
-        ("compliant", "risky", "stable", "unlocked"),
-        "compliant,risky,stable,unlocked",
-        separated(marks("t", "f")),
-        lambda: hand.prepared(
-            (hand.flag((True, "Y", "true", "on")), ["encrypted", "managed", "rooted", "vpn"]),
-            (hand.number(), ["uptime"]),
-        ),
-    )
+    return Messy("flights", cells, Y, names, "tags", parquet(lists("tags")), parts)
 
 
 def laboratory() -> Messy:
@@ -243,14 +104,9 @@ def laboratory() -> Messy:
     cells = pd.DataFrame(values, columns=['he said "pH"', "a\tb", "bell\x07"]).assign(
         **{"=SUM(A1)": reagent}
     )
-    return Messy(
-        "laboratory",
-        cells,
-        Y,
-        ("acid", "blue, dark", "clear", "dense"),
-        "4",
-        separated(marks()),
-        lambda: hand.prepared(
-            (hand.number(), list(cells.columns[:3])), (hand.category(), ["=SUM(A1)"])
-        ),
+    names = ("acid", "blue, dark", "clear", "dense")
+    parts = (
+        (hand.number(), list(cells.columns[:3])),
+        (hand.category(), ["=SUM(A1)"]),
     )
+    return Messy("laboratory", cells, Y, names, "4", separated(marks()), parts)

@@ -42,20 +42,22 @@ def patients() -> Messy:
             "ward": rng.choice(["A", "B", "C"], n),
         }
     )
+    names = ("dx_copd", "dx_diabetes", "dx_heart", "dx_influenza")
+    parts = (
+        (hand.number(), ["age", "blood pressure"]),
+        (hand.flag(), ["smoker"]),
+        (hand.text(), "notes"),
+        (hand.date(), ["admitted"]),
+        (hand.category(), ["ward"]),
+    )
     return Messy(
         "patients",
         cells,
         Y,
-        ("dx_copd", "dx_diabetes", "dx_heart", "dx_influenza"),
+        names,
         "dx_*",
         separated(marks()),
-        lambda: hand.prepared(
-            (hand.number(), ["age", "blood pressure"]),
-            (hand.flag(), ["smoker"]),
-            (hand.text(), "notes"),
-            (hand.date(), ["admitted"]),
-            (hand.category(), ["ward"]),
-        ),
+        parts,
         spoiling({"ward": "intensive care"}, ["age", "ward"]),
     )
 
@@ -84,63 +86,13 @@ def survey() -> Messy:
         }
     )
     questions = [name for name in cells if name.startswith("Q")]
-    return Messy(
-        "survey",
-        cells,
-        Y,
-        ("wants_discretion", "wants_green", "wants_roads", "wants_transit"),
-        "wants_*",
-        separated(marks()),
-        lambda: hand.prepared(
-            (hand.category(LIKERT), questions),
-            (hand.number(skewed=True), ["income"]),
-            (hand.category(), ["age group"]),
-        ),
+    names = ("wants_discretion", "wants_green", "wants_roads", "wants_transit")
+    parts = (
+        (hand.category(LIKERT), questions),
+        (hand.number(skewed=True), ["income"]),
+        (hand.category(), ["age group"]),
     )
-
-
-def staff() -> Messy:
-    """Staff with a counted id, an e-mail address, and columns that are True or False."""
-    rng, n = generator("staff"), 260
-    remote, manager = rng.random(n) < 0.4, rng.random(n) < 0.25
-    hired, salary = days(rng, n, "2005-01-01", 6900), rng.normal(52_000, 12_000, n).round(-1)
-    team = rng.choice(["Sales", "R&D", "Legal", "Operations"], n)
-    Y = truth(
-        rng,
-        1.5 * remote + (team == "Sales"),
-        -np.asarray((hired - hired.min()).days, dtype=float),
-        1.5 * manager + (salary - 52_000) / 12_000,
-        1.5 * (team == "R&D") - remote,
-    )
-    cells = pd.DataFrame(
-        {
-            "no": np.arange(1, n + 1),
-            "e-mail": [
-                f"{first}.{rng.integers(10**5):05d}.{r}@example.org"
-                for r, first in enumerate(rng.choice(["ann", "bo", "cy", "di"], n))
-            ],
-            "remote": remote,
-            "manager": manager,
-            "hired": hired.strftime("%m/%d/%Y"),
-            "salary": salary,
-            "team": team,
-        }
-    )
-    return Messy(
-        "staff",
-        cells,
-        Y,
-        ("car", "pension", "shares", "training"),
-        "car,pension,shares,training",
-        separated(marks("yes", "no")),
-        lambda: hand.prepared(
-            (hand.flag(), ["remote", "manager"]),
-            (hand.date("%m/%d/%Y"), ["hired"]),
-            (hand.number(), ["salary"]),
-            (hand.category(), ["team"]),
-        ),
-        others={"no": "id", "e-mail": "id"},
-    )
+    return Messy("survey", cells, Y, names, "wants_*", separated(marks()), parts)
 
 
 def visits() -> Messy:
@@ -164,18 +116,20 @@ def visits() -> Messy:
             "insured": np.where(insured, "Yes", "No"),
         }
     )
+    names = ("dermatology", "eyes", "orthopaedics", "prevention")
+    parts = (
+        (hand.text(), "complaint"),
+        (hand.number(), ["weight"]),
+        (hand.flag(("Yes",)), ["insured"]),
+    )
     return Messy(
         "visits",
         cells,
         Y,
-        ("dermatology", "eyes", "orthopaedics", "prevention"),
+        names,
         "dermatology,eyes,orthopaedics,prevention",
         apart("patient", marks()),
-        lambda: hand.prepared(
-            (hand.text(), "complaint"),
-            (hand.number(), ["weight"]),
-            (hand.flag(("Yes",)), ["insured"]),
-        ),
+        parts,
         others={"patient": "id"},
     )
 
@@ -211,16 +165,19 @@ def students() -> Messy:
             "school": school,
         }
     )
+    names = ("algebra", "history", "latin", "painting")
+    parts = (
+        (hand.number(), ["maths", "language", "arts"]),
+        (hand.category(), ["school"]),
+    )
     return Messy(
         "students",
         cells,
         Y,
-        ("algebra", "history", "latin", "painting"),
+        names,
         "course",
         apart_long("student", "course"),
-        lambda: hand.prepared(
-            (hand.number(), ["maths", "language", "arts"]), (hand.category(), ["school"])
-        ),
+        parts,
         others={"student": "id"},
     )
 
@@ -250,17 +207,11 @@ def members() -> Messy:
             "paid": pd.array(gaps(rng, paid.tolist(), 0.08), dtype="boolean"),
         }
     )
-    return Messy(
-        "members",
-        cells,
-        Y,
-        ("hiking", "music", "social", "veteran"),
-        "interests",
-        json_lines(lists("interests")),
-        lambda: hand.prepared(
-            (hand.text(), "bio"),
-            (hand.number(hand.amount), ["age"]),
-            (hand.date("%Y-%m-%dT%H:%M:%SZ"), ["joined"]),
-            (hand.flag((True,)), ["paid"]),
-        ),
+    names = ("hiking", "music", "social", "veteran")
+    parts = (
+        (hand.text(), "bio"),
+        (hand.number(hand.amount), ["age"]),
+        (hand.date("%Y-%m-%dT%H:%M:%SZ"), ["joined"]),
+        (hand.flag((True,)), ["paid"]),
     )
+    return Messy("members", cells, Y, names, "interests", json_lines(lists("interests")), parts)

@@ -41,82 +41,22 @@ def packages() -> Messy:
             "updated": updated.strftime("%Y-%m-%d"),
         }
     )
+    names = ("coding", "gaming", "large", "network", "popular", "sound")
+    parts = (
+        (hand.text(), "description"),
+        (hand.category(), ["section"]),
+        (hand.number(hand.amount, skewed=True), ["size", "installs"]),
+        (hand.date(), ["updated"]),
+    )
     return Messy(
         "packages",
         cells,
         Y,
-        ("coding", "gaming", "large", "network", "popular", "sound"),
+        names,
         "tags",
         separated(joined("tags", "|")),
-        lambda: hand.prepared(
-            (hand.text(), "description"),
-            (hand.category(), ["section"]),
-            (hand.number(hand.amount, skewed=True), ["size", "installs"]),
-            (hand.date(), ["updated"]),
-        ),
+        parts,
         spoiling({"section": "electronics"}, ["installs", "description"]),
-    )
-
-
-def movies() -> Messy:
-    """Films: a title, a plot, a budget in dollars, genres as ``a, b``."""
-    rng, n = generator("movies"), 300
-    about = topics(rng, n, 4)
-    year, runtime = rng.integers(1950, 2025, n), rng.normal(105, 15, n).round()
-    budget = np.exp(rng.normal(16.5, 1.3, n)).round(-5)
-    language = rng.choice(
-        ["English", "French", "Hindi", "Japanese", "Korean"], n, p=[0.5, 0.2, 0.1, 0.1, 0.1]
-    )
-    Y = truth(
-        rng,
-        np.log(budget) / 2 + about[:, 0],
-        2 * about[:, 1] - (runtime - 105) / 20,
-        (runtime - 105) / 15 + about[:, 2],
-        2 * about[:, 3] + (language == "Japanese"),
-        (1985 - year) / 15.0,
-    )
-    hints = (
-        "chase bullets heist",
-        "joke wedding mishap",
-        "letters father loss",
-        "spaceship robot planet",
-    )
-    plots = (
-        "explosion agent revenge mission escape",
-        "laughs roommate prank awkward",
-        "grief memory divorce illness",
-        "galaxy alien time clone",
-    )
-    plain = (
-        "night road house last summer city river winter garden king little black white long return"
-        " story island north"
-    )
-    cells = pd.DataFrame(
-        {
-            "title": sentences(
-                rng, about * topics(rng, n, 4, 0.3), hints, filler=plain, length=(2, 5)
-            ),
-            "plot": sentences(rng, about, plots),
-            "year": year,
-            "runtime": gaps(rng, runtime, 0.05),
-            "budget": written("${:,.0f}", budget),
-            "language": language,
-        }
-    )
-    return Messy(
-        "movies",
-        cells,
-        Y,
-        ("Action", "Comedy", "Drama", "Sci-Fi", "Western"),
-        "genres",
-        separated(joined("genres", ", ")),
-        lambda: hand.prepared(
-            (hand.text(), "title"),
-            (hand.text(), "plot"),
-            (hand.number(), ["year", "runtime"]),
-            (hand.number(hand.amount, skewed=True), ["budget"]),
-            (hand.category(), ["language"]),
-        ),
     )
 
 
@@ -153,58 +93,23 @@ def tickets() -> Messy:
             "opened": opened.strftime("%Y-%m-%d %H:%M:%S"),
         }
     )
+    names = ("topic_account", "topic_billing", "topic_defect", "topic_oncall", "topic_weekend")
+    parts = (
+        (hand.text(), "subject"),
+        (hand.text(), "body"),
+        (hand.category(), ["priority"]),
+        (hand.date("%Y-%m-%d %H:%M:%S"), ["opened"]),
+    )
     return Messy(
         "tickets",
         cells,
         Y,
-        ("topic_account", "topic_billing", "topic_defect", "topic_oncall", "topic_weekend"),
+        names,
         "topic_*",
         separated(marks()),
-        lambda: hand.prepared(
-            (hand.text(), "subject"),
-            (hand.text(), "body"),
-            (hand.category(), ["priority"]),
-            (hand.date("%Y-%m-%d %H:%M:%S"), ["opened"]),
-        ),
+        parts,
         spoiling({"priority": "blocker"}, ["subject", "opened"]),
         others={"ticket": "id"},
-    )
-
-
-def reviews() -> Messy:
-    """Hotel reviews with line feeds, quotes and separators inside quoted cells, below a line ``sep=;``."""
-    rng, n = generator("reviews"), 300
-    about = topics(rng, n, 4)
-    words = (
-        "dirty stain dust mould",
-        "noisy street bar drunk",
-        "breakfast coffee buffet eggs",
-        "friendly helpful staff reception",
-    )
-    stars = np.clip(
-        np.round(3.5 - about[:, 0] - about[:, 1] + about[:, 3] + rng.normal(0, 0.8, n)), 1, 5
-    )
-    nights = rng.integers(1, 15, n)
-    Y = truth(
-        rng, about[:, 0], about[:, 2] + 0.3 * about[:, 3], stars, nights.astype(float), about[:, 1]
-    )
-    first, second = sentences(rng, about, words), sentences(rng, about, words)
-    breaks = rng.choice(["\n", "; ", '; he said "well";\r\n', ", "], n)
-    cells = pd.DataFrame(
-        {
-            "review": [a + mark + b for a, mark, b in zip(first, breaks, second, strict=True)],
-            "stars": stars,
-            "nights": nights,
-        }
-    )
-    return Messy(
-        "reviews",
-        cells,
-        Y,
-        ("cleaning", "kitchen", "praise", "regular", "street"),
-        "cleaning,kitchen,praise,regular,street",
-        separated(marks("TRUE", "FALSE"), ";", top="sep=;\r\n"),
-        lambda: hand.prepared((hand.text(), "review"), (hand.number(), ["stars", "nights"])),
     )
 
 
@@ -229,19 +134,13 @@ def messages() -> Messy:
             "length, in letters": length,
         }
     )
-    return Messy(
-        "messages",
-        cells,
-        Y,
-        ("Cheerful 😀", "Food", "Long; rambling", "On the road"),
-        "4",
-        separated(marks("x", "")),
-        lambda: hand.prepared(
-            (hand.text(r"\S+"), "the message"),
-            (hand.category(), ['sent "from"']),
-            (hand.number(), ["length, in letters"]),
-        ),
+    names = ("Cheerful 😀", "Food", "Long; rambling", "On the road")
+    parts = (
+        (hand.text(r"\S+"), "the message"),
+        (hand.category(), ['sent "from"']),
+        (hand.number(), ["length, in letters"]),
     )
+    return Messy("messages", cells, Y, names, "4", separated(marks("x", "")), parts)
 
 
 def replies() -> Messy:
@@ -266,18 +165,20 @@ def replies() -> Messy:
         about[:, 2],
     )
     cells = pd.DataFrame({"reply": [canned[k] for k in which], "agent": agent, "spent": spent})
+    names = ("apology", "offer", "premium", "return")
+    parts = (
+        (hand.text(), "reply"),
+        (hand.category(), ["agent"]),
+        (hand.number(skewed=True), ["spent"]),
+    )
     return Messy(
         "replies",
         cells,
         Y,
-        ("apology", "offer", "premium", "return"),
+        names,
         "apology,offer,premium,return",
         separated(marks("Y", "N")),
-        lambda: hand.prepared(
-            (hand.text(), "reply"),
-            (hand.category(), ["agent"]),
-            (hand.number(skewed=True), ["spent"]),
-        ),
+        parts,
     )
 
 
@@ -308,16 +209,10 @@ def recipes() -> Messy:
             "portions": portions,
         }
     )
-    return Messy(
-        "recipes",
-        cells,
-        Y,
-        ("carnivore", "family", "fast", "sweet", "tangy, hot", "veggie"),
-        "labels",
-        separated(json_cells("labels")),
-        lambda: hand.prepared(
-            (hand.text(), "ingredients"),
-            (hand.number(skewed=True), ["minutes"]),
-            (hand.number(), ["portions"]),
-        ),
+    names = ("carnivore", "family", "fast", "sweet", "tangy, hot", "veggie")
+    parts = (
+        (hand.text(), "ingredients"),
+        (hand.number(skewed=True), ["minutes"]),
+        (hand.number(), ["portions"]),
     )
+    return Messy("recipes", cells, Y, names, "labels", separated(json_cells("labels")), parts)

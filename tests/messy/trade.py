@@ -35,21 +35,14 @@ def orders() -> Messy:
             "channel": channel,
         }
     )
-    return Messy(
-        "orders",
-        cells,
-        Y,
-        ("audit", "express", "loyal"),
-        "3",
-        separated(marks()),
-        lambda: hand.prepared(
-            (hand.number(hand.amount, skewed=True), ["total"]),
-            (hand.number(hand.amount), ["margin"]),
-            (hand.number(), ["items"]),
-            (hand.category(), ["channel"]),
-        ),
-        others={"order": "id"},
+    names = ("audit", "express", "loyal")
+    parts = (
+        (hand.number(hand.amount, skewed=True), ["total"]),
+        (hand.number(hand.amount), ["margin"]),
+        (hand.number(), ["items"]),
+        (hand.category(), ["channel"]),
     )
+    return Messy("orders", cells, Y, names, "3", separated(marks()), parts, others={"order": "id"})
 
 
 def ledger() -> Messy:
@@ -77,49 +70,20 @@ def ledger() -> Messy:
             "remarks": np.full(n, np.nan),
         }
     )
+    names = ("alarm", "healthy", "question", "volatile")
+    parts = (
+        (hand.category(), ["account"]),
+        (hand.number(hand.amount), ["balance", "cash flow"]),
+    )
     return Messy(
         "ledger",
         cells,
         Y,
-        ("alarm", "healthy", "question", "volatile"),
+        names,
         "4",
         separated(marks("1", "0")),
-        lambda: hand.prepared(
-            (hand.category(), ["account"]), (hand.number(hand.amount), ["balance", "cash flow"])
-        ),
+        parts,
         others={"company": "constant", "remarks": "empty"},
-    )
-
-
-def swiss() -> Messy:
-    """Swiss prices such as ``1'234.50`` behind CHF, separated by semicolons."""
-    rng, n = generator("swiss"), 260
-    price, cost = np.exp(rng.normal(7, 1, n)), np.exp(rng.normal(6.5, 1, n))
-    canton = rng.choice(["ZH", "BE", "GE", "TI"], n)
-    Y = truth(
-        rng,
-        np.log(price),
-        np.log(price) - np.log(cost),
-        1.5 * (canton == "GE") - np.log(cost) / 2,
-        -np.log(cost) - (canton == "TI"),
-        noise=0.3,
-    )
-
-    def francs(values, unit=""):
-        return [unit + text.replace(",", "'") for text in written("{:,.2f}", values)]
-
-    cells = pd.DataFrame({"Preis": francs(price, "CHF "), "Kosten": francs(cost), "Kanton": canton})
-    parse = partial(hand.amount, thousands="'")
-    return Messy(
-        "swiss",
-        cells,
-        Y,
-        ("luxus", "marge", "romandie", "sparsam"),
-        "luxus,marge,romandie,sparsam",
-        separated(marks(), ";"),
-        lambda: hand.prepared(
-            (hand.number(parse, skewed=True), ["Preis", "Kosten"]), (hand.category(), ["Kanton"])
-        ),
     )
 
 
@@ -151,19 +115,21 @@ def german() -> Messy:
         }
     )
     parse = partial(hand.amount, thousands=".", decimal=",")
+    names = ("familie", "günstig", "sommer", "urban")
+    parts = (
+        (hand.number(parse), ["Größe", "Miete"]),
+        (hand.category(), ["Bauart"]),
+        (hand.flag(), ["Balkon"]),
+        (hand.date("%d.%m.%Y"), ["frei ab"]),
+    )
     return Messy(
         "german",
         cells,
         Y,
-        ("familie", "günstig", "sommer", "urban"),
+        names,
         "familie,günstig,sommer,urban",
         separated(marks("ja", "nein"), ";", encoding="latin-1"),
-        lambda: hand.prepared(
-            (hand.number(parse), ["Größe", "Miete"]),
-            (hand.category(), ["Bauart"]),
-            (hand.flag(), ["Balkon"]),
-            (hand.date("%d.%m.%Y"), ["frei ab"]),
-        ),
+        parts,
     )
 
 
@@ -183,18 +149,20 @@ def unicode_export() -> Messy:
     cells = pd.DataFrame(
         {"artikl": sentences(rng, about, words, length=(3, 6)), "cena": price, "sklad": stock}
     )
+    names = ("dílna", "kuchyň", "luxus", "škola")
+    parts = (
+        (hand.text(), "artikl"),
+        (hand.number(skewed=True), ["cena"]),
+        (hand.number(), ["sklad"]),
+    )
     return Messy(
         "unicode_export",
         cells,
         Y,
-        ("dílna", "kuchyň", "luxus", "škola"),
+        names,
         "dílna,kuchyň,luxus,škola",
         separated(marks(), "\t", suffix=".tsv", encoding="utf-16"),
-        lambda: hand.prepared(
-            (hand.text(), "artikl"),
-            (hand.number(skewed=True), ["cena"]),
-            (hand.number(), ["sklad"]),
-        ),
+        parts,
     )
 
 
@@ -218,18 +186,14 @@ def budget_sheet() -> Messy:
     cells = pd.DataFrame(
         {"unit": unit, "planned": planned, "spent": gaps(rng, spent, 0.05), "due": due}
     )
+    names = ("exceeded", "late", "major", "minor")
+    parts = (
+        (hand.category(), ["unit"]),
+        (hand.number(), ["planned", "spent"]),
+        (hand.date(), ["due"]),
+    )
     return Messy(
-        "budget_sheet",
-        cells,
-        Y,
-        ("exceeded", "late", "major", "minor"),
-        "exceeded,late,major,minor",
-        sheet(marks("x", "")),
-        lambda: hand.prepared(
-            (hand.category(), ["unit"]),
-            (hand.number(), ["planned", "spent"]),
-            (hand.date(), ["due"]),
-        ),
+        "budget_sheet", cells, Y, names, "exceeded,late,major,minor", sheet(marks("x", "")), parts
     )
 
 
@@ -252,63 +216,12 @@ def homes() -> Messy:
             "rooms": np.clip((area / 28 + rng.normal(0, 0.6, n)).round(), 1, 9),
         }
     )
-    return Messy(
-        "homes",
-        cells,
-        Y,
-        ("flood", "garden", "upscale", "xs"),
-        "4",
-        separated(marks()),
-        lambda: hand.prepared((hand.category(), ["zip"]), (hand.number(), ["area", "rooms"])),
+    names = ("flood", "garden", "upscale", "xs")
+    parts = (
+        (hand.category(), ["zip"]),
+        (hand.number(), ["area", "rooms"]),
     )
-
-
-def customers() -> Messy:
-    """Customers from a hundred cities, most of them rare."""
-    rng, n = generator("customers"), 400
-    names = ["Lagos", "Lima", "Oslo", "Quito", "Riga"] + [
-        a + b for a in ("New ", "Port ", "Saint ", "El ", "Bad ") for b in RARE
-    ]
-    weight = 1 / np.arange(1, len(names) + 1) ** 0.9
-    at = rng.choice(len(names), n, p=weight / weight.sum())
-    south, spend = np.isin(at, (0, 1, 3)).astype(float), np.exp(rng.normal(4, 1, n)).round(2)
-    rare = (at >= 5).astype(float)
-    Y = truth(
-        rng, south, 1.5 * (at == 2) + (at == 4) - np.log(spend) / 4, rare, np.log(spend) + south
-    )
-    cells = pd.DataFrame(
-        {"city": np.array(names)[at], "spend": spend, "visits": rng.poisson(4 + 3 * south)}
-    )
-    return Messy(
-        "customers",
-        cells,
-        Y,
-        ("import", "north", "rural", "vip"),
-        "import,north,rural,vip",
-        separated(marks()),
-        lambda: hand.prepared(
-            (hand.category(), ["city"]),
-            (hand.number(skewed=True), ["spend"]),
-            (hand.number(), ["visits"]),
-        ),
-    )
-
-
-RARE = [
-    *(
-        "Albany",
-        "Bergen",
-        "Calder",
-        "Dunmore",
-        "Elgin",
-        "Farley",
-        "Galway",
-        "Holt",
-        "Ilford",
-        "Jasper",
-    ),
-    *("Kelso", "Linton", "Marlow", "Nairn", "Oban", "Penrith", "Quorn", "Ripon", "Selby", "Troon"),
-]
+    return Messy("homes", cells, Y, names, "4", separated(marks()), parts)
 
 
 def clothes() -> Messy:
@@ -340,16 +253,18 @@ def clothes() -> Messy:
             "brand": rng.choice(["Ax", "Bo", "Cu"], n),
         }
     )
+    names = ("bold", "designer", "sporty", "summer", "winter")
+    parts = (
+        (hand.tags(";"), "properties"),
+        (hand.number(skewed=True), ["price"]),
+        (hand.category(), ["brand"]),
+    )
     return Messy(
         "clothes",
         cells,
         Y,
-        ("bold", "designer", "sporty", "summer", "winter"),
+        names,
         "season and style",
         separated(joined("season and style", "; ")),
-        lambda: hand.prepared(
-            (hand.tags(";"), "properties"),
-            (hand.number(skewed=True), ["price"]),
-            (hand.category(), ["brand"]),
-        ),
+        parts,
     )

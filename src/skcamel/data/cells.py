@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ import numpy as np
 
 # Words and formats, each in one table.
 TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-MISSING = frozenset(word.lower() for word in TABLE["missing"])
+MISSING = frozenset(TABLE["missing"])
 NONE = "none"  # as a feature it says as much as a missing value; as a label it may be an answer
 # What the words for yes and no mean, in lower case: 1 or 0.
 YES_NO = {yes: 1.0 for yes, _ in TABLE["yes_no"]} | {no: 0.0 for _, no in TABLE["yes_no"]}
@@ -80,11 +81,9 @@ def is_missing(text: str) -> bool:
 
 
 def missing_spellings() -> list[str]:
-    """The words for a missing feature in their usual spellings, sorted, for readers that compare texts."""
-    words = (*TABLE["missing"], NONE)
-    return sorted(
-        {spell(word) for word in words for spell in (str, str.lower, str.upper, str.title)}
-    )
+    """The words for a missing feature in all small and capital letters, sorted, for readers that compare texts."""
+    cases = [zip(word.lower(), word.upper(), strict=True) for word in (*MISSING, NONE)]
+    return sorted({"".join(letters) for both in cases for letters in product(*both)})
 
 
 @dataclass(frozen=True, eq=False)

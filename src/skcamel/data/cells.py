@@ -33,10 +33,11 @@ NUMBER = re.compile(TABLE["number"]["whole"])
 DECIMALS = ("point", "comma")
 DIGITS = {decimal: re.compile(TABLE["number"][decimal]) for decimal in DECIMALS}
 GROUP = "'’ \u00a0\u202f"  # between groups of three digits, beside comma or point
-PLAIN = {
+WITHOUT_GROUPS = {
     "point": str.maketrans("", "", "," + GROUP),
     "comma": str.maketrans(",", ".", "." + GROUP),
 }
+PLAIN = {kind: re.compile(pattern) for kind, pattern in TABLE["plain"].items()}
 SIGNS = {"": 1, "+": 1, "-": -1, "−": -1}
 # Units of numbers that are no text, and of 2:30:00, which may also be a time of day.
 TYPED, CLOCK_TIME = "typed", "clock"
@@ -253,7 +254,7 @@ def _number(match: re.Match[str], decimal: str) -> float:
     """The number without its sign; NaN where the digits are not parted in this way."""
     if not DIGITS[decimal].fullmatch(match["digits"]):
         return np.nan
-    return float(match["digits"].translate(PLAIN[decimal]) + match["exponent"])
+    return float(match["digits"].translate(WITHOUT_GROUPS[decimal]) + match["exponent"])
 
 
 def _duration(text: str) -> tuple[str, float, float]:
@@ -269,13 +270,21 @@ def _duration(text: str) -> tuple[str, float, float]:
     return unit, value, value
 
 
-def plain_numbers(values: np.ndarray) -> np.ndarray | None:
-    """The numbers of texts, if all are written as programs do, behind a missing value."""
+def plain(values: np.ndarray, kind: str) -> np.ndarray | None:
+    """Texts behind a missing value as numbers, or as dates in seconds, if all are written as programs do.
+
+    Parameters
+    ----------
+    values : array of shape (1 + k,)
+    kind : {"float64", "datetime64[s]"}
+    """
     try:
-        is_plain = set("".join(values[1:])) <= set("0123456789.-+eE")
-        return np.append(np.nan, values[1:].astype(np.float64)) if is_plain else None
+        if not all(map(PLAIN[kind].fullmatch, values[1:])):
+            return None
+        numbers = values[1:].astype(str).astype(kind)
     except (TypeError, ValueError):
         return None
+    return np.append(np.nan, numbers.astype(np.float64))
 
 
 class NumberFormat(NamedTuple):
@@ -299,7 +308,7 @@ class NumberFormat(NamedTuple):
             return values
         numbers = None
         if self.decimal != "comma" and self.unit not in (PERCENT, DURATION):
-            numbers = plain_numbers(values)
+            numbers = plain(values, "float64")
         if numbers is None:
             numbers = self.numbers(*numerals(values))
         return numbers
@@ -339,7 +348,7 @@ def number_format(cells: Cells, *, comma: bool = False) -> NumberFormat:
     """
     if cells.values.dtype != object:
         return NumberFormat()
-    if not comma and plain_numbers(cells.values) is not None:
+    if not comma and plain(cells.values, "float64") is not None:
         return NumberFormat("point")
     found = numerals(cells.values)
     units, *readings = found
@@ -371,7 +380,12 @@ class DateFormat(NamedTuple):
 
     def read(self, values: np.ndarray) -> np.ndarray:
         """The dates of values in UTC, in seconds from 1970, (1 + k,); NaN for what is none."""
-        return np.array([self.seconds(value) for value in values], dtype=np.float64)
+        if values.dtype.kind == "M":
+            return (values - EPOCH) / SECOND
+        seconds = plain(values, "datetime64[s]") if "year first" in self.orders else None
+        if seconds is None:
+            seconds = np.array([self.seconds(value) for value in values], dtype=np.float64)
+        return seconds
 
     def seconds(self, value: Cell | None) -> float:
         """The same of one value."""

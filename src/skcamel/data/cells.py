@@ -38,6 +38,7 @@ WITHOUT_GROUPS = {
     "comma": str.maketrans(",", ".", "." + GROUP),
 }
 PLAIN = {kind: re.compile(pattern) for kind, pattern in TABLE["plain"].items()}
+LOSS = re.compile(r"^\((.*)\)$")  # a number in parentheses is below 0
 SIGNS = {"": 1, "+": 1, "-": -1, "−": -1}
 # Units of numbers that are no text, and of 2:30:00, which may also be a time of day.
 TYPED, CLOCK_TIME = "typed", "clock"
@@ -111,9 +112,6 @@ class Cells:
     values: np.ndarray
     codes: np.ndarray
     declared: bool = False
-
-    def __len__(self) -> int:
-        return len(self.codes)
 
     @property
     def counts(self) -> np.ndarray:
@@ -238,8 +236,7 @@ def numeral(value: Cell | None) -> tuple[str, float, float]:
         return TYPED, value, value
     if not isinstance(value, str):
         return TYPED, np.nan, np.nan
-    text = f"-{value[1:-1]}" if value.startswith("(") and value.endswith(")") else value
-    match = NUMBER.fullmatch(text)
+    match = NUMBER.fullmatch(LOSS.sub(r"-\1", value))
     if match is None:
         return _duration(value)
     unit = match["before"] + match["after"].strip()
@@ -262,12 +259,13 @@ def _duration(text: str) -> tuple[str, float, float]:
     match = SPANS[0].fullmatch(text) or SPANS[1].fullmatch(text)
     if match is None:
         return TYPED, np.nan, np.nan
-    value = sum(scale * float(match[name] or 0) for name, scale in SECONDS.items())
-    value = round(value, 6)
+    parts = [scale * float(match[name] or 0) for name, scale in SECONDS.items()]
+    value = round(sum(parts), 6)
     if text.startswith("-P"):
         value = -value
-    unit = CLOCK_TIME if ":" in text and match["days"] is None else DURATION
-    return unit, value, value
+    if ":" in text and match["days"] is None:
+        return CLOCK_TIME, value, value
+    return DURATION, value, value
 
 
 def plain(values: np.ndarray, kind: str) -> np.ndarray | None:

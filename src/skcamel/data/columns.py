@@ -39,6 +39,7 @@ CYCLES = {"month": 12, "weekday": 7, "hour": 24}
 NO_BLANKS = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"
 WORD = re.compile(rf"[{NO_BLANKS}]|[^\s{NO_BLANKS}]+")
 WORD_OR_EMOJI = rf"[{NO_BLANKS}]|\b\w\w+\b|[^\w\s\x00-\x7f]"
+DIGITS = re.compile(r"\d+")
 CODE = re.compile(r"0\d+")  # 00123 is a name made of digits
 WHOLE = re.compile(r"^(-?\d+)\.0$")
 ID_NAME = re.compile(
@@ -146,15 +147,11 @@ class Evidence:
         """Mean number of words in a row."""
         return float(np.mean([len(WORD.findall(text)) for text in self.rows]))
 
-    @cached_property
-    def separator(self) -> str:
-        """What separates the items in cells that hold several; "" where it is unknown."""
-        return reading.list_separator(self.texts) or ""
-
     def differ(self, n_different: int) -> bool:
         """Whether so many different values are new in nearly every row; few rows must all differ."""
         n = len(self.rows)
-        return n >= FEW_ROWS and n_different >= (NEARLY * n if n >= MANY_ROWS else n)
+        share = NEARLY if n >= MANY_ROWS else 1
+        return n >= FEW_ROWS and n_different >= share * n
 
 
 # How model files hold an attribute that is annotated so.
@@ -251,7 +248,7 @@ class LeftOut(LearnedColumn):
         """Whether words name the rows: nearly all are different, of one word or one pattern."""
         if not evidence.differ(len(evidence.texts)):
             return False
-        patterns = {re.sub(r"\d+", "", text) for text in evidence.texts}  # Patient 1, Patient 2, …
+        patterns = {DIGITS.sub("", text) for text in evidence.texts}  # Patient 1, Patient 2, …
         return evidence.n_words < 1.1 or len(patterns) <= 0.05 * len(evidence.texts)
 
     @classmethod
@@ -326,7 +323,7 @@ class Number(LearnedColumn):
 def _are_names(evidence: Evidence) -> bool:
     """Whether numbers count the rows from 0 or 1, or are whole, nearly all different, and named like an identifier."""
     numbers = evidence.number.numbers
-    if len(numbers) < max(len(evidence.cells), FEW_ROWS):
+    if len(numbers) < max(len(evidence.cells.codes), FEW_ROWS):
         return False
     steps = np.arange(len(numbers))
     if numbers[0] in (0, 1) and np.array_equal(numbers, numbers[0] + steps):
@@ -383,11 +380,12 @@ class Category(LearnedColumn):
         cells = evidence.cells
         column = cls(evidence.name)
         if cls is Tags:
-            column = replace(column, separator=evidence.separator)
+            column = replace(column, separator=reading.list_separator(evidence.texts) or "")
         counts = Counter[str]()
         for value, count in zip(cells.values[1:], cells.counts[1:].tolist(), strict=True):
             counts.update(dict.fromkeys(column.items(value), count))
-        least = max(3, len(cells) / 200) if len(cells) >= 30 else 1
+        n = len(cells.codes)
+        least = max(3, n / 200) if n >= 30 else 1
         frequent = [value for value, count in counts.items() if count >= least]
         if len(frequent) in (0, len(counts) - 1):
             frequent = list(counts)  # else all would be alike, or one value a group
@@ -433,7 +431,8 @@ class Tags(Category):
         """Whether cells are lists of few different short items, not sentences with commas."""
         if any(isinstance(value, tuple) for value in evidence.cells.values):
             return True
-        lists = [items_of(text, evidence.separator) for text in evidence.rows]
+        separator = reading.list_separator(evidence.texts)
+        lists = [items_of(text, separator) for text in evidence.rows]
         sizes = np.array([len(items) for items in lists])
         different = set().union(*lists)
         n_short = sum(len(item.split()) <= 3 for item in different)

@@ -210,7 +210,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """
         self._check_parameters()
         cells = cells_of(X)
-        n = len(next(iter(cells.values())))
+        n = _n_rows(cells)
         evidence = self._evidence(cells)
         found = [kinds.kind_of(own) for own in evidence]
         self.scaling_ = self.scaling
@@ -353,7 +353,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """Return the numbers of a table, and how it differs from that of the fit; `allow_missing` counts beside the parameter."""
         check_is_fitted(self)
         cells = cells_of(X, tuple(self.kinds_))
-        n = len(next(iter(cells.values())))
+        n = _n_rows(cells)
         used = [column for column in self.columns_ if not isinstance(column, LeftOut)]
         absent = [column.name for column in used if column.name not in cells]
         if absent and not (allow_missing or self.allow_missing):
@@ -421,7 +421,8 @@ def _with_missing(column: LearnedColumn, cells: Cells, labels: np.ndarray | None
         return column
     unreadable = column.encode(cells).odd & column.fills
     filled = cells.missing | unreadable
-    indicator = min(filled.sum(), (~filled).sum()) >= FEW_MISSING
+    n_filled = filled.sum()
+    indicator = min(n_filled, len(filled) - n_filled) >= FEW_MISSING
     if indicator and labels is not None:
         _, chances = f_regression(labels, filled)
         indicator = chances.min() < CHANCE / labels.shape[1]  # of all labels together
@@ -434,29 +435,32 @@ def cells_of(X: Any, known: Sequence[str] = ()) -> dict[str, Cells]:
 
     Columns of an array have the `known` names, if there are such, in their order.
     """
-    names = column_names(X)
     if isinstance(X, dict) and not sparse.issparse(X):  # scipy has a matrix that is one
-        names, columns = list(X), list(X.values())
-    elif names is None:
+        names = list(X)
+        columns = list(X.values())
+    elif column_names(X) is None:
         table = check_array(X, dtype=None, ensure_all_finite=False)
-        names, columns = list(known), list(table.T)
-        if not known:
-            names = list(default_names("x", len(columns)))
+        columns = list(table.T)
+        names = list(known or default_names("x", len(columns)))
         if len(names) != len(columns):
             raise ValueError(
                 f"X has {len(columns)} features, but TablePreparer is expecting {len(known)}"
                 " features as input."
             )
-    elif type(X).__module__.startswith("pyarrow"):
-        columns = X.columns
     else:
-        columns = [X[name] for name in X.columns]
+        names = column_names(X) or []
+        of_arrow = type(X).__module__.startswith("pyarrow")
+        columns = X.columns if of_arrow else [X[name] for name in X.columns]
     twice = first_repeated(names)
     if twice is not None:
         raise ValueError(f"two columns are called {twice!r:.80}; rename one.")
     if not names or not len(columns[0]):
         raise ValueError("The table is empty; it needs a column and a row at least.")
     return {name: Cells.of(own) for name, own in zip(names, columns, strict=True)}
+
+
+def _n_rows(cells: Mapping[str, Cells]) -> int:
+    return len(next(iter(cells.values())).codes)
 
 
 def _labels(y: Any, n: int) -> np.ndarray | None:

@@ -1,4 +1,4 @@
-"""What cells mean: numbers, durations, dates and lists as people write them, from whatever library they come."""
+"""What cells mean, from whatever library they come: numbers, durations, dates and lists."""
 
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
@@ -79,7 +79,7 @@ BERLIN = pd.Series(MOMENTS).dt.tz_localize("Europe/Berlin")
         (pl.from_pandas(BERLIN), [datetime(2024, 5, 1, 8, 30), datetime(2024, 12, 1, 7)]),
         (pa.array(BERLIN), [datetime(2024, 5, 1, 8, 30), datetime(2024, 12, 1, 7)]),
         (BERLIN.astype(object), [datetime(2024, 5, 1, 8, 30), datetime(2024, 12, 1, 7)]),
-        ([datetime(2024, 5, 1, 10, tzinfo=timezone(timedelta(hours=2)))], [datetime(2024, 5, 1, 8)]),
+        ([MOMENTS[0].replace(tzinfo=timezone(timedelta(hours=2)))], [datetime(2024, 5, 1, 8, 30)]),
         ([datetime(2024, 5, 1, tzinfo=UTC), pd.NaT, pd.NA], [datetime(2024, 5, 1)]),
     ],
 )  # fmt: skip

@@ -16,7 +16,7 @@ from skcamel.data.preparer import import_encoder
 N = 24
 TABLE = pd.DataFrame(
     {
-        "notes": [f"sun and sea on day {k}" if k % 2 else f"rain, all of day {k}" for k in range(N)],
+        "notes": [f"{('rain, all of', 'sun and sea on')[k % 2]} day {k}" for k in range(N)],
         "remark": [*[f"a fine trip, number {k % 9 + 10}" for k in range(N - 1)], None],
         "size": np.linspace(0, 1, N),
     }
@@ -43,6 +43,16 @@ class Lengths:
     def encode(self, texts):
         assert isinstance(texts, list)
         return np.array([[len(text), self.factor * text.count(" ")] for text in texts])
+
+
+class Other:
+    """An encoder that makes what it likes of a number of texts."""
+
+    def __init__(self, made):
+        self.made = made
+
+    def encode(self, texts):
+        return self.made(len(texts))
 
 
 def fitted(encoder):
@@ -83,8 +93,8 @@ def test_encoders_by_column():
     ("encoder", "message"),
     [
         (3, r"text_encoder must be a transformer of texts, an object with .encode\(texts\)"),
-        (type("Flat", (), {"encode": lambda self, texts: np.ones(len(texts))})(), r"gives shape \(3,\) for 3 texts"),
-        (type("Bad", (), {"encode": lambda self, texts: np.full((len(texts), 2), np.nan)})(), "NaN"),
+        (Other(np.ones), r"gives shape \(3,\) for 3 texts"),
+        (Other(lambda n: np.full((n, 2), np.nan)), "NaN"),
     ],
 )  # fmt: skip
 def test_what_is_no_encoder_is_refused(encoder, message):
@@ -116,8 +126,8 @@ def test_an_encoder_that_learned_is_handed_back_as_it_was_fitted(tmp_path):
 @pytest.mark.parametrize(
     ("encoder", "message"),
     [
-        (None, r"model needs the text encoder .*Lengths of the column 'notes', which no file holds"),
-        (Lengths(2), r"was fitted with the text encoder .*Lengths, and .*Lengths says something else"),
+        (None, r"model needs the text encoder .*Lengths of the column 'notes', which no file"),
+        (Lengths(2), r"was fitted with the text encoder .*Lengths, and .*Lengths says something"),
         (projection(), "says something else than that"),
         ({"remark": Lengths()}, "needs the text encoder"),
     ],

@@ -1,4 +1,4 @@
-"""TablePreparer: kinds by evidence, numbers that come out, and tables that differ from that of the fit."""
+"""TablePreparer: kinds by evidence, numbers that come out, and tables unlike that of the fit."""
 
 from decimal import Decimal
 
@@ -220,7 +220,7 @@ def test_parameters_overrule_the_cells(table, parameter, name, kind):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"drop": ["ages"]}, "drop names 'ages', which is no column; the columns are 'patient', 'age'"),
+        ({"drop": ["ages"]}, "drop names 'ages', which is no column; the columns are 'patient'"),
         ({"drop": "age"}, "drop must be a sequence"),
         ({"drop": ["age"], "id": ["age"]}, "named by drop and by id"),
         ({"number": ["notes"]}, "number names 'notes', of which no cell is a number"),

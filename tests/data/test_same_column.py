@@ -1,4 +1,4 @@
-"""The same column gives the same features to the last bit, whatever library or file it comes from, at the fit and later."""
+"""The same column gives the same features to the last bit, from whatever library or file."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Tables as people really keep them, made up: what they hold, how they are written, and what is true about them."""
+"""Tables as people really keep them, made up: their cells, their files, and the truth."""
 
 from . import measures, people, texts, trade
 from .form import Messy

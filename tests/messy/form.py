@@ -80,7 +80,7 @@ class Messy:
     def write(
         self, folder: Path, rows: Rows = slice(None), *, fresh: bool = False, labelled: bool = True
     ) -> tuple[Path, list[str]]:
-        """Write some rows below `folder`; returns the file, and what the command line needs beside it and ``--labels``."""
+        """Write some rows below `folder`; returns the file, and options beside ``--labels``."""
         return self.form(
             folder,
             self.name,
@@ -195,7 +195,7 @@ def sheet(labels: LabelCells) -> Form:
 
 
 def apart(key: str, labels: LabelCells) -> Form:
-    """Two CSV files that share the column `key`; the labels stand in the second, in another order of rows."""
+    """Two CSV files that share the column `key`; the second has the labels, in another order."""
 
     def write(folder, name, frame, Y, names):
         path, other = folder / f"{name}.csv", folder / f"{name}_labels.csv"

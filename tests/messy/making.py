@@ -20,7 +20,7 @@ def generator(name: str) -> np.random.Generator:
 def truth(
     rng: np.random.Generator, *scores: np.ndarray, share: float = 0.35, noise: float = 0.4
 ) -> np.ndarray:
-    """Labels (n, q): the given share of rows with the highest scores (n,), standardised, under some noise."""
+    """Labels (n, q): the share of rows with the highest scores (n,), under some noise."""
     Z = np.column_stack([(score - np.mean(score)) / np.std(score) for score in scores])
     Z += noise * rng.normal(size=Z.shape)
     return (np.quantile(Z, 1 - share, axis=0) < Z).astype(np.int64)
@@ -39,7 +39,7 @@ def sentences(
     filler: str = FILLER,
     length: tuple[int, int] = (4, 10),
 ) -> list[str]:
-    """A text for each row of `about` (n, k): one to three words of each of its topics among filler words."""
+    """A text for each row of `about` (n, k): some words of each of its topics among others."""
     vocabularies = [own.split() for own in words]
     texts = []
     for row in about:
@@ -70,7 +70,7 @@ def days(
 def spoiling(
     unseen: dict[str, str], gappy: Sequence[str]
 ) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """A function that puts a category never seen into every tenth row of some columns, and a gap into every eighth of others."""
+    """A function that puts unseen values into every tenth row, and gaps into every eighth."""
 
     def spoil(cells: pd.DataFrame) -> pd.DataFrame:
         for column, value in unseen.items():

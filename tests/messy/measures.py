@@ -1,4 +1,4 @@
-"""Tables of measurements: stations, sensors, regions, machines, spectra, flights, devices, laboratories."""
+"""Tables of measurements: sensors, machines, flights, laboratories."""
 
 import numpy as np
 import pandas as pd
@@ -90,7 +90,7 @@ def flights() -> Messy:
 
 
 def laboratory() -> Messy:
-    """Names that a spreadsheet would run, quotes, a tab and a control character in the names of columns."""
+    """Names that a spreadsheet would run; quotes, a tab and a bell in names of columns."""
     rng, n = generator("laboratory"), 240
     values = rng.normal(size=(n, 3)).round(3)
     reagent = rng.choice(["=1+1", "+cmd", "@home", "-x"], n)

@@ -1,4 +1,4 @@
-"""Tables about people: patients, a survey, staff, visits, students, members."""
+"""Tables about people: patients, a survey, visits, students, members."""
 
 import uuid
 
@@ -63,7 +63,7 @@ def patients() -> Messy:
 
 
 def survey() -> Messy:
-    """A survey in words from strongly disagree to strongly agree; who earns much leaves the income out."""
+    """A survey from strongly disagree to strongly agree; who earns much leaves income out."""
     rng, n = generator("survey"), 380
     answers = rng.integers(0, 5, (n, 4))
     income = np.exp(rng.normal(10.3, 0.6, n)).round(-2)
@@ -96,7 +96,7 @@ def survey() -> Messy:
 
 
 def visits() -> Messy:
-    """Visits with labels in a file of their own, a column for each, joined by codes such as P-0012."""
+    """Visits with labels in a file of their own, joined by codes such as P-0012."""
     rng, n = generator("visits"), 280
     about, weight = topics(rng, n, 3), rng.normal(78, 14, n).round(1)
     words = "rash itch eczema skin", "blurred eye vision glasses", "knee joint ankle swelling"

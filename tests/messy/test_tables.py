@@ -1,4 +1,4 @@
-"""The messy tables hold what they say: every kind and form, the same rows again, and labels in balance."""
+"""The messy tables hold what they say: kinds, forms, the same rows again, labels in balance."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Tables whose main column is text: packages, films, tickets, reviews, messages, replies, recipes."""
+"""Tables whose main column is text: packages, tickets, messages, replies, recipes."""
 
 import numpy as np
 import pandas as pd
@@ -114,7 +114,7 @@ def tickets() -> Messy:
 
 
 def messages() -> Messy:
-    """Chat messages with emoji and right-to-left words; names of columns with spaces and quotes; labels are x-marks."""
+    """Chat messages with emoji and right-to-left words; odd names of columns; x-marks."""
     rng, n = generator("messages"), 300
     about = topics(rng, n, 3)
     words = "😀 😂 party مرحبا", "🚗 traffic שלום road 🚦", "🍕 dinner طعام hungry 🍔"

@@ -1,4 +1,4 @@
-"""Tables of trade: orders, ledgers, prices of four countries, sheets, homes, customers, clothes."""
+"""Tables of trade: orders, ledgers, German and Czech prices, sheets, homes, clothes."""
 
 from functools import partial
 
@@ -46,7 +46,7 @@ def orders() -> Messy:
 
 
 def ledger() -> Messy:
-    """A ledger with losses in parentheses, a column that is always the same and one that nobody filled."""
+    """A ledger with losses in parentheses, a constant column and one that nobody filled."""
     rng, n = generator("ledger"), 260
     balance, cash = rng.normal(0, 40_000, n), rng.normal(5000, 9000, n)
     account = rng.choice(["4000 sales", "5000 wages", "6000 rent", "7000 travel"], n)
@@ -88,7 +88,7 @@ def ledger() -> Messy:
 
 
 def german() -> Messy:
-    """A German table: semicolons, decimal commas, ``31.12.2024``, ja and nein, umlauts in Latin-1."""
+    """A German table: semicolons, decimal commas, ``31.12.2024``, umlauts in Latin-1."""
     rng, n = generator("german"), 280
     size, rent = rng.normal(75, 25, n).clip(18, 200), np.exp(rng.normal(6.7, 0.4, n))
     kind = rng.choice(["Altbau", "Neubau", "Plattenbau", "Häuschen"], n)

@@ -1,4 +1,4 @@
-"""How a cell is read: missing values, yes and no, numbers, durations, dates and lists, as people write them.
+"""How a cell is read: missing values, yes and no, numbers, durations, dates and lists.
 
 A column is taken as its different values and the place of each row among them, so every value is
 read once however often it occurs. A cell means the same whatever library or file it comes from.
@@ -83,7 +83,10 @@ def is_missing(text: str) -> bool:
 
 
 def missing_spellings() -> list[str]:
-    """The words for a missing feature in all small and capital letters, sorted, for readers that compare texts."""
+    """The words for a missing feature in all small and capital letters, sorted.
+
+    For readers that compare texts.
+    """
     cases = [zip(word.lower(), word.upper(), strict=True) for word in (*MISSING, NONE)]
     return sorted({"".join(letters) for both in cases for letters in product(*both)})
 
@@ -124,7 +127,7 @@ class Cells:
         return self.codes == 0
 
     def texts(self) -> Cells:
-        """The same cells as text: whole numbers without decimals, dates as ISO writes them, "" for missing ones."""
+        """The same cells as :func:`as_text` writes them, "" for missing ones."""
         texts = _different([None, *(as_text(value) or None for value in self.values[1:])])
         texts.values[0] = ""
         return Cells(texts.values, texts.codes[self.codes], self.declared)
@@ -197,7 +200,7 @@ def _cell(cell: Any) -> Cell | None:
 
 
 def as_text(value: Cell | None) -> str:
-    """A value as text: whole numbers without decimals, dates as ISO writes them, lists with blanks, None as "".
+    """A value as text: whole numbers without decimals, dates as in ISO 8601, None as "".
 
     Examples
     --------
@@ -214,7 +217,7 @@ def as_text(value: Cell | None) -> str:
 
 
 def yes_no(values: Iterable[str]) -> tuple[str, ...] | None:
-    """The words for yes and no in which all values answer, in lower case; None where they do not, or only one of them occurs.
+    """The two words for yes and no that the values are, in lower case; None for other values.
 
     Examples
     --------
@@ -225,7 +228,9 @@ def yes_no(values: Iterable[str]) -> tuple[str, ...] | None:
 
 
 def numeral(value: Cell | None) -> tuple[str, float, float]:
-    """Unit of a number or a duration, and its value where a point or a comma is decimal; NaN where that cannot be.
+    """Unit of a number or a duration, and its value where a point or a comma is decimal.
+
+    The values are NaN where that cannot be.
 
     Examples
     --------
@@ -269,7 +274,7 @@ def _duration(text: str) -> tuple[str, float, float]:
 
 
 def plain(values: np.ndarray, kind: str) -> np.ndarray | None:
-    """Texts behind a missing value as numbers, or as dates in seconds, if all are written as programs do.
+    """Texts as numbers, or as dates in seconds, if all are written as programs do.
 
     Parameters
     ----------
@@ -286,7 +291,9 @@ def plain(values: np.ndarray, kind: str) -> np.ndarray | None:
 
 
 class NumberFormat(NamedTuple):
-    """How the numbers of a column are written: what mark is decimal where both could be, "" if no text says, and their unit.
+    """How the numbers of a column are written: their unit, and the decimal mark.
+
+    The mark decides where both could be meant; it is "" if no text says.
 
     Examples
     --------
@@ -301,7 +308,7 @@ class NumberFormat(NamedTuple):
     unit: str = ""
 
     def read(self, values: np.ndarray) -> np.ndarray:
-        """The numbers of values, (1 + k,), NaN for what is none or has another unit; numbers themselves stay as they are."""
+        """The numbers of values, (1 + k,), NaN for what is none or has another unit."""
         if values.dtype.kind == "f":
             return values
         numbers = None
@@ -363,7 +370,9 @@ def number_format(cells: Cells, *, comma: bool = False) -> NumberFormat:
 
 
 class DateFormat(NamedTuple):
-    """The formats in which the dates of a column are written; each cell is read by the first that it allows.
+    """The formats in which the dates of a column are written.
+
+    Each cell is read by the first that it allows.
 
     Examples
     --------
@@ -440,12 +449,12 @@ def date_format(cells: Cells, *, day_first: bool = False) -> DateFormat:
 
 
 def list_separator(values: Sequence[str] | np.ndarray) -> str | None:
-    """What separates the items in cells that hold lists: "json", ``|``, ``;`` or ``,``; None where no cell has any of them.
+    """What separates the items in cells that hold lists: "json", ``|``, ``;``, ``,`` or None.
 
     Examples
     --------
-    >>> list_separator(["red|large", "blue"]), list_separator(['["a", "b"]', "[]"]), list_separator(["red"])
-    ('|', 'json', None)
+    >>> list_separator(["red|large", "blue"]), list_separator(['["a", "b"]', "[]"])
+    ('|', 'json')
     """
     if len(values) and all(value.startswith("[") and value.endswith("]") for value in values):
         return "json"

@@ -1,4 +1,6 @@
-"""What becomes of a column of a table: one class for each kind, which recognises, learns, encodes and describes it.
+"""What becomes of a column of a table: one class for each kind.
+
+Each recognises, learns, encodes and describes the columns of its kind.
 
 What a column learned is plain numbers and words, which a model file can hold. Cells are read one by
 one by the rule that the column learned, whatever table they come from.
@@ -53,7 +55,7 @@ TOLERANCE = 1e-4  # of entries of rows of length 1; other devices round otherwis
 
 @dataclass(frozen=True, eq=False)
 class RankScale:
-    """Numbers ► [0, 1]: the share of training rows below, with half of those that are equal; linear between the knots.
+    """Numbers ► [0, 1]: the share of training rows below, and half of those that are equal.
 
     Examples
     --------
@@ -148,7 +150,7 @@ class Evidence:
         return float(np.mean([len(WORD.findall(text)) for text in self.rows]))
 
     def differ(self, n_different: int) -> bool:
-        """Whether so many different values are new in nearly every row; few rows must all differ."""
+        """Whether that many values make nearly every row new; few rows must all differ."""
         n = len(self.rows)
         share = NEARLY if n >= MANY_ROWS else 1
         return n >= FEW_ROWS and n_different >= share * n
@@ -176,7 +178,11 @@ class Encoded(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LearnedColumn:
-    """A column of the table; `missing` and `unreadable` count cells of the training rows, `indicator` says whether they have an output column of their own."""
+    """A column of the table.
+
+    `missing` and `unreadable` count cells of the training rows, and `indicator` says whether they
+    have an output column of their own.
+    """
 
     kind = ""
     about = ""  # what was learned, in a few words
@@ -321,7 +327,7 @@ class Number(LearnedColumn):
 
 
 def _are_names(evidence: Evidence) -> bool:
-    """Whether numbers count the rows from 0 or 1, or are whole, nearly all different, and named like an identifier."""
+    """Whether numbers count the rows from 0 or 1, or are whole, new and named so."""
     numbers = evidence.number.numbers
     if len(numbers) < max(len(evidence.cells.codes), FEW_ROWS):
         return False
@@ -362,9 +368,10 @@ class Flag(LearnedColumn):
 
 @dataclass(frozen=True, eq=False)
 class Category(LearnedColumn):
-    """A 0/1 column for each frequent value and one for all rare ones; unseen and missing values are 0 in all.
+    """A 0/1 column for each frequent value and one for all rare ones.
 
-    Rare are values in fewer than three rows, or in half a percent of them.
+    Rare are values in fewer than three rows, or in half a percent of them. Unseen and missing
+    values are 0 in all columns.
     """
 
     kind = "category"
@@ -443,7 +450,7 @@ class Tags(Category):
 
 @dataclass(frozen=True, eq=False)
 class Date(LearnedColumn):
-    """A date or time: when, as a rank, and where in the year, the week and the day, each as sine and cosine."""
+    """A date or time: its rank, and sine and cosine of its place in the year, week and day."""
 
     kind = "date"
     about = "{0.written}"
@@ -633,8 +640,8 @@ def _encoded(encoder: Any, texts: Sequence[str]) -> sparse.csr_array:
     rows = encode(list(texts))
     if np.ndim(rows) != 2 or rows.shape[0] != len(texts) or not rows.shape[1]:
         raise ValueError(
-            f"the text encoder {_name(encoder)} gives shape {np.shape(rows)} for {len(texts)} texts;"
-            " it must give a row of numbers for each."
+            f"the text encoder {_name(encoder)} gives shape {np.shape(rows)} for {len(texts)}"
+            " texts; it must give a row of numbers for each."
         )
     return sparse.csr_array(normalize(rows), dtype=np.float64)
 

@@ -126,7 +126,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     Examples
     --------
     >>> import pandas as pd
-    >>> table = pd.DataFrame({"price": ["$1,200", "$80", None], "smoker": ["yes", "no", "no"], "plan": ["a", "b", "a"]})
+    >>> table = pd.DataFrame({"price": ["$1,200", "$80", None], "smoker": ["yes", "no", "no"]})
+    >>> table["plan"] = ["a", "b", "a"]
     >>> preparer = TablePreparer().fit(table)
     >>> preparer.kinds_
     {'price': 'number', 'smoker': 'flag', 'plan': 'category'}
@@ -309,7 +310,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         return np.repeat(np.array(of_columns, dtype=object), widths)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the output columns, such as ``age``, ``age (missing)``, ``city=Rome``, ``notes: fever``, ``born (month sin)``, (d,)."""
+        """Names of the output columns, (d,), such as ``age (missing)`` or ``city=Rome``."""
         check_is_fitted(self)
         if input_features is not None and list(map(str, input_features)) != list(self.kinds_):
             raise ValueError("input_features is not equal to feature_names_in_")
@@ -350,7 +351,10 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def transform_with_differences(
         self, X: Any, *, allow_missing: bool = False
     ) -> tuple[Any, Differences]:
-        """Return the numbers of a table, and how it differs from that of the fit; `allow_missing` counts beside the parameter."""
+        """Return the numbers of a table, and how it differs from that of the fit.
+
+        `allow_missing` counts beside the parameter.
+        """
         check_is_fitted(self)
         cells = cells_of(X, tuple(self.kinds_))
         n = _n_rows(cells)
@@ -402,9 +406,10 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         return np.hstack([dense(block) for block in blocks])
 
     def take_encoder(self, text_encoder: Any) -> bool:
-        """Take back the text encoder of the fit, which a model file does not hold; returns whether a column needs it.
+        """Take back the text encoder of the fit, which a model file does not hold.
 
-        It must say the same as at the fit to the fixed texts that the file holds.
+        Returns whether a column needs it. It must say the same as at the fit to the fixed texts
+        that the file holds.
         """
         columns = list(self.columns_)
         for k, column in enumerate(columns):
@@ -416,7 +421,10 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
 
 def _with_missing(column: LearnedColumn, cells: Cells, labels: np.ndarray | None) -> LearnedColumn:
-    """The column with how many of its cells are missing or not readable, and whether that carries information on the labels (n, q)."""
+    """The column with how many of its cells are missing or not readable.
+
+    They get an indicator if that carries information on the labels (n, q).
+    """
     if isinstance(column, LeftOut):
         return column
     unreadable = column.encode(cells).odd & column.fills
@@ -473,7 +481,9 @@ def _labels(y: Any, n: int) -> np.ndarray | None:
 
 
 def import_encoder(name: str) -> Any:
-    """Make a text encoder as the user names it, ``module:factory``; the working directory is looked into too.
+    """Make a text encoder as the user names it, ``module:factory``.
+
+    The working directory is looked into too.
 
     Parameters
     ----------

@@ -422,7 +422,9 @@ def _seconds(found: dict[str, str | None]) -> float:
         numbers["hour"] += 12 * (part["half"] in "pP")
     ahead = numbers.pop("ahead")
     more = numbers.pop("more")
-    zone = timezone(timedelta(hours=ahead, minutes=more if ahead >= 0 else -more))
+    if ahead < 0:
+        more = -more
+    zone = timezone(timedelta(hours=ahead, minutes=more))
     return datetime(**numbers, tzinfo=zone).timestamp()
 
 

@@ -177,7 +177,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         """Tables of any kind, with missing values."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.string = tags.input_tags.categorical = tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.input_tags.allow_nan = True
         return tags
 
     def _check_parameters(self) -> None:
@@ -211,8 +213,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """
         self._check_parameters()
         cells = cells_of(X)
-        n = _n_rows(cells)
         evidence = self._evidence(cells)
+        n = len(evidence[0].cells.codes)
         found = [kinds.kind_of(own) for own in evidence]
         self.scaling_ = self.scaling
         if self.scaling == "auto":
@@ -357,13 +359,14 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         cells = cells_of(X, tuple(self.kinds_))
-        n = _n_rows(cells)
+        first, *_ = cells.values()
+        n = len(first.codes)
         used = [column for column in self.columns_ if not isinstance(column, LeftOut)]
         absent = [column.name for column in used if column.name not in cells]
         if absent and not (allow_missing or self.allow_missing):
-            named = f"the column{'s' * (len(absent) > 1)} {shortened(absent, 8)}"
+            plural = "s" if len(absent) > 1 else ""
             raise ValueError(
-                f"the table lacks {named} of the fit; add what is missing, or let it count as"
+                f"the table lacks the column{plural} {shortened(absent, 8)} of the fit; add what is missing, or let it count as"
                 " missing values (allow_missing=True, --allow-missing)."
             )
         nothing = Cells.of([None] * n)
@@ -465,10 +468,6 @@ def cells_of(X: Any, known: Sequence[str] = ()) -> dict[str, Cells]:
     if not names or not len(columns[0]):
         raise ValueError("The table is empty; it needs a column and a row at least.")
     return {name: Cells.of(own) for name, own in zip(names, columns, strict=True)}
-
-
-def _n_rows(cells: Mapping[str, Cells]) -> int:
-    return len(next(iter(cells.values())).codes)
 
 
 def _labels(y: Any, n: int) -> np.ndarray | None:

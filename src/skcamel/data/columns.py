@@ -35,7 +35,7 @@ MOSTLY = 0.95  # of the cells of a column that make it one of numbers or dates
 NEARLY = 0.9  # of so many rows with a value of their own, the values name the rows
 MANY_ROWS = 50
 MOST_WORDINGS = 9  # of yes and no and a missing value: Yes, YES, yes, …
-FEW_ROWS = 8  # below, nothing tells an identifier from a value
+FEW_ROWS = 8  # below, any value may look like an identifier
 CYCLES = {"month": 12, "weekday": 7, "hour": 24}
 # A letter of writing without blanks (Chinese, Japanese, Thai) counts as a word.
 NO_BLANKS = r"\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff"
@@ -276,7 +276,7 @@ class LeftOut(LearnedColumn):
 
 
 REASONS = {
-    "dropped": "as asked for",
+    "dropped": "by choice",
     "empty": "it holds no value or word",
     "constant": "one value in every row",
     "id": (

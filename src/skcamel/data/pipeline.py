@@ -1,20 +1,26 @@
-"""A fitted Pipeline that ends in one of our estimators ► the estimator, the rows as it sees them, and the names of their columns.
+"""Fitted estimators and Pipelines that end in one ► the estimator, the rows as it sees them, and what it says of them.
 
-Everything that takes a fitted estimator takes such a Pipeline too; the functions here are how.
+Everything that takes a fitted estimator takes such a Pipeline too; the functions here are how. What
+a model says of rows comes as plain records, the same in files and over a network.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.pipeline import make_pipeline as sklearn_make_pipeline
 
+from skcamel.camel.explanation import Explanation, Push
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 
 MOST_WORDS = 200  # of the rows to explain that are reasons of their own
+KINDS = ("scores", "decisions", "probabilities")
+WORDS = ("no", "yes", "open")  # for the answers 0, 1 and -1
+# numbers in the training rows of all members; columns of larger models take more than a few seconds
+SMALL = 10_000_000
 
 
 def final(model: Any) -> MultiLabelClassifier:
@@ -32,12 +38,10 @@ def final(model: Any) -> MultiLabelClassifier:
     while isinstance(last, Pipeline):
         last = last.steps[-1][1]
     if not isinstance(last, MultiLabelClassifier):
-        what = "This is" if last is model else "This Pipeline ends in"
-        name = repr(last) if last is None or isinstance(last, str) else f"a {type(last).__name__}"
-        hint = "an estimator of skcamel, or a Pipeline that ends in one"
-        if hasattr(last, "best_estimator_"):
-            hint = "its best_estimator_"
-        raise TypeError(f"{what} {name}; give {hint}.")
+        raise TypeError(
+            f"A {type(last).__name__} is no estimator of skcamel; give one, a Pipeline that ends in"
+            " one, or the best_estimator_ of a search."
+        )
     return last
 
 
@@ -84,29 +88,38 @@ def source_names(model: Any, rows: Any = None) -> list[str] | None:
     >>> source_names(model)
     ['rain', 'sea', 'sun']
     """
-    estimator, names = final(model), None
+    names = None
     for step in transformers(model):
-        names = step.source_columns_ if hasattr(step, "source_columns_") else _renamed(step, names)
+        names = _names_after(step, names)
         if rows is not None and hasattr(step, "is_word_") and len(names) == rows.shape[1]:
-            weights = np.asarray(abs(rows).sum(axis=0)).ravel() * step.is_word_
-            heaviest = np.argsort(-weights, kind="stable")[:MOST_WORDS]
-            words = heaviest[weights[heaviest] > 0]
+            words = _heaviest_words(rows, step.is_word_)
             names[words] = step.get_feature_names_out()[words]
+    estimator = final(model)
     if names is None or len(names) != getattr(estimator, "n_features_in_", len(names)):
         names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 
 
-def _renamed(step: Any, names: Any) -> Any:
-    """Names after a step: a column that comes out under the name it went in with keeps its source, others have the step's name."""
+def _names_after(step: Any, names: Any) -> Any:
+    """Sources of the columns after a step: one that keeps its name keeps its source, others have the name that the step gives."""
+    if hasattr(step, "source_columns_"):
+        return step.source_columns_
     given = getattr(step, "feature_names_in_", names)
     try:
         out = step.get_feature_names_out(given)
     except (AttributeError, TypeError, ValueError):  # it has none, or does not know its columns
         return None
-    known = given is not None and names is not None and len(given) == len(names)
-    sources = dict(zip(given, names, strict=True)) if known else {}
+    sources: dict[str, str] = {}
+    if given is not None and names is not None and len(given) == len(names):
+        sources = dict(zip(given, names))
     return np.array([sources.get(name, name) for name in out], dtype=object)
+
+
+def _heaviest_words(rows: Any, is_word: np.ndarray) -> np.ndarray:
+    """Columns of the words that occur in rows, at most so many, the heaviest first."""
+    weights = np.asarray(abs(rows).sum(axis=0)).ravel() * is_word
+    heaviest = np.argsort(-weights, kind="stable")[:MOST_WORDS]
+    return heaviest[weights[heaviest] > 0]
 
 
 def outputs(model: Any, X: Any) -> Outputs:
@@ -257,3 +270,100 @@ def make_pipeline(*steps: Any) -> LabelPipeline:
     ['tablepreparer', 'camelclassifier']
     """
     return LabelPipeline(sklearn_make_pipeline(*steps).steps)
+
+
+def records(
+    outputs: Outputs, kinds: Collection[str], sets: np.ndarray | None
+) -> Iterator[dict[str, Any]]:
+    """What a model says of each row, as JSON has it: its labels, those of KINDS that are wanted, and `sets`, its prediction sets (n, q).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcamel.camel.outputs import Outputs
+    >>> names = np.array(["sea", "sun"], dtype=object)
+    >>> found = Outputs(np.array([[0.25, -0.5]]), np.zeros(2), names, np.arange(2), "matrix")
+    >>> list(records(found, ["scores"], np.array([[1, -1]])))
+    [{'row': 1, 'labels': ['sea'], 'scores': {'sea': 0.25, 'sun': -0.5}, 'sets': {'sea': 'yes', 'sun': 'open'}}]
+    """
+    values = {kind: getattr(outputs, kind).tolist() for kind in KINDS if kind in kinds}
+    if sets is not None:
+        values["sets"] = np.array(WORDS)[sets].tolist()
+    names = [str(name) for name in outputs.label_names]
+    for row, labels in enumerate(outputs.label_sets):
+        record: dict[str, Any] = {"row": row + 1, "labels": list(labels)}
+        for kind, of_rows in values.items():
+            record[kind] = dict(zip(names, of_rows[row]))
+        yield record
+
+
+def explained(estimator: Any, X: Any, sources: Sequence[str] | None) -> tuple[Explanation, str]:
+    """Reasons for the scores of rows X, with what each column adds unless that fails or takes long; and why it is left out.
+
+    Parameters
+    ----------
+    estimator : fitted CamelClassifier or CamelClassifierCV
+    X : array or CSR matrix of shape (m, d)
+    sources : sequence of d names, or None
+        Which column of a table each column of X comes from.
+    """
+    sizes = [len(member.dual_coef_) for _, member in estimator.weighted_members()]
+    why = "it takes long in a model of this size"
+    if X.shape[1] * sum(sizes) <= SMALL:
+        try:
+            return estimator.explain(X, features=True, sources=sources), ""
+        except (ValueError, MemoryError) as error:
+            why = str(error)
+    return estimator.explain(X), f"what each column adds is left out: {why}"
+
+
+def worth_showing(explanation: Explanation, row: int) -> list[int]:
+    """Positions of the labels predicted for a row, highest margin first; where there is none, the one nearest to its threshold."""
+    margin = explanation.scores[row] - explanation.thresholds
+    order = np.argsort(-margin, kind="stable")
+    return order[: max(1, int((margin > 0).sum()))].tolist()
+
+
+def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[str, Any]:
+    """Why a row got the score of a label: the `top` pushes of other labels, and columns if they are known, and the sums of the rest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcamel.camel.explanation import Evidence, Explanation
+    >>> parts, names = np.array([[[0.5, 0.25], [-0.125, 0.5]]]), np.array(["sea", "sun"], dtype=object)
+    >>> found = reasons(Explanation(np.zeros(2), parts, names, np.zeros(2), Evidence(*np.zeros((3, 2, 2)))), 0, 1, 5)
+    >>> found["label"], found["score"], found["own"], found["pushes"][0]["label"], found["pushes"][0]["push"]
+    ('sun', 0.75, 0.5, 'sea', 0.25)
+    """
+    score = float(explanation.scores[row, label])
+    threshold = float(explanation.thresholds[label])
+    pushes = explanation.pushes(row, label, top)
+    found: dict[str, Any] = {
+        "label": str(explanation.label_names[label]),
+        "predicted": score > threshold,
+        "score": score,
+        "threshold": threshold,
+        "base": float(explanation.base[label]),
+        "own": float(explanation.parts[row, label, label]),
+        "pushes": [_push(push, explanation.label_names) for push in pushes],
+    }
+    listed = sum(push.amount for push in pushes)
+    found["other_pushes"] = score - found["base"] - found["own"] - listed
+    if explanation.feature_base is None:
+        return found
+    columns = explanation.column_values(row, label, top)
+    found["no_column"] = float(explanation.feature_base[label])
+    found["columns"] = [part._asdict() for part in columns]
+    found["other_columns"] = score - found["no_column"] - sum(part.value for part in columns)
+    return found
+
+
+def _push(push: Push, names: Any) -> dict[str, Any]:
+    return {
+        "label": str(names[push.source]),
+        "push": push.amount,
+        "seen": push.seen,
+        "expected": push.expected,
+        "against_the_data": push.contradicts,
+    }

@@ -19,9 +19,10 @@ from skcamel.data.labels import LabelColumns, Labels, label_columns, labels_in
 from skcamel.data.sources import check_claimed_size, pyarrow_module
 
 if TYPE_CHECKING:
-    import pyarrow
-
     from skcamel.data.preparer import Differences, TablePreparer
+
+arrow, parquet = pyarrow_module(), pyarrow_module("pyarrow.parquet")
+compute = pyarrow_module("pyarrow.compute")
 
 BATCH_ROWS, LEAST_ROWS = 2**16, 2**8
 BATCH_NUMBERS = 2**24  # cells of a batch, as numbers
@@ -33,7 +34,7 @@ PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 class Rows(NamedTuple):
     """A batch of a table."""
 
-    table: pyarrow.Table
+    table: Any
     first: int  # number of its first row among all rows
 
 
@@ -53,12 +54,11 @@ class ParquetFiles:
     """
 
     paths: tuple[str, ...]
-    schema: pyarrow.Schema
+    schema: Any
     n_rows: int
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Rows]:
         """Batches of these columns, or of all, none of them empty."""
-        arrow = pyarrow_module()
         names = self.schema.names if columns is None else list(columns)
         kinds = arrow.schema([self.schema.field(name) for name in names])
         size = min(BATCH_ROWS, max(LEAST_ROWS, BATCH_NUMBERS // len(self.schema)))
@@ -70,7 +70,7 @@ class ParquetFiles:
                     yield Rows(table.select(names).cast(kinds, safe=False), first)
                     first += len(table)
 
-    def sample(self, count: int = SAMPLE_ROWS, seed: int = 0) -> tuple[pyarrow.Table, np.ndarray]:
+    def sample(self, count: int = SAMPLE_ROWS, seed: int = 0) -> tuple[Any, np.ndarray]:
         """At most `count` rows, drawn at random, and their numbers."""
         generator = np.random.default_rng(seed)
         numbers = np.sort(generator.choice(self.n_rows, min(count, self.n_rows), replace=False))
@@ -78,14 +78,14 @@ class ParquetFiles:
         for rows in self.batches():
             start, end = np.searchsorted(numbers, [rows.first, rows.first + len(rows.table)])
             parts.append(rows.table.take(numbers[start:end] - rows.first))
-        return pyarrow_module().concat_tables(parts), numbers
+        return arrow.concat_tables(parts), numbers
 
     def labels(self, wanted: LabelColumns) -> Labels:
         """Labels of all rows, every one of them known."""
         source = ", ".join(Path(path).name for path in self.paths)
         columns = label_columns(self.schema.names, wanted, source)
         parts = [rows.table for rows in self.batches(columns)]
-        names, Y = labels_in(pyarrow_module().concat_tables(parts), columns, source)
+        names, Y = labels_in(arrow.concat_tables(parts), columns, source)
         unknown = np.argwhere(np.isnan(Y))
         if len(unknown):
             row, label = unknown[0]
@@ -96,15 +96,6 @@ class ParquetFiles:
                 path=source,
             )
         return Labels(names, Y, columns)
-
-    def prepared(
-        self, preparer: TablePreparer, labels: Labels
-    ) -> Iterator[tuple[Any, int, Differences]]:
-        """Rows of each batch as a fitted preparer makes them, the number of the first, and how they differ from those of its fit."""
-        names = [name for name in self.schema.names if name not in labels.columns]
-        for rows in self.batches(names):
-            X, differences = preparer.transform_with_differences(rows.table)
-            yield X, rows.first, differences
 
 
 def is_parquet(path: Path_) -> bool:
@@ -118,7 +109,6 @@ def is_parquet(path: Path_) -> bool:
 
 def opened(paths: Sequence[Path_]) -> ParquetFiles:
     """Parquet files as one table."""
-    arrow = pyarrow_module()
     names = [str(path) for path in paths]
     schema, n_rows = None, 0
     for path in names:
@@ -129,7 +119,8 @@ def opened(paths: Sequence[Path_]) -> ParquetFiles:
             n_rows += file.metadata.num_rows
             own = _plain(file.schema_arrow.empty_table(), path).schema
         schema = schema or own
-        _check_same_columns(own, schema, path, names[0])
+        _check_columns(own, schema, path, names[0])
+        _check_columns(schema, own, names[0], path)
         try:
             schema = arrow.unify_schemas([schema, own], promote_options="permissive")
         except arrow.ArrowException as error:
@@ -140,29 +131,25 @@ def opened(paths: Sequence[Path_]) -> ParquetFiles:
     return ParquetFiles(tuple(names), schema, n_rows)
 
 
-def _check_same_columns(own: Any, first: Any, path: str, first_path: str) -> None:
-    """Refuse files that do not have the same columns."""
-    odd = set(own.names) ^ set(first.names)
-    if odd:
-        name = min(odd)
-        lacking, other = (path, first_path) if name in first.names else (first_path, path)
-        which = f"lacks the column {name[:60]!r} of {Path(other).name}"
-        problem = f"{which}; files of one table have the same columns, in any order."
-        raise DataError(problem, path=lacking)
+def _check_columns(own: Any, wanted: Any, path: str, other: str) -> None:
+    """Refuse a file that lacks a column of another."""
+    for name in wanted.names:
+        if name not in own.names:
+            problem = f"lacks the column {name!r:.60} of {Path(other).name}"
+            hint = "files of one table have the same columns, in any order"
+            raise DataError(f"{problem}; {hint}.", path=path)
 
 
 @contextmanager
 def _open(path: Path_) -> Iterator[Any]:
     """Open a Parquet file; equal texts are read once. Damage becomes a DataError, also that found later."""
-    arrow, parquet = pyarrow_module(), pyarrow_module("pyarrow.parquet")
-    size = max(Path(path).stat().st_size, 1)
-    limits = {"thrift_container_size_limit": size, "thrift_string_size_limit": size}
+    Path(path).stat()  # a file that is not there is not damaged
     try:
-        with parquet.ParquetFile(path, **limits) as file:
-            texts = [field.name for field in file.schema_arrow if is_text(field.type)]
+        schema = parquet.read_schema(path)
+        texts = [field.name for field in schema if is_text(field.type)]
+        with parquet.ParquetFile(path, read_dictionary=texts) as file:
             sources.check_proportion(_declared_bytes(file), "its cells", path)
-            check_names(file.schema_arrow.names, path)
-        with parquet.ParquetFile(path, read_dictionary=texts, **limits) as file:
+            check_names(schema.names, path)
             yield file
     except (arrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:
         problem = f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again."
@@ -177,7 +164,7 @@ def _declared_bytes(file: Any) -> int:
     return max((COLUMN_BYTES + CELL_BYTES * declared.num_rows) * width, 2 * unpacked)
 
 
-def read_parquet(path: Path_) -> pyarrow.Table:
+def read_parquet(path: Path_) -> Any:
     """All rows of a Parquet file."""
     parts: list[Any] = []
     n_bytes = 0
@@ -185,19 +172,18 @@ def read_parquet(path: Path_) -> pyarrow.Table:
         parts.append(rows.table)
         n_bytes += rows.table.nbytes
         check_claimed_size(n_bytes, "its cells", path)
-    return pyarrow_module().concat_tables(parts)
+    return arrow.concat_tables(parts)
 
 
-def _plain(table: pyarrow.Table, path: Path_) -> pyarrow.Table:
+def _plain(table: Any, path: Path_) -> Any:
     """Columns of a Parquet file, texts unpacked, without the index of pandas."""
-    arrow = pyarrow_module()
     columns: dict[str, Any] = {}
     for name, column in zip(table.column_names, table.columns):
         kind = column.type
         if PANDAS_INDEX.fullmatch(name):
             continue
         if arrow.types.is_dictionary(kind) and is_text(kind.value_type):
-            check_claimed_size(_text_bytes(column), f"the texts of {name[:60]!r}", path)
+            check_claimed_size(_text_bytes(column), f"the texts of {name!r:.60}", path)
             column = column.cast(kind.value_type)
         elif "binary" in str(kind):
             column = column.cast(arrow.string())
@@ -208,7 +194,7 @@ def _plain(table: pyarrow.Table, path: Path_) -> pyarrow.Table:
 
 def _text_bytes(column: Any) -> int:
     """Memory for the texts of a column that are stored once, where each row has its own."""
-    compute, total = pyarrow_module("pyarrow.compute"), 0
+    total = 0
     for chunk in column.chunks:
         lengths = compute.binary_length(chunk.dictionary).take(chunk.indices)
         total += compute.sum(lengths).as_py() or 0
@@ -222,11 +208,11 @@ def is_text(kind: Any) -> bool:
 
 def check_cells(column: Any, name: str, path: Path_) -> None:
     """Refuse a column of pyarrow whose cells are objects or lists of lists."""
-    types, kind = pyarrow_module().types, column.type
-    if types.is_list(kind) or types.is_large_list(kind):
+    kind = column.type
+    if arrow.types.is_list(kind) or arrow.types.is_large_list(kind):
         kind = kind.value_type
-    if types.is_nested(kind):
-        holds = f"column {name[:60]!r} holds {str(kind)[:60]}"
+    if arrow.types.is_nested(kind):
+        holds = f"column {name!r:.60} holds {str(kind)[:60]}"
         raise DataError(f"{holds}; give each of its parts a column of its own.", path=path)
 
 
@@ -234,7 +220,7 @@ def check_names(names: Sequence[str], path: Path_) -> None:
     """Refuse columns of one name."""
     twice = sources.first_repeated(names)
     if twice is not None:
-        problem = f"two columns are called {twice[:60]!r}; rename one, or add a line of names."
+        problem = f"two columns are called {twice!r:.60}; rename one, or add a line of names."
         raise DataError(problem, path=path)
 
 
@@ -254,14 +240,17 @@ def fit_batches(
     from skcamel.camel import landmark, stream
 
     signs = np.where(labels.Y > 0, 1, -1).astype(np.int8)
+    names = [name for name in files.schema.names if name not in labels.columns]
     differences: list[Differences] = []
 
     def read() -> Iterator[landmark.Block]:
         differences.clear()  # of the last pass alone
-        for X, first, found in files.prepared(preparer, labels):
+        for rows in files.batches(names):
+            X, found = preparer.transform_with_differences(rows.table)
             differences.append(found)
-            rows = canonical(X) if sparse.issparse(X) else X
-            yield landmark.Block(rows, signs[first : first + rows.shape[0]], None, first)
+            X = canonical(X) if sparse.issparse(X) else X
+            Y = signs[rows.first : rows.first + len(rows.table)]
+            yield landmark.Block(X, Y, None, rows.first)
 
     model.fit(stream.Batches(read, labels.names, len(preparer.source_columns_)), None)
     return reduce(lambda one, other: one.plus(other), differences)

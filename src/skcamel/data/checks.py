@@ -182,17 +182,17 @@ def non_finite_cells(X: Array) -> np.ndarray:
 def _in_features(data: Dataset, X: Array, truth: np.ndarray) -> dict[str, Any]:
     """Features that repeat a label, and those that are constant."""
     constant: list[int] = []
-    pairs: list[tuple[int, int]] = []
+    pairs = [np.empty((0, 2), dtype=np.int64)]
     for start in range(0, data.d, BLOCK):
         values = dense(X[:, start : start + BLOCK])
-        low, high = values.min(axis=0), values.max(axis=0)
-        constant += (start + np.flatnonzero(low == high)).tolist()
-        is_low, is_high = values == low, values == high
-        columns = np.flatnonzero((is_low | is_high).all(axis=0) & (low < high))
-        signs = np.where(is_high[:, columns], 1.0, -1.0)
-        for column, label in np.argwhere(_likeness(signs, truth, FEWEST)):
-            pairs.append((start + columns[column], label))
-    return {"label-in-features": pairs, "constant-features": constant}
+        is_low, is_high = values == values.min(axis=0), values == values.max(axis=0)
+        constant += (start + np.flatnonzero((is_low & is_high).all(axis=0))).tolist()
+        has_two = (is_low | is_high).all(axis=0)
+        signs = np.where(has_two, is_high - 1.0 * is_low, 0.0)
+        places = np.argwhere(_likeness(signs, truth, FEWEST))
+        places[:, 0] += start
+        pairs.append(places)
+    return {"label-in-features": np.concatenate(pairs), "constant-features": constant}
 
 
 def _likeness(columns: np.ndarray, truth: np.ndarray, fewest: int) -> np.ndarray:

@@ -153,14 +153,12 @@ def _two_values(values: Sequence[Cell], rows: np.ndarray, name: str, source: Pat
         value = int(odd.argmax())
         row = int((rows == value).argmax()) + 1
         raise DataError(
-            f"{str(values[value])[:40]!r} in column {name[:60]!r}, row {row}; labels are 0 and 1,"
+            f"{str(values[value])[:40]!r} in column {name!r:.60}, row {row}; labels are 0 and 1,"
             " -1 and +1, yes and no, or x and empty. Are the right columns named as labels?",
             path=source,
         )
     if {-1, 0} <= {*meanings}:
-        problem = (
-            f"label {name[:60]!r} holds -1 and 0; labels are 0 and 1, or -1 and +1: recode it."
-        )
+        problem = f"label {name!r:.60} holds -1 and 0; labels are 0 and 1, or -1 and +1: recode it."
         raise DataError(problem, path=source)
     return np.maximum(meanings, 0.0)
 
@@ -209,7 +207,7 @@ def _of_lists(
     found = binarizer.fit_transform([items or () for items in lists])
     names = tuple(binarizer.classes_.tolist())
     if not names:
-        problem = f"column {column[:60]!r} names no label in any row; are the labels elsewhere?"
+        problem = f"column {column!r:.60} names no label in any row; are the labels elsewhere?"
         raise DataError(problem, path=source)
     _check_room(n_rows, len(names), source)
     Y = found.toarray().astype(np.float64)
@@ -296,19 +294,19 @@ def join_labels(
     own, theirs = _keys(table, key, source), _keys(other, key, other_source)
     empty_or_twice = first_repeated(["", *own])
     if empty_or_twice is not None:
-        problem = f"{key[:60]!r} is empty in a row, or in two of them {empty_or_twice[:60]!r}"
+        problem = f"{key!r:.60} is empty in a row, or in two of them {empty_or_twice!r:.60}"
         raise DataError(f"{problem}; each row needs a key of its own.", path=source)
     if labels is None:
         labels = [name for name in column_names(other) or () if name != key]
     _, found = take_labels(other, labels, other_source)
     twice = first_repeated(theirs)
     if twice is not None and found.names == found.columns:
-        raise DataError(f"{key[:60]!r} is {twice[:60]!r} in two rows; keep one.", path=other_source)
+        raise DataError(f"{key!r:.60} is {twice!r:.60} in two rows; keep one.", path=other_source)
     places = {text: row for row, text in enumerate(own)}
     rows = [places.get(text, -1) for text in theirs]
     if -1 in rows:
         row = rows.index(-1)
-        problem = f"row {row + 1} has the {key[:60]!r} {theirs[row][:60]!r}"
+        problem = f"row {row + 1} has the {key!r:.60} {theirs[row][:60]!r}"
         hint = f"which {Path(source).name} does not have; correct or remove it"
         raise DataError(f"{problem}, {hint}.", path=other_source)
     Y = np.full((len(own), len(found.names)), np.nan if twice is None else 0.0)
@@ -320,6 +318,6 @@ def _keys(table: Any, key: str, source: Path_) -> list[str]:
     """The key of each row as text."""
     names = column_names(table) or []
     if key not in names:
-        problem = f"no column is called {key[:60]!r}; the columns are {shortened(names)}."
+        problem = f"no column is called {key!r:.60}; the columns are {shortened(names)}."
         raise DataError(problem, path=source)
     return texts_of(table[key])

@@ -16,7 +16,6 @@ from skcamel.data.dataset import Dataset
 from skcamel.data.pipeline import final, transformers
 from skcamel.data.preparer import TablePreparer
 from skcamel.data.sources import shortened
-from skcamel.data.tables import numbers_of, read_columns
 from skcamel.text import count
 
 # What the estimator of a model fitted by the command knows of its file, beside the names of its
@@ -116,6 +115,8 @@ def read_rows(model: Any, path: Path_, *, truth: bool = False, allow_missing: bo
     expected = expected_by(model)
     kind = "table" if str(path) == "-" else sources.format_of(path)
     if kind == "table":
+        from skcamel.data.tables import read_columns
+
         found: Any = read_columns(path)
     elif kind == "arff":
         from skcamel.data.arff import read_with_labels
@@ -187,7 +188,7 @@ def _label_columns(model: Any, table: Any) -> tuple[str, ...]:
     """Columns of a table that hold labels of a model."""
     estimator, preparer = final(model), preparer_of(model)
     features = () if preparer is None else preparer.kinds_
-    names = dict.fromkeys((*getattr(estimator, LABEL_COLUMNS, ()), *estimator.label_names_))
+    names = dict.fromkeys((*getattr(estimator, LABEL_COLUMNS, ()), *expected_by(model).labels))
     possible = [name for name in names if name not in features]
     return tuple(name for name in possible if name in table.column_names)
 
@@ -232,6 +233,8 @@ def _matrix(model: Any, found: Any, source: str) -> Rows:
         _check_categories(found.categories, known.get("categories", {}), wanted, source)
         X = found.X if names == wanted else found.X[:, positions]
     else:
+        from skcamel.data.tables import numbers_of
+
         X, odd = numbers_of(found.select(positions), source)
         if odd:
             hint = "correct it, or fit again with a TablePreparer (skcamel fit has one)"
@@ -252,7 +255,7 @@ def _positions(names: Sequence[str], wanted: Sequence[str], source: Path_) -> li
     used = set(wanted)
     twice = sources.first_repeated(name for name in names if name in used)
     if twice is not None:
-        problem = f"two columns are called {twice[:60]!r}; rename one, and fit again."
+        problem = f"two columns are called {twice!r:.60}; rename one, and fit again."
         raise DataError(problem, path=source)
     return [places[name] for name in wanted]
 
@@ -263,7 +266,7 @@ def _check_categories(theirs: Any, mine: Any, names: Sequence[str], source: Path
         values, expected = theirs.get(name, ()), mine.get(name, ())
         if values != expected[: len(values)]:
             raise DataError(
-                f"{name[:60]!r} holds {shortened(values, 8)}, at the fit it held"
+                f"{name!r:.60} holds {shortened(values, 8)}, at the fit it held"
                 f" {shortened(expected, 8) or 'numbers'}; declare them alike and in the same order.",
                 path=source,
             )

@@ -17,7 +17,6 @@ from skcamel.camel.explanation import Explanation, Push
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 
 MOST_WORDS = 200  # of the rows to explain that are reasons of their own
-KINDS = ("scores", "decisions", "probabilities")
 WORDS = ("no", "yes", "open")  # for the answers 0, 1 and -1
 # numbers in the training rows of all members; columns of larger models take more than a few seconds
 SMALL = 10_000_000
@@ -101,18 +100,15 @@ def source_names(model: Any, rows: Any = None) -> list[str] | None:
 
 
 def _names_after(step: Any, names: Any) -> Any:
-    """Sources of the columns after a step: one that keeps its name keeps its source, others have the name that the step gives."""
+    """What the columns after a step are called, or those that they come from; None where nobody knows."""
     if hasattr(step, "source_columns_"):
         return step.source_columns_
-    given = getattr(step, "feature_names_in_", names)
-    try:
-        out = step.get_feature_names_out(given)
-    except (AttributeError, TypeError, ValueError):  # it has none, or does not know its columns
-        return None
-    sources: dict[str, str] = {}
-    if given is not None and names is not None and len(given) == len(names):
-        sources = dict(zip(given, names))
-    return np.array([sources.get(name, name) for name in out], dtype=object)
+    for given in (names, None):  # a step that has names of its own takes no others
+        try:
+            return step.get_feature_names_out(given)
+        except (AttributeError, TypeError, ValueError):
+            continue
+    return None
 
 
 def _heaviest_words(rows: Any, is_word: np.ndarray) -> np.ndarray:
@@ -275,7 +271,7 @@ def make_pipeline(*steps: Any) -> LabelPipeline:
 def records(
     outputs: Outputs, kinds: Collection[str], sets: np.ndarray | None
 ) -> Iterator[dict[str, Any]]:
-    """What a model says of each row, as JSON has it: its labels, those of KINDS that are wanted, and `sets`, its prediction sets (n, q).
+    """What a model says of each row, as JSON has it: its labels, its scores, decisions or probabilities as `kinds` says, and `sets`, its prediction sets (n, q).
 
     Examples
     --------
@@ -286,7 +282,7 @@ def records(
     >>> list(records(found, ["scores"], np.array([[1, -1]])))
     [{'row': 1, 'labels': ['sea'], 'scores': {'sea': 0.25, 'sun': -0.5}, 'sets': {'sea': 'yes', 'sun': 'open'}}]
     """
-    values = {kind: getattr(outputs, kind).tolist() for kind in KINDS if kind in kinds}
+    values = {kind: getattr(outputs, kind).tolist() for kind in kinds}
     if sets is not None:
         values["sets"] = np.array(WORDS)[sets].tolist()
     names = [str(name) for name in outputs.label_names]

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Sequence
 from itertools import chain, islice, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,8 +29,8 @@ from skcamel.data.sources import check_claimed_size, check_memory, pyarrow_modul
 from skcamel.files import whole_file
 from skcamel.text import original_cell, plain_cell
 
-if TYPE_CHECKING:
-    import pyarrow
+arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
+arrow_csv = pyarrow_module("pyarrow.csv")
 
 BLOCK_BYTES, LARGEST_BLOCK = 2**20, 2**28  # of text that pyarrow parses at once; the longest row
 SAMPLE_BYTES, SAMPLE_RECORDS = 2**16, 50  # from which the separator is found
@@ -45,7 +45,7 @@ ROW_NUMBERS = ("column1", "Unnamed: 0")  # what a first column without a name is
 
 def read_columns(
     path: Path_, *, separator: str | None = None, header: bool = True, sheet: str | int = 0
-) -> pyarrow.Table:
+) -> Any:
     r"""Read any table file, its cells as they are: those of a CSV file are text.
 
     Parameters
@@ -85,7 +85,6 @@ def read_columns(
         if suffix in sources.PARQUET:
             return batches.read_parquet(path)
         content = sources.whole_content(path)
-    arrow = pyarrow_module()
     try:
         if suffix in sources.SHEETS:
             table = _read_sheet(content, path, header, sheet)
@@ -125,9 +124,7 @@ def _named(names: Sequence[str], path: Path_) -> list[str]:
 # CSV
 
 
-def _read_separated(
-    content: bytes, path: Path_, separator: str | None, header: bool
-) -> pyarrow.Table:
+def _read_separated(content: bytes, path: Path_, separator: str | None, header: bool) -> Any:
     content = sources.utf8(content, path)
     sep_line = SEP_LINE.match(content)
     if sep_line:
@@ -141,19 +138,13 @@ def _read_separated(
     if not header:
         return table.rename_columns(default_names("column", width))
     names = _named([original_cell(name) for name in first], path)
-    table = table.slice(1).rename_columns(names)
-    compute = pyarrow_module("pyarrow.compute")
-    ends_in_separator = width > 1 and not first[-1].strip()
-    if ends_in_separator and compute.all(compute.equal(table[-1], "")).as_py():
-        return table.drop_columns(names[-1:])
-    return table
+    return table.slice(1).rename_columns(names)
 
 
 def _separator(content: bytes, path: Path_) -> str:
     """The separator by which most of the first records are as wide as the first one, above one cell."""
-    sample = content[:SAMPLE_BYTES].decode(errors="ignore")
-    if len(content) > SAMPLE_BYTES and "\n" in sample:
-        sample = sample[: sample.rindex("\n") + 1]
+    text = content[:SAMPLE_BYTES].decode(errors="ignore")
+    sample = text.rpartition("\n")[0] or text
     usual = sources.SEPARATORS.get(sources.suffix_of(path), ",")
     best, most = ABSENT, 0.0
     for separator in (usual, *",;\t|"):
@@ -187,22 +178,21 @@ def _first_record(content: bytes, separator: str, path: Path_) -> list[str]:
     return first
 
 
-def _parsed(content: bytes, separator: str, width: int, path: Path_) -> pyarrow.Table:
+def _parsed(content: bytes, separator: str, width: int, path: Path_) -> Any:
     """All records as columns of text."""
-    arrow, reader = pyarrow_module(), pyarrow_module("pyarrow.csv")
     types = {f"f{k}": arrow.string() for k in range(width)}
-    convert = reader.ConvertOptions(column_types=types, check_utf8=False)
+    convert = arrow_csv.ConvertOptions(column_types=types, check_utf8=False)
     # without newlines in cells, threads begin at any line
-    parse = reader.ParseOptions(delimiter=separator, newlines_in_values=b'"' in content)
+    parse = arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in content)
     problem = ""
     for block_bytes in (BLOCK_BYTES, LARGEST_BLOCK):
-        how = reader.ReadOptions(
+        how = arrow_csv.ReadOptions(
             autogenerate_column_names=True,
             block_size=min(block_bytes, len(content) + 1),
             use_threads=block_bytes == BLOCK_BYTES,  # then rows are not counted
         )
         try:
-            return reader.read_csv(arrow.BufferReader(content), how, parse, convert)
+            return arrow_csv.read_csv(arrow.BufferReader(content), how, parse, convert)
         except arrow.ArrowInvalid as error:  # a wrong row, or one that is longer than a block
             problem = str(error)
     uneven = UNEVEN.search(problem)
@@ -229,7 +219,7 @@ def _line_of(row: int, content: bytes, separator: str) -> int:
 # Spreadsheets and JSON lines
 
 
-def _read_sheet(content: bytes, path: Path_, header: bool, sheet: str | int) -> pyarrow.Table:
+def _read_sheet(content: bytes, path: Path_, header: bool, sheet: str | int) -> Any:
     """Columns of a sheet; rows and columns without any cell are left out."""
     rows = [row for row in sheet_rows(content, path, sheet) if set(row) != {None}]
     columns = [column for column in zip(*rows) if set(column) != {None}]
@@ -241,7 +231,7 @@ def _read_sheet(content: bytes, path: Path_, header: bool, sheet: str | int) -> 
     return _table(names, [column[1:] for column in columns], path)
 
 
-def _read_json_lines(content: bytes, path: Path_) -> pyarrow.Table:
+def _read_json_lines(content: bytes, path: Path_) -> Any:
     """Columns of a file with one JSON object in each line."""
     check_memory(JSON_PEAK * len(content), "Reading it", path)
     rows: list[dict[str, Any]] = []
@@ -268,17 +258,16 @@ def _json_object(text: bytes, path: Path_, line: int) -> dict[str, Any]:
     return row
 
 
-def _table(names: Sequence[str], columns: Sequence[Sequence[Any]], path: Path_) -> pyarrow.Table:
+def _table(names: Sequence[str], columns: Sequence[Sequence[Any]], path: Path_) -> Any:
     """A table of Python objects."""
     arrays = [_array(cells) for cells in columns]
     for name, array in zip(names, arrays):
         batches.check_cells(array, name, path)
-    return pyarrow_module().Table.from_arrays(arrays, names=_named(names, path))
+    return arrow.Table.from_arrays(arrays, names=_named(names, path))
 
 
 def _array(cells: Sequence[Any]) -> Any:
     """A column of pyarrow from Python objects, None for missing ones; cells of several kinds become text."""
-    arrow = pyarrow_module()
     try:
         return arrow.array(cells)
     except (arrow.ArrowException, OverflowError):  # also integers that no column of numbers holds
@@ -357,9 +346,8 @@ def _counts_rows(X: np.ndarray, name: str) -> bool:
     return could and np.array_equal(X[:, 0], start + np.arange(len(X)))
 
 
-def numbers_of(table: pyarrow.Table, path: Path_) -> tuple[np.ndarray, str]:
+def numbers_of(table: Any, path: Path_) -> tuple[np.ndarray, str]:
     """The cells as a matrix (n, d), NaN for missing ones, and the first that is no plain number, "" if all are."""
-    arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
     check_memory(8 * table.num_rows * table.num_columns, "A matrix of the numbers", path)
     X = np.empty((table.num_rows, table.num_columns))
     for k, name in enumerate(table.column_names):
@@ -368,21 +356,20 @@ def numbers_of(table: pyarrow.Table, path: Path_) -> tuple[np.ndarray, str]:
             column = _with_nulls(column)
             row = compute.index(compute.match_substring_regex(column, PLAIN), False).as_py()
             if row >= 0:
-                return X, f"{column[row].as_py()[:60]!r} in column {name[:60]!r}, row {row + 1}"
+                return X, f"{column[row].as_py()[:60]!r} in column {name!r:.60}, row {row + 1}"
         if arrow.types.is_dictionary(column.type):
-            return X, f"a category in column {name[:60]!r}"
+            return X, f"a category in column {name!r:.60}"
         try:
             X[:, k] = column.cast(arrow.float64(), safe=False)
         except arrow.ArrowException:
-            return X, f"{str(column.type)[:60]} in column {name[:60]!r}"
+            return X, f"{str(column.type)[:60]} in column {name!r:.60}"
     return X, ""
 
 
 def _with_nulls(column: Any) -> Any:
     """Texts without spaces around them, and none in place of words for a missing value."""
-    compute, words = pyarrow_module("pyarrow.compute"), pyarrow_module().array(list(MISSING))
     texts = compute.utf8_trim_whitespace(column)
-    is_missing = compute.is_in(compute.utf8_lower(texts), value_set=words)
+    is_missing = compute.is_in(compute.utf8_lower(texts), value_set=arrow.array(list(MISSING)))
     return compute.if_else(is_missing, None, texts)
 
 
@@ -411,16 +398,15 @@ def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) 
         with whole_file(path) as file:
             pyarrow_module("pyarrow.parquet").write_table(table, file)
         return
-    writer = pyarrow_module("pyarrow.csv")
-    options = writer.WriteOptions(delimiter=separator or sources.SEPARATORS[suffix])
+    options = arrow_csv.WriteOptions(delimiter=separator or sources.SEPARATORS[suffix])
     names = [plain_cell(name) for name in table.column_names]  # no formulas for spreadsheets
     with sources.text_file(path) as file:
-        writer.write_csv(table.rename_columns(names), file, options)
+        arrow_csv.write_csv(table.rename_columns(names), file, options)
 
 
-def _as_table(dataset: Dataset, path: Path_) -> pyarrow.Table:
+def _as_table(dataset: Dataset, path: Path_) -> Any:
     """Features and labels as columns."""
-    arrow, X = pyarrow_module(), dataset.X
+    X = dataset.X
     if is_table(X):
         columns = X.columns
     else:

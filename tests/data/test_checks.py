@@ -88,27 +88,14 @@ def test_pairs_are_those_of_a_literal_search(seed, d, q, hidden):
         assert found == ([expected] if expected else [])
 
 
-def hide(rng, Y, share):
-    return np.where(rng.random(Y.shape) < share, np.nan, Y)
-
-
 @DENSE_AND_SPARSE
-@pytest.mark.parametrize("disguise", [lambda y: y, lambda y: 3.0 - 2 * y])
-def test_a_label_among_the_features_is_found_where_it_is_known(rng, stored, disguise):
+def test_a_label_among_the_features_is_found_where_it_is_known(rng, stored):
     X, Y = sound(rng)
-    X[:, 2] = disguise(Y[:, 3])
-    Y = hide(rng, Y, 0.3)
+    X[:, 2] = 3.0 - 2 * Y[:, 3]
+    Y = np.where(rng.random(Y.shape) < 0.3, np.nan, Y)
     assert one(check_dataset(stored(X), Y), "label-in-features").where.tolist() == [[2, 3]]
-    X[np.flatnonzero(Y[:, 3] == 1)[0], 2] = disguise(0)  # one known entry differs
+    X[np.flatnonzero(Y[:, 3] == 1)[0], 2] = 3  # one known entry differs
     assert "label-in-features" not in codes(check_dataset(stored(X), Y))
-
-
-def test_a_feature_that_marks_known_positives_alone_is_no_label(rng):
-    X, Y = sound(rng)
-    hidden = hide(rng, Y, 0.3)
-    X[:, 2] = np.nan_to_num(hidden[:, 3])
-    hidden[np.flatnonzero(hidden[:, 3] == 0)[:3], 3] = 1
-    assert "label-in-features" not in codes(check_dataset(X, hidden))
 
 
 @given(seed=st.integers(0, 10**6), hidden=st.sampled_from([0.0, 0.2]))
@@ -186,8 +173,7 @@ def test_the_gravest_come_first(rng):
     X[:, 0] = Y[:, 0]
     Y[:, 1] = 0
     severities = [finding.severity for finding in check_dataset(X, Y)]
-    assert severities == sorted(severities, key=["error", "warning", "info"].index)
-    assert set(severities) == {"error", "warning", "info"}
+    assert severities == ["error", "warning", "info"]
 
 
 def test_a_data_set_brings_names_and_parts(rng):

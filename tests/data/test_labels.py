@@ -129,7 +129,7 @@ def test_lists_come_back_from_text(lists, separator):
     ("cells", "message"),
     [
         ([0, 1, 2], "'2' in column 'l0', row 3; labels are 0 and 1"),
-        ([0, -1, 1], "label 'l0' holds -1 and 0"),
+        ([0, -1, 1], "'0' in column 'l0', row 1; labels are 0 and 1, -1"),
         (["0", "1", "maybe"], "'maybe' in column 'l0', row 3"),
         (["yes", "no", "maybe"], "'maybe' in column 'l0', row 3"),
         (["[]", "[]", ""], "column 'l0' names no label in any row"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,61 +17,8 @@ from skcamel.data.dataset import Dataset, as_features, as_labels, row_kinds
 NAMED = 5  # places that a message lists
 FEWEST = 5  # positives, and negatives: with fewer, a label may equal a feature by chance
 BLOCK = 256  # features looked at together
-# Of each code the severity, the indices that name a place, what was found, and what it means.
-FINDINGS = {
-    "label-in-features": (
-        "error", "feature label", "features that repeat a label",
-        "Models are given the answer; drop them.",
-    ),
-    "train-test-overlap": (
-        "error", "row", "test rows that are also training rows",
-        "The test is too easy; take them out of one part.",
-    ),
-    "train-test-copies": (
-        "warning", "row", "test rows with the features of a training row",
-        "The test is easier than new data; remove copies, or split with groups=.",
-    ),
-    "non-finite": (
-        "warning", "row feature", "missing or infinite cells of X",
-        "Kernels refuse them; fill them (sklearn.impute), or drop those rows.",
-    ),
-    "empty-labels": (
-        "warning", "label", "labels without a positive row",
-        "Nothing can be learned, and macro averages depend on a convention; leave them out.",
-    ),
-    "full-labels": (
-        "warning", "label", "labels without a negative row",
-        "Nothing can be learned, and macro averages depend on a convention; leave them out.",
-    ),
-    "duplicate-labels": (
-        "warning", "label label", "labels that are equal in every row that knows both",
-        "One of the two is redundant; drop it.",
-    ),
-    "opposite-labels": (
-        "warning", "label label", "labels that are opposite in every row that knows both",
-        "One of the two is redundant; drop it.",
-    ),
-    "copied-rows": (
-        "info", "row", "rows with features and labels of an earlier row",
-        "Estimates by leave-one-out and folds are too good; drop copies, or keep them together by groups.",
-    ),
-    "contradicting-rows": (
-        "info", "row", "rows that share their features with a row of other labels",
-        "No method can get all of them right; merge them, or keep them as noise.",
-    ),
-    "constant-features": (
-        "info", "feature", "features with the same value in every row",
-        "They say nothing; drop them (sklearn.feature_selection.VarianceThreshold).",
-    ),
-    "unlabelled-rows": (
-        "info", "row", "rows without a label",
-        "Metrics skip them or count them by convention; make sure that they mean 'none', not 'unknown'.",
-    ),
-    "unknown-labels": (
-        "info", "row label", "unknown entries of Y",
-        "Methods and metrics use the others; write 0 where 'not given' means 'not relevant'.",
-    ),
-}  # fmt: skip
+# Of each code the severity, what names a place, what was found, and what it means.
+FINDINGS = Path(__file__).with_name("findings.json")
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,8 +90,8 @@ def check_dataset(
     elif Y is None:
         raise ValueError("check_dataset needs the labels: check_dataset(X, Y), or a Dataset.")
     else:
-        names, labels = feature_names or (), label_names or ()
-        data = Dataset(X, as_labels(Y), names, labels, train=train, test=test)
+        names = (feature_names or (), label_names or ())
+        data = Dataset(X, as_labels(Y), *names, train=train, test=test)
     features = as_features(data.X)
     truth = np.where(np.isnan(data.Y), 0, 2 * data.Y - 1.0)  # (n, q) 1, -1, and 0 where unknown
     kinds = row_kinds(features)
@@ -151,23 +100,27 @@ def check_dataset(
     found |= _in_parts(data, kinds)
     found |= _in_labels(truth)
     found |= _in_rows(truth, kinds)
-    return [_finding(code, found[code], data) for code in FINDINGS if len(found.get(code, ()))]
+    texts = json.loads(FINDINGS.read_text(encoding="utf-8"))
+    findings: list[Finding] = []
+    for code, text in texts.items():
+        places = np.asarray(found.get(code, ()), dtype=np.int64)
+        if len(places):
+            listed = _listed(places, text["place"], data)
+            message = f"{text['what']}: {len(places):,} ({listed}). {text['advice']}"
+            findings.append(Finding(code, text["severity"], message, places))
+    return findings
 
 
-def _finding(code: str, where: Any, data: Dataset) -> Finding:
-    """A finding that lists the first places."""
-    severity, kinds, what, advice = FINDINGS[code]
-    indices = kinds.split()
-    places = np.asarray(where, dtype=np.int64)
-    names = {"feature": data.feature_names, "label": data.label_names}
-    listed: list[str] = []
-    for place in places[:NAMED].reshape(-1, len(indices)).tolist():
-        words = [f"{kind} {names.get(kind, range(data.n))[k]}" for kind, k in zip(indices, place)]
-        listed.append(" and ".join(words))
+def _listed(places: np.ndarray, kinds: Sequence[str], data: Dataset) -> str:
+    """The first places, each the index of a row or the name of a feature or label, or two of them."""
+    names = {"feature": data.feature_names, "label": data.label_names, "row": range(data.n)}
+    shown: list[str] = []
+    for place in places[:NAMED].reshape(-1, len(kinds)).tolist():
+        words = [f"{kind} {names[kind][k]}" for kind, k in zip(kinds, place)]
+        shown.append(" and ".join(words))
     if len(places) > NAMED:
-        listed.append("…")
-    shown = ", ".join(listed)
-    return Finding(code, severity, f"{what}: {len(places):,} ({shown}). {advice}", places)
+        shown.append("…")
+    return ", ".join(shown)
 
 
 def non_finite_cells(X: Array) -> np.ndarray:
@@ -219,12 +172,12 @@ def _in_parts(data: Dataset, kinds: np.ndarray) -> dict[str, Any]:
 
 def _in_labels(truth: np.ndarray) -> dict[str, Any]:
     """Labels that are constant, equal or opposite."""
-    has_positive, has_negative = (truth > 0).any(axis=0), (truth < 0).any(axis=0)
+    has_yes, has_no = (truth > 0).any(axis=0), (truth < 0).any(axis=0)
     fewest = 1 if truth.all() else FEWEST  # few rows that know both may agree by chance
     alike = np.triu(_likeness(truth, truth, fewest), 1)
     return {
-        "empty-labels": np.flatnonzero(~has_positive),
-        "full-labels": np.flatnonzero(has_positive & ~has_negative),
+        "empty-labels": np.flatnonzero(~has_yes),
+        "full-labels": np.flatnonzero(has_yes & ~has_no),
         "duplicate-labels": np.argwhere(alike > 0),
         "opposite-labels": np.argwhere(alike < 0),
     }

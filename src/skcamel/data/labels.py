@@ -145,21 +145,17 @@ def _check_room(n: int, q: int, source: Path_) -> None:
 
 def _two_values(values: Sequence[Cell], rows: np.ndarray, name: str, source: Path_) -> np.ndarray:
     """What each value of a label means: 1, 0, and NaN where it is missing, but 0 for nothing beside marks."""
-    texts = [" ".join(value) if isinstance(value, tuple) else value.casefold() for value in values]
+    texts = [str(value).casefold() for value in values]
     marked = not MARKS.isdisjoint(texts)
     meanings = np.array([_meaning(text, marked=marked) for text in texts])
-    odd = ~np.isin(meanings, [-1, 0, 1]) & ~np.isnan(meanings)
-    if odd.any():
-        value = int(odd.argmax())
-        row = int((rows == value).argmax()) + 1
-        raise DataError(
-            f"{str(values[value])[:40]!r} in column {name!r:.60}, row {row}; labels are 0 and 1,"
-            " -1 and +1, yes and no, or x and empty. Are the right columns named as labels?",
-            path=source,
-        )
-    if {-1, 0} <= {*meanings}:
-        problem = f"label {name!r:.60} holds -1 and 0; labels are 0 and 1, or -1 and +1: recode it."
-        raise DataError(problem, path=source)
+    no = -1 if -1 in meanings else 0
+    is_label = np.isin(meanings, [no, 1]) | np.isnan(meanings)
+    if not is_label.all():
+        odd = int(is_label.argmin())
+        row = int((rows == odd).argmax()) + 1
+        place = f"{values[odd]!r:.40} in column {name!r:.60}, row {row}"
+        hint = "labels are 0 and 1, -1 and +1, yes and no, or x and empty"
+        raise DataError(f"{place}; {hint}. Are the right columns named as labels?", path=source)
     return np.maximum(meanings, 0.0)
 
 
@@ -170,8 +166,10 @@ def _meaning(text: str, *, marked: bool = False) -> float:
         return words[text]
     if is_missing(text):
         return np.nan
+    if marked:
+        return NO_LABEL
     try:
-        return NO_LABEL if marked else float(text)
+        return float(text)
     except ValueError:
         return NO_LABEL
 
@@ -186,8 +184,9 @@ def _lists(values: Sequence[Cell]) -> list[Sequence[str] | None] | None:
         separator = None
     if len(texts) == len(values):
         unknown.discard("")  # an empty list
+        meanings = [_meaning(word.casefold()) for word in words]
         # beside 1 or yes, words are more likely slips than labels
-        are_labels = bool(words) and all(_meaning(word.casefold()) == NO_LABEL for word in words)
+        are_labels = set(meanings) == {NO_LABEL}
         if separator is None and not are_labels:
             return None
     return [None if value in unknown else items_of(value, separator) for value in values]
@@ -196,7 +195,8 @@ def _lists(values: Sequence[Cell]) -> list[Sequence[str] | None] | None:
 def _items_recur(texts: Sequence[str]) -> bool:
     """Whether at least half of the parts between commas stand in other combinations too, unlike those of ``Berlin, DE``."""
     times = Counter(chain.from_iterable(items_of(text, ",") for text in texts))
-    return 2 * sum(number > 1 for number in times.values()) >= len(times)
+    recurring = [item for item, number in times.items() if number > 1]
+    return 2 * len(recurring) >= len(times)
 
 
 def _of_lists(
@@ -236,9 +236,10 @@ def texts_of(column: Any) -> list[str]:
 
 def _cell(cell: object) -> Cell:
     """Text of a cell, a tuple of texts for a list."""
-    if isinstance(cell, (list, tuple, set, frozenset, np.ndarray)):
-        items = sorted(cell, key=str) if isinstance(cell, (set, frozenset)) else cell
-        return items_of([key_text(item) for item in items], None)
+    if isinstance(cell, (set, frozenset)):
+        cell = sorted(cell, key=str)
+    if isinstance(cell, (list, tuple, np.ndarray)):
+        return items_of([key_text(item) for item in cell], None)
     return key_text(cell)
 
 

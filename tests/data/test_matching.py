@@ -56,7 +56,7 @@ def test_labels_are_not_read_unless_wanted(tmp_path):
     path.write_text("x,y,c,l\n1,2,3,\n")
     with pytest.raises(DataError, match="lacks 'm', which the model knows from its fit; add"):
         read_rows(BARE, path, truth=True)
-    with pytest.raises(DataError, match="no column holds the labels 'l', 'm'"):
+    with pytest.raises(DataError, match="lacks 'l', 'm', which the model knows"):
         match(BARE, pa.table({"x": [1], "y": [2], "c": [3]}), "new", truth=True)
 
 

@@ -65,6 +65,11 @@ def test_the_separator_by_which_records_agree(read, name, usual):
     both = read("a,b\tc\n1,2\t3\n", name)
     assert (both.num_columns, both.column_names[0]) == (2, usual)
     assert read("a\nx, y\nz\n", name).to_pydict() == {"a": ["x, y", "z"]}
+    assert read("a, b;c;d\n1,5;2;3\n", name).to_pydict() == {
+        "a, b": ["1,5"],
+        "c": ["2"],
+        "d": ["3"],
+    }
     assert read("a:b\n1:2\n", name, separator=":").to_pydict() == {"a": ["1"], "b": ["2"]}
 
 

@@ -158,10 +158,11 @@ def _open(path: Path_) -> Iterator[Any]:
 
 def _declared_bytes(file: Any) -> int:
     """Memory for a whole Parquet file at the peak, as it declares its columns, cells and unpacked bytes."""
-    declared, width = file.metadata, len(file.schema_arrow)
+    declared = file.metadata
     groups = [declared.row_group(k) for k in range(declared.num_row_groups)]
     unpacked = sum(group.total_byte_size for group in groups)
-    return max((COLUMN_BYTES + CELL_BYTES * declared.num_rows) * width, 2 * unpacked)
+    of_column = COLUMN_BYTES + CELL_BYTES * declared.num_rows
+    return max(of_column * len(file.schema_arrow), 2 * unpacked)
 
 
 def read_parquet(path: Path_) -> Any:

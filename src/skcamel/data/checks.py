@@ -138,9 +138,11 @@ def _in_features(data: Dataset, X: Array, truth: np.ndarray) -> dict[str, Any]:
     pairs = [np.empty((0, 2), dtype=np.int64)]
     for start in range(0, data.d, BLOCK):
         values = dense(X[:, start : start + BLOCK])
-        is_low, is_high = values == values.min(axis=0), values == values.max(axis=0)
-        constant += (start + np.flatnonzero((is_low & is_high).all(axis=0))).tolist()
+        is_low = values == values.min(axis=0)
+        is_high = values == values.max(axis=0)
+        has_one = (is_low & is_high).all(axis=0)
         has_two = (is_low | is_high).all(axis=0)
+        constant += (start + np.flatnonzero(has_one)).tolist()
         signs = np.where(has_two, is_high - 1.0 * is_low, 0.0)
         places = np.argwhere(_likeness(signs, truth, FEWEST))
         places[:, 0] += start
@@ -172,12 +174,14 @@ def _in_parts(data: Dataset, kinds: np.ndarray) -> dict[str, Any]:
 
 def _in_labels(truth: np.ndarray) -> dict[str, Any]:
     """Labels that are constant, equal or opposite."""
-    has_yes, has_no = (truth > 0).any(axis=0), (truth < 0).any(axis=0)
+    has_yes = (truth > 0).any(axis=0)
+    has_no = (truth < 0).any(axis=0)
     fewest = 1 if truth.all() else FEWEST  # few rows that know both may agree by chance
     alike = np.triu(_likeness(truth, truth, fewest), 1)
+    is_full = has_yes & ~has_no
     return {
         "empty-labels": np.flatnonzero(~has_yes),
-        "full-labels": np.flatnonzero(has_yes & ~has_no),
+        "full-labels": np.flatnonzero(is_full),
         "duplicate-labels": np.argwhere(alike > 0),
         "opposite-labels": np.argwhere(alike < 0),
     }
@@ -185,14 +189,18 @@ def _in_labels(truth: np.ndarray) -> dict[str, Any]:
 
 def _in_rows(truth: np.ndarray, kinds: np.ndarray) -> dict[str, Any]:
     """Rows that are copies, that contradict others, and that have no label."""
-    _, first = np.unique(row_kinds(kinds[:, None], truth), return_index=True)
-    has_yes, has_no = np.zeros((2, *truth.shape), dtype=bool)  # of each kind of row
+    wholes = row_kinds(kinds[:, None], truth)
+    _, first = np.unique(wholes, return_index=True)
+    rows = np.arange(len(kinds))
+    has_yes = np.zeros(truth.shape, dtype=bool)  # of each kind of row
+    has_no = np.zeros_like(has_yes)
     np.logical_or.at(has_yes, kinds, truth > 0)
     np.logical_or.at(has_no, kinds, truth < 0)
-    clashes = (has_yes & has_no).any(axis=1)
-    is_empty = (truth <= 0).all(axis=1) & truth.any(axis=1)
+    clashes = np.flatnonzero((has_yes & has_no).any(axis=1))
+    has_known = truth.any(axis=1)
+    is_empty = has_known & (truth <= 0).all(axis=1)
     return {
-        "copied-rows": np.setdiff1d(np.arange(len(kinds)), first),
-        "contradicting-rows": np.flatnonzero(clashes[kinds]),
+        "copied-rows": np.setdiff1d(rows, first),
+        "contradicting-rows": np.flatnonzero(np.isin(kinds, clashes)),
         "unlabelled-rows": np.flatnonzero(is_empty),
     }

@@ -67,7 +67,8 @@ def take_labels(table: Any, labels: LabelColumns, source: Path_) -> tuple[Any, L
     (('sea', 'sun'), [[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]], ['x'])
     """
     columns = label_columns(column_names(table) or [], labels, source)
-    return without(table, columns), Labels(*labels_in(table, columns, source), columns)
+    names, Y = labels_in(table, columns, source)
+    return without(table, columns), Labels(names, Y, columns)
 
 
 def without(table: Any, columns: Collection[str]) -> Any:
@@ -121,14 +122,18 @@ def _matching(wanted: str, names: Sequence[str], source: Path_) -> list[str]:
 
 
 def labels_in(
-    table: Any, columns: Sequence[str], source: Path_
+    table: Any, columns: Sequence[str], source: Path_, possible: Sequence[str] = ()
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """Names and values (n, q) of the labels in these columns; where there is one it may hold lists."""
+    """Names and values (n, q) of the labels in these columns.
+
+    Where there is one column it may hold lists, of `possible` labels and others.
+    """
     if len(columns) == 1:
         values, rows = distinct_cells(table[columns[0]])
         lists = _lists(values)
         if lists is not None:
-            names, Y = _of_lists(lists, len(rows), columns[0], source)
+            names, Y = _of_lists(lists, possible, columns[0], source)
+            _check_room(len(rows), len(names), source)
             return names, Y[rows]
     check_different_labels(columns, source)
     _check_room(len(table), len(columns), source)
@@ -200,18 +205,19 @@ def _items_recur(texts: Sequence[str]) -> bool:
 
 
 def _of_lists(
-    lists: Sequence[Sequence[str] | None], n_rows: int, column: str, source: Path_
+    lists: Sequence[Sequence[str] | None], possible: Sequence[str], column: str, source: Path_
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Labels that are the items of lists, and their values in each list, NaN where it is unknown."""
-    binarizer = MultiLabelBinarizer(sparse_output=True)
-    found = binarizer.fit_transform([items or () for items in lists])
-    names = tuple(binarizer.classes_.tolist())
-    if not names:
+    known = [items or () for items in lists]
+    if not any(known):
         problem = f"column {column!r:.60} names no label in any row; are the labels elsewhere?"
         raise DataError(problem, path=source)
-    _check_room(n_rows, len(names), source)
-    Y = found.toarray().astype(np.float64)
-    Y[[items is None for items in lists]] = np.nan
+    binarizer = MultiLabelBinarizer(sparse_output=True).fit([*known, possible])
+    names = tuple(binarizer.classes_.tolist())
+    _check_room(len(lists), len(names), source)
+    Y = binarizer.transform(known).toarray().astype(np.float64)
+    is_unknown = [items is None for items in lists]
+    Y[is_unknown] = np.nan
     return names, Y
 
 
@@ -292,7 +298,8 @@ def join_labels(
     >>> join_labels(photos, "id", tags, "photos.csv", "tags.csv")[1].Y.tolist()
     [[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]]
     """
-    own, theirs = _keys(table, key, source), _keys(other, key, other_source)
+    own = _keys(table, key, source)
+    theirs = _keys(other, key, other_source)
     empty_or_twice = first_repeated(["", *own])
     if empty_or_twice is not None:
         problem = f"{key!r:.60} is empty in a row, or in two of them {empty_or_twice!r:.60}"
@@ -310,7 +317,8 @@ def join_labels(
         problem = f"row {row + 1} has the {key!r:.60} {theirs[row][:60]!r}"
         hint = f"which {Path(source).name} does not have; correct or remove it"
         raise DataError(f"{problem}, {hint}.", path=other_source)
-    Y = np.full((len(own), len(found.names)), np.nan if twice is None else 0.0)
+    unlisted = np.nan if twice is None else 0.0
+    Y = np.full((len(own), len(found.names)), unlisted)
     np.fmax.at(Y, rows, found.Y)  # a label that any row of the key names
     return table, Labels(found.names, Y, ())
 

@@ -132,16 +132,14 @@ def _read_nameless(path: Path_, kind: str, model: Any) -> Dataset:
     """Rows of a file that holds no names, under the names of the model."""
     expected = expected_by(model)
     d, q = expected.n_features, len(expected.labels)
-    if kind == "mat":
-        from skcamel.data.mat import read_mat
-
-        dataset = read_mat(path)
-    else:
+    if kind == "svmlight":
         from skcamel.data.svmlight import read_svmlight
 
         # sparse rows need not reach the first and last columns
         base = getattr(final(model), REMEMBERED, {}).get("zero_based", "auto")
         dataset = read_svmlight(path, n_features=d, n_labels=q, zero_based=base)
+    else:
+        dataset = sources.read_dataset(path)
     if expected.features is not None and dataset.d == d:
         dataset = replace(dataset, feature_names=expected.features)
     return replace(dataset, label_names=expected.labels) if dataset.q == q else dataset
@@ -186,10 +184,10 @@ def match(
 
 def _label_columns(model: Any, table: Any) -> tuple[str, ...]:
     """Columns of a table that hold labels of a model."""
-    estimator, preparer = final(model), preparer_of(model)
+    preparer = preparer_of(model)
     features = () if preparer is None else preparer.kinds_
-    names = dict.fromkeys((*getattr(estimator, LABEL_COLUMNS, ()), *expected_by(model).labels))
-    possible = [name for name in names if name not in features]
+    names = [*getattr(final(model), LABEL_COLUMNS, ()), *expected_by(model).labels]
+    possible = [name for name in dict.fromkeys(names) if name not in features]
     return tuple(name for name in possible if name in table.column_names)
 
 
@@ -263,31 +261,23 @@ def _positions(names: Sequence[str], wanted: Sequence[str], source: Path_) -> li
 def _check_categories(theirs: Any, mine: Any, names: Sequence[str], source: Path_) -> None:
     """Refuse a header whose nominal values have other numbers than at the fit."""
     for name in names:
-        values, expected = theirs.get(name, ()), mine.get(name, ())
+        values = theirs.get(name, ())
+        expected = mine.get(name, ())
         if values != expected[: len(values)]:
-            raise DataError(
-                f"{name!r:.60} holds {shortened(values, 8)}, at the fit it held"
-                f" {shortened(expected, 8) or 'numbers'}; declare them alike and in the same order.",
-                path=source,
-            )
+            at_fit = shortened(expected, 8) or "numbers"
+            problem = f"{name!r:.60} holds {shortened(values, 8)}, at the fit it held {at_fit}"
+            hint = "declare them alike and in the same order"
+            raise DataError(f"{problem}; {hint}.", path=source)
 
 
 def _truth(
-    found: Any, columns: tuple[str, ...], wanted: Sequence[str], source: str
+    found: Any, columns: Sequence[str], wanted: Sequence[str], source: str
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """The labels of a model in these columns, (n, q), NaN where unknown, and the names of others."""
     if isinstance(found, Dataset):
-        names, Y = columns, found.Y
-    elif columns:
-        names, Y = labels.labels_in(found, columns, source)
+        names, Y = found.label_names, found.Y
     else:
-        problem = f"no column holds the labels {shortened(wanted)}; give a file with the truth."
-        raise DataError(problem, path=source)
-    if names != columns:  # items of lists: others are in no row, and unknown where a list is
-        absent = tuple(name for name in wanted if name not in names)
-        unlisted = np.where(np.isnan(Y).all(axis=1), np.nan, 0.0)
-        Y = np.column_stack([Y, *[unlisted] * len(absent)])
-        names += absent
+        names, Y = labels.labels_in(found, columns, source, possible=wanted)
     truth = Y[:, _positions(names, wanted, source)]
     others = tuple(name for name in names if name not in wanted)
     return truth if np.isnan(truth).any() else truth.astype(np.int64), others

@@ -334,24 +334,28 @@ def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[st
     """
     score = float(explanation.scores[row, label])
     threshold = float(explanation.thresholds[label])
+    base = float(explanation.base[label])
+    own = float(explanation.parts[row, label, label])
     pushes = explanation.pushes(row, label, top)
+    pushed = sum(push.amount for push in pushes)
     found: dict[str, Any] = {
         "label": str(explanation.label_names[label]),
         "predicted": score > threshold,
         "score": score,
         "threshold": threshold,
-        "base": float(explanation.base[label]),
-        "own": float(explanation.parts[row, label, label]),
+        "base": base,
+        "own": own,
         "pushes": [_push(push, explanation.label_names) for push in pushes],
+        "other_pushes": score - base - own - pushed,
     }
-    listed = sum(push.amount for push in pushes)
-    found["other_pushes"] = score - found["base"] - found["own"] - listed
     if explanation.feature_base is None:
         return found
+    start = float(explanation.feature_base[label])
     columns = explanation.column_values(row, label, top)
-    found["no_column"] = float(explanation.feature_base[label])
+    added = sum(part.value for part in columns)
+    found["no_column"] = start
     found["columns"] = [part._asdict() for part in columns]
-    found["other_columns"] = score - found["no_column"] - sum(part.value for part in columns)
+    found["other_columns"] = score - start - added
     return found
 
 

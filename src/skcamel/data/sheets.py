@@ -30,12 +30,14 @@ def sheet_rows(content: bytes, path: Path_, sheet: str | int) -> list[list[Any]]
     if importlib.util.find_spec("python_calamine") is None:
         raise ImportError("Spreadsheets need python-calamine: pip install skcamel[tables]")
     limit = LEAST_BYTES + CELL_RATIO * _unpacked_bytes(content, path)
+    command = [*PYTHON, json.dumps([sheet, limit])]
+    folders = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(  # noqa: S603 - this module, without a shell
-        [*PYTHON, json.dumps([sheet, limit])],
+        command,
         input=content,
         capture_output=True,
         check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=os.environ | {"PYTHONPATH": folders},
     )
     if done.returncode:
         lines = done.stderr.decode(errors="replace").splitlines()

@@ -33,7 +33,7 @@ arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
 arrow_csv = pyarrow_module("pyarrow.csv")
 
 BLOCK_BYTES, LARGEST_BLOCK = 2**20, 2**28  # of text that pyarrow parses at once; the longest row
-SAMPLE_BYTES, SAMPLE_RECORDS = 2**16, 50  # from which the separator is found
+SAMPLE_BYTES = 2**16  # from which the separator is found
 ABSENT = "\x1f"  # a separator that no text has, for files of a single column
 SEP_LINE = re.compile(rb'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 UNEVEN = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")  # as pyarrow says it
@@ -142,18 +142,18 @@ def _read_separated(content: bytes, path: Path_, separator: str | None, header: 
 
 
 def _separator(content: bytes, path: Path_) -> str:
-    """The separator by which most of the first records are as wide as the first one, above one cell."""
+    """The separator by which most of the first records are as wide as the first one, which has several cells."""
     text = content[:SAMPLE_BYTES].decode(errors="ignore")
     sample = text.rpartition("\n")[0] or text
     usual = sources.SEPARATORS.get(sources.suffix_of(path), ",")
-    best, most = ABSENT, 0.0
+    agreement: dict[str, tuple[float, int]] = {}
     for separator in (usual, *",;\t|"):
         records = csv.reader(io.StringIO(sample, newline=""), delimiter=separator)
-        widths = [len(record) for record in records if record][:SAMPLE_RECORDS] or [0]
-        share = widths.count(widths[0]) / len(widths)
-        if widths[0] > 1 and share > most:
-            best, most = separator, share
-    return best
+        widths = [len(record) for record in records if record] or [0]
+        first = widths[0]
+        if first > 1:
+            agreement[separator] = (widths.count(first) / len(widths), first)
+    return max(agreement, key=agreement.__getitem__, default=ABSENT)
 
 
 def _first_record(content: bytes, separator: str, path: Path_) -> list[str]:
@@ -239,10 +239,11 @@ def _read_json_lines(content: bytes, path: Path_) -> Any:
         if text.strip():
             rows.append(_json_object(text, path, line))
     names = list(dict.fromkeys(chain.from_iterable(rows)))
-    needed = (batches.COLUMN_BYTES + batches.CELL_BYTES * len(rows)) * len(names)
+    of_column = batches.COLUMN_BYTES + batches.CELL_BYTES * len(rows)
     cells = f"{len(rows)} rows x {len(names)} columns"
-    check_claimed_size(needed, cells, path, size=len(content))
-    return _table(names, [[row.get(name) for row in rows] for name in names], path)
+    check_claimed_size(of_column * len(names), cells, path, size=len(content))
+    columns = [[row.get(name) for row in rows] for name in names]
+    return _table(names, columns, path)
 
 
 def _json_object(text: bytes, path: Path_, line: int) -> dict[str, Any]:
@@ -341,9 +342,11 @@ def read_table(
 
 def _counts_rows(X: np.ndarray, name: str) -> bool:
     """Whether the first of several columns has no name of its own, and counts the rows from 0 or 1."""
-    start = X[0, 0]
-    could = name in ROW_NUMBERS and X.shape[1] > 1 and start in (0, 1)
-    return could and np.array_equal(X[:, 0], start + np.arange(len(X)))
+    if name not in ROW_NUMBERS or X.shape[1] < 2:
+        return False
+    numbers = X[:, 0]
+    start = numbers[0]
+    return start in (0, 1) and np.array_equal(numbers, start + np.arange(len(X)))
 
 
 def numbers_of(table: Any, path: Path_) -> tuple[np.ndarray, str]:

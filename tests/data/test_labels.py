@@ -30,9 +30,8 @@ def kind(request):
 def taken(kind, *columns):
     """Names and values of the labels in columns of these cells, in a table of this kind."""
     names = [f"l{k}" for k in range(len(columns))]
-    rest, labels = take_labels(
-        kind({"x": list(range(len(columns[0]))), **dict(zip(names, columns))}), names, "t.csv"
-    )
+    table = kind({"x": list(range(len(columns[0]))), **dict(zip(names, columns))})
+    rest, labels = take_labels(table, names, "t.csv")
     assert type(rest) is type(kind({"x": [1]}))
     assert list(getattr(rest, "column_names", None) or rest.columns) == ["x"]
     assert labels.columns == tuple(names)
@@ -64,9 +63,8 @@ def test_two_values_in_any_words(kind, cells):
 
 
 def test_marks(kind):
-    np.testing.assert_array_equal(
-        taken(kind, ["x", "", "X"], ["", None, "✓"])[1], [[1, 0], [0, 0], [1, 1]]
-    )
+    marks = taken(kind, ["x", "", "X"], ["", None, "✓"])[1]
+    np.testing.assert_array_equal(marks, [[1, 0], [0, 0], [1, 1]])
     np.testing.assert_array_equal(taken(kind, ["x", None, ""])[1], [[1], [0], [0]])
     with pytest.raises(DataError, match=r"t\.csv: 'y\?' in column 'l0', row 2; labels are 0 and 1"):
         taken(kind, ["x", "y?", ""], [0, 1, 0])
@@ -106,23 +104,18 @@ def test_the_first_separator_in_the_whole_column_counts(kind):
     assert taken(kind, ["a, b", "c|a; d"])[0] == ("a, b", "a; d", "c")
 
 
-@given(
-    st.lists(
-        st.none() | st.lists(ITEMS, min_size=2, max_size=4, unique=True), min_size=1, max_size=6
-    ),
-    st.sampled_from("|;,"),
-)
+LISTS = st.lists(st.lists(ITEMS, min_size=2, max_size=4, unique=True), min_size=1, max_size=6)
+
+
+@given(LISTS, st.sampled_from("|;,"))
 def test_lists_come_back_from_text(lists, separator):
-    times = Counter(item for items in {tuple(own) for own in lists if own} for item in items)
+    times = Counter(item for items in {tuple(own) for own in lists} for item in items)
     recurring = sum(count > 1 for count in times.values())
-    assume(any(lists) and (separator != "," or 2 * recurring >= len(times)))
-    names, Y = taken(pa.table, ["" if items is None else separator.join(items) for items in lists])
-    assert names == tuple(sorted({item for items in lists for item in items or ()}))
+    assume(separator != "," or 2 * recurring >= len(times))
+    names, Y = taken(pa.table, [separator.join(items) for items in lists])
+    assert names == tuple(sorted(times))
     for items, row in zip(lists, Y, strict=True):
-        assert {name for name, value in zip(names, row, strict=True) if value == 1} == set(
-            items or ()
-        )
-        assert row.sum() == len(items or ())
+        assert [name for name, value in zip(names, row) if value == 1] == sorted(items)
 
 
 @pytest.mark.parametrize(
@@ -208,17 +201,9 @@ def test_long_keys_are_not_rounded():
     [
         ([1, 1], {"id": [1], "l": [1]}, r"t\.csv: 'id' is empty in a row, or in two of them '1'"),
         ([1, None], {"id": [1], "l": [1]}, r"t\.csv: 'id' is empty in a row"),
-        (
-            [1, 2],
-            {"id": [1, 3], "l": [1, 0]},
-            r"l\.csv: row 2 has the 'id' '3', which t\.csv does not have",
-        ),
+        ([1, 2], {"id": [1, 3], "l": [1, 0]}, r"l\.csv: row 2 has the 'id' '3', which t\.csv"),
         ([1, 2], {"id": [1, 1], "l": [1, 0]}, r"l\.csv: 'id' is '1' in two rows; keep one"),
-        (
-            [1, 2],
-            {"key": [1, 1], "l": [1, 0]},
-            r"l\.csv: no column is called 'id'; the columns are 'key', 'l'",
-        ),
+        ([1, 2], {"key": [1, 1], "l": [1, 0]}, r"l\.csv: no column is called 'id'; the columns"),
         ([1, 2], {"id": [1, 2]}, r"l\.csv: '\[\]' as labels names 0 of 1 columns"),
     ],
 )

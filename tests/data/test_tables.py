@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from any_dataset import datasets, same_bits
-from skcamel import CamelClassifier
-from skcamel.data import DataError, Dataset, TablePreparer, read_columns, read_table, write_table
+from skcamel.data import DataError, Dataset, read_columns, read_table, write_table
 
 DAY = datetime.date(2001, 2, 3)
 
@@ -65,11 +65,7 @@ def test_the_separator_by_which_records_agree(read, name, usual):
     both = read("a,b\tc\n1,2\t3\n", name)
     assert (both.num_columns, both.column_names[0]) == (2, usual)
     assert read("a\nx, y\nz\n", name).to_pydict() == {"a": ["x, y", "z"]}
-    assert read("a, b;c;d\n1,5;2;3\n", name).to_pydict() == {
-        "a, b": ["1,5"],
-        "c": ["2"],
-        "d": ["3"],
-    }
+    assert read("a, b;c;d\n1,5;2;3\n", name).column_names == ["a, b", "c", "d"]
     assert read("a:b\n1:2\n", name, separator=":").to_pydict() == {"a": ["1"], "b": ["2"]}
 
 
@@ -331,14 +327,6 @@ def test_plain_numbers_are_a_matrix_and_other_cells_stay_a_table(read):
         assert (data.n, data.d, data.card().d) == (1, 1, 1)
 
 
-def test_an_estimator_names_the_preparer_that_words_need(read):
-    data = read("x,l\n" + "red,1\nblue,0\n" * 10, labels="l")
-    model = CamelClassifier().fit(TablePreparer().fit_transform(data.X), data.labels)
-    assert list(model.label_names_) == ["l"]
-    with pytest.raises((TypeError, ValueError), match="TablePreparer"):
-        CamelClassifier().fit(data.X, data.labels)
-
-
 @pytest.mark.parametrize(("name", "called"), [("", "column1"), ("Unnamed: 0", "Unnamed: 0")])
 def test_a_first_column_without_name_that_counts_rows_is_no_feature(read, name, called):
     with pytest.warns(UserWarning, match=f"'{called}' left out, as it only numbers the rows"):
@@ -361,28 +349,17 @@ def test_parquet_of_every_type_gives_the_same_numbers(tmp_path):
     assert data.Y[:, 0].tolist() == [1, 0, 1, 1]
 
 
-def assume_named(data):
+@pytest.mark.filterwarnings("ignore:A table does not hold")
+@given(datasets(), st.sampled_from(["a.csv", "a.tsv", "a.csv.gz", "a.parquet"]))
+def test_round_trip(tmp_path_factory, data, name):
     """No column gets another name, and none may be taken for row numbers."""
     assume(all(name.strip() for name in (*data.feature_names, *data.label_names)))
     assume(data.feature_names[0] not in ("column1", "Unnamed: 0"))
-
-
-@pytest.mark.filterwarnings("ignore:A table does not hold")
-@given(datasets(storage=("dense",)), st.sampled_from(["a.csv", "a.tsv", "a.csv.gz", "a.parquet"]))
-def test_round_trip(tmp_path_factory, data, name):
-    assume_named(data)
     path = tmp_path_factory.mktemp("t") / name
     write_table(data, path)
-    assert same_bits(read_table(path, labels=data.q), data)
-
-
-@given(datasets(storage=("sparse",)))
-@pytest.mark.filterwarnings("ignore:A table does not hold")
-def test_values_of_sparse_data_come_back(tmp_path_factory, data):
-    assume_named(data)
-    path = tmp_path_factory.mktemp("t") / "a.csv"
-    write_table(data, path)
-    assert read_table(path, labels=data.q).equals(data)
+    back = read_table(path, labels=data.q)
+    assert back.equals(data)
+    assert sparse.issparse(data.X) or same_bits(back, data)
 
 
 @pytest.mark.filterwarnings("ignore:A table does not hold")

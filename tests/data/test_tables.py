@@ -269,7 +269,7 @@ def test_json_lines(read):
     [
         ('{"a": null}\n{"a": {"b": 1}}\n', None, "column 'a' holds struct"),
         ('{"a": [[1], []]}\n', None, "column 'a' holds list"),
-        ('{"a": 1}\n[1]\n', 2, "is no object; write one object in each line"),
+        ('{"a": 1}\n[1]\n', 2, "is no object; write one in each line"),
         ('{"a": 1}\n{"a":\n', 2, "is no JSON"),
         ("[" * 100_000, 1, "is no JSON"),
         ('{"a": "\\ud800"}\n', None, "cannot be read"),

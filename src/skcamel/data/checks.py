@@ -93,9 +93,11 @@ def check_dataset(
         names = (feature_names or (), label_names or ())
         data = Dataset(X, as_labels(Y), *names, train=train, test=test)
     features = as_features(data.X)
-    truth = np.where(np.isnan(data.Y), 0, 2 * data.Y - 1.0)  # (n, q) 1, -1, and 0 where unknown
+    is_unknown = np.isnan(data.Y)
+    truth = np.where(is_unknown, 0, 2 * data.Y - 1.0)  # (n, q) 1, -1, and 0 where unknown
     kinds = row_kinds(features)
-    found = {"non-finite": non_finite_cells(features), "unknown-labels": np.argwhere(truth == 0)}
+    found: dict[str, Any] = {"unknown-labels": np.argwhere(is_unknown)}
+    found["non-finite"] = non_finite_cells(features)
     found |= _in_features(data, features, truth)
     found |= _in_parts(data, kinds)
     found |= _in_labels(truth)
@@ -115,7 +117,8 @@ def _listed(places: np.ndarray, kinds: Sequence[str], data: Dataset) -> str:
     """The first places, each the index of a row or the name of a feature or label, or two of them."""
     names = {"feature": data.feature_names, "label": data.label_names, "row": range(data.n)}
     shown: list[str] = []
-    for place in places[:NAMED].reshape(-1, len(kinds)).tolist():
+    first = places[:NAMED].reshape(-1, len(kinds))
+    for place in first.tolist():
         words = [f"{kind} {names[kind][k]}" for kind, k in zip(kinds, place)]
         shown.append(" and ".join(words))
     if len(places) > NAMED:

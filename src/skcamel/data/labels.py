@@ -84,11 +84,13 @@ def label_columns(names: Sequence[str], labels: LabelColumns, source: Path_) -> 
     if isinstance(labels, str):
         wanted = [labels] if labels in names else _number_or_names(labels)
     chosen: set[str] = set()
-    if isinstance(wanted, int | np.integer):
-        chosen.update(names[-wanted:] if wanted > 0 else names[:-wanted])
-    else:
+    if not isinstance(wanted, int | np.integer):
         for name in wanted:
             chosen.update(_matching(name, names, source))
+    elif wanted > 0:
+        chosen.update(names[-wanted:])
+    else:
+        chosen.update(names[:-wanted])
     if not 0 < len(chosen) < len(names):
         problem = f"{str(labels)[:60]!r} as labels names {len(chosen)} of {len(names)} columns"
         hint = "name at least one, and leave at least one feature"
@@ -132,20 +134,16 @@ def labels_in(
         values, rows = distinct_cells(table[columns[0]])
         lists = _lists(values)
         if lists is not None:
-            names, Y = _of_lists(lists, possible, columns[0], source)
-            _check_room(len(rows), len(names), source)
+            names, Y = _of_lists(lists, len(rows), possible, columns[0], source)
             return names, Y[rows]
     check_different_labels(columns, source)
-    _check_room(len(table), len(columns), source)
+    check_memory(8 * len(table) * len(columns), f"Room for {len(columns)} labels", source)
     Y = np.empty((len(table), len(columns)))
     for k, name in enumerate(columns):
         values, rows = distinct_cells(table[name])
-        Y[:, k] = _two_values(values, rows, name, source)[rows]
+        of_values = _two_values(values, rows, name, source)
+        Y[:, k] = of_values[rows]
     return tuple(columns), Y
-
-
-def _check_room(n: int, q: int, source: Path_) -> None:
-    check_memory(8 * n * q, f"Room for {n} rows x {q} labels", source)
 
 
 def _two_values(values: Sequence[Cell], rows: np.ndarray, name: str, source: Path_) -> np.ndarray:
@@ -205,7 +203,11 @@ def _items_recur(texts: Sequence[str]) -> bool:
 
 
 def _of_lists(
-    lists: Sequence[Sequence[str] | None], possible: Sequence[str], column: str, source: Path_
+    lists: Sequence[Sequence[str] | None],
+    n: int,
+    possible: Sequence[str],
+    column: str,
+    source: Path_,
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Labels that are the items of lists, and their values in each list, NaN where it is unknown."""
     known = [items or () for items in lists]
@@ -214,7 +216,7 @@ def _of_lists(
         raise DataError(problem, path=source)
     binarizer = MultiLabelBinarizer(sparse_output=True).fit([*known, possible])
     names = tuple(binarizer.classes_.tolist())
-    _check_room(len(lists), len(names), source)
+    check_memory(16 * max(n, len(lists)) * len(names), f"Room for {len(names)} labels", source)
     Y = binarizer.transform(known).toarray().astype(np.float64)
     is_unknown = [items is None for items in lists]
     Y[is_unknown] = np.nan
@@ -230,13 +232,19 @@ def distinct_cells(column: Any) -> tuple[list[Cell], np.ndarray]:
         column = column.dictionary
     cells = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
     places: dict[Cell, int] = {}
-    codes = [places.setdefault(_cell(cell), len(places)) for cell in cells]
-    return list(places), np.array(codes, dtype=np.int64)[rows]
+    codes = np.empty(len(cells), dtype=np.int64)
+    for k, cell in enumerate(cells):
+        codes[k] = places.setdefault(_cell(cell), len(places))
+    return list(places), codes[rows]
 
 
-def texts_of(column: Any) -> list[str]:
+def texts_of(table: Any, name: str, source: Path_) -> list[str]:
     """The text of each cell of a column, "" where there is none."""
-    values, rows = distinct_cells(column)
+    names = column_names(table) or []
+    if name not in names:
+        problem = f"no column is called {name!r:.60}; the columns are {shortened(names)}."
+        raise DataError(problem, path=source)
+    values, rows = distinct_cells(table[name])
     return [str(values[row]) for row in rows]
 
 
@@ -298,8 +306,8 @@ def join_labels(
     >>> join_labels(photos, "id", tags, "photos.csv", "tags.csv")[1].Y.tolist()
     [[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]]
     """
-    own = _keys(table, key, source)
-    theirs = _keys(other, key, other_source)
+    own = texts_of(table, key, source)
+    theirs = texts_of(other, key, other_source)
     empty_or_twice = first_repeated(["", *own])
     if empty_or_twice is not None:
         problem = f"{key!r:.60} is empty in a row, or in two of them {empty_or_twice!r:.60}"
@@ -310,7 +318,7 @@ def join_labels(
     twice = first_repeated(theirs)
     if twice is not None and found.names == found.columns:
         raise DataError(f"{key!r:.60} is {twice!r:.60} in two rows; keep one.", path=other_source)
-    places = {text: row for row, text in enumerate(own)}
+    places = dict(zip(own, range(len(own))))
     rows = [places.get(text, -1) for text in theirs]
     if -1 in rows:
         row = rows.index(-1)
@@ -321,12 +329,3 @@ def join_labels(
     Y = np.full((len(own), len(found.names)), unlisted)
     np.fmax.at(Y, rows, found.Y)  # a label that any row of the key names
     return table, Labels(found.names, Y, ())
-
-
-def _keys(table: Any, key: str, source: Path_) -> list[str]:
-    """The key of each row as text."""
-    names = column_names(table) or []
-    if key not in names:
-        problem = f"no column is called {key!r:.60}; the columns are {shortened(names)}."
-        raise DataError(problem, path=source)
-    return texts_of(table[key])

@@ -209,7 +209,7 @@ def _prepared(preparer: TablePreparer, found: Any, source: str, *, allow_missing
 def ids_of(preparer: TablePreparer, table: Any) -> dict[str, list[str]]:
     """The columns of a table that name its rows, as text; "" for missing cells."""
     names = [name for name in preparer.id_columns_ if name in table.column_names]
-    return {name: labels.texts_of(table[name]) for name in names}
+    return {name: labels.texts_of(table, name, "") for name in names}
 
 
 def _matrix(model: Any, found: Any, source: str) -> Rows:

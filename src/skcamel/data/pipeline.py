@@ -113,8 +113,10 @@ def _names_after(step: Any, names: Any) -> Any:
 
 def _heaviest_words(rows: Any, is_word: np.ndarray) -> np.ndarray:
     """Columns of the words that occur in rows, at most so many, the heaviest first."""
-    weights = np.asarray(abs(rows).sum(axis=0)).ravel() * is_word
-    heaviest = np.argsort(-weights, kind="stable")[:MOST_WORDS]
+    weights = np.asarray(abs(rows).sum(axis=0)).ravel()
+    weights = weights * is_word
+    order = np.argsort(-weights, kind="stable")
+    heaviest = order[:MOST_WORDS]
     return heaviest[weights[heaviest] > 0]
 
 
@@ -317,7 +319,8 @@ def worth_showing(explanation: Explanation, row: int) -> list[int]:
     """Positions of the labels predicted for a row, highest margin first; where there is none, the one nearest to its threshold."""
     margin = explanation.scores[row] - explanation.thresholds
     order = np.argsort(-margin, kind="stable")
-    return order[: max(1, int((margin > 0).sum()))].tolist()
+    n_predicted = int((margin > 0).sum())
+    return order[: max(1, n_predicted)].tolist()
 
 
 def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[str, Any]:

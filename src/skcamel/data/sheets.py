@@ -63,18 +63,6 @@ def _unpacked_bytes(content: bytes, path: Path_) -> int:
     return size
 
 
-def _limit_memory(n_bytes: int) -> None:
-    """Let this process allocate no more, where the system can limit it."""
-    if sys.platform == "win32":
-        return
-    import resource
-
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    limit = n_bytes if most == resource.RLIM_INFINITY else min(n_bytes, most)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 def _cell(cell: Any) -> Any:
     """A cell as JSON has it."""
     if isinstance(cell, timedelta):
@@ -83,11 +71,17 @@ def _cell(cell: Any) -> Any:
 
 
 def main() -> None:
-    """Read the workbook on standard input, and write the rows of the sheet to standard output."""
+    """Read the workbook on standard input within so much memory, and write the rows of the sheet to standard output."""
     calamine = import_module("python_calamine")
     sheet, limit = json.loads(sys.argv[1])
     content = sys.stdin.buffer.read()
-    _limit_memory(limit)
+    if sys.platform != "win32":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        if most == resource.RLIM_INFINITY or limit < most:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     book = calamine.CalamineWorkbook.from_object(io.BytesIO(content))
     is_number = isinstance(sheet, int)
     found = book.get_sheet_by_index(sheet) if is_number else book.get_sheet_by_name(sheet)

@@ -236,27 +236,22 @@ def _read_json_lines(content: bytes, path: Path_) -> Any:
     check_memory(JSON_PEAK * len(content), "Reading it", path)
     rows: list[dict[str, Any]] = []
     for line, text in enumerate(sources.utf8(content, path).split(b"\n"), 1):
-        if text.strip():
-            rows.append(_json_object(text, path, line))
+        if not text.strip():
+            continue
+        try:
+            row = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"is no JSON ({str(error)[:80]}).", path=path, line=line) from None
+        if not isinstance(row, dict):
+            problem = 'is no object; write one in each line, such as {"height": 1.5}.'
+            raise DataError(problem, path=path, line=line)
+        rows.append(row)
     names = list(dict.fromkeys(chain.from_iterable(rows)))
     of_column = batches.COLUMN_BYTES + batches.CELL_BYTES * len(rows)
     cells = f"{len(rows)} rows x {len(names)} columns"
     check_claimed_size(of_column * len(names), cells, path, size=len(content))
     columns = [[row.get(name) for row in rows] for name in names]
     return _table(names, columns, path)
-
-
-def _json_object(text: bytes, path: Path_, line: int) -> dict[str, Any]:
-    row: Any = None
-    why = "is no object"
-    try:
-        row = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        why = f"is no JSON: {str(error)[:80]}"
-    if not isinstance(row, dict):
-        problem = f'{why}; write one object in each line, such as {{"height": 1.5}}.'
-        raise DataError(problem, path=path, line=line)
-    return row
 
 
 def _table(names: Sequence[str], columns: Sequence[Sequence[Any]], path: Path_) -> Any:
@@ -272,13 +267,12 @@ def _array(cells: Sequence[Any]) -> Any:
     try:
         return arrow.array(cells)
     except (arrow.ArrowException, OverflowError):  # also integers that no column of numbers holds
-        texts = [None if cell is None else _cell_text(cell) for cell in cells]
+        texts: list[str | None] = []
+        for cell in cells:
+            is_structure = isinstance(cell, (bool, list, dict))
+            text = json.dumps(cell) if is_structure else key_text(cell)
+            texts.append(None if cell is None else text)
         return arrow.array(texts, arrow.string())
-
-
-def _cell_text(cell: object) -> str:
-    """Text of a cell beside cells of another kind."""
-    return json.dumps(cell) if isinstance(cell, (bool, list, dict)) else key_text(cell)
 
 
 # Data sets

@@ -1,4 +1,4 @@
-"""Parquet files in batches: one table of several files, and the fit of all rows whatever the batches."""
+"""Parquet files in batches: one table of several files, and the fit of all their rows."""
 
 import numpy as np
 import pyarrow as pa

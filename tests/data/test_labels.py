@@ -1,4 +1,4 @@
-"""Labels as people keep them: two values in any words, marks, lists in any spelling, and labels in a second table."""
+"""Labels as people keep them: two values in any words, marks, lists, and a second table."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""New rows for a model: columns found by name wherever they stand, labels on request, cells read as at the fit."""
+"""New rows for a model: columns found by name, labels on request, cells read as at the fit."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Pipelines that end in one of our estimators: what they are asked, how they are saved, and what is drawn of them."""
+"""Pipelines that end in one of our estimators: what they answer, and how they are saved."""
 
 import io
 import sys

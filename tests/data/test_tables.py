@@ -1,4 +1,4 @@
-"""Table files: dialects and encodings of CSV, Parquet, spreadsheets, JSON lines; cells stay as the file has them; matrices; round trips."""
+"""Table files: CSV in any dialect, Parquet, spreadsheets, JSON lines, matrices, round trips."""
 
 import csv
 import datetime

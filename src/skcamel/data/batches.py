@@ -1,4 +1,4 @@
-"""Parquet files with the same columns as one table that is read in batches, so that it need not fit into memory."""
+"""Parquet files with the same columns as one table, read in batches that fit into memory."""
 
 from __future__ import annotations
 
@@ -73,10 +73,12 @@ class ParquetFiles:
     def sample(self, count: int = SAMPLE_ROWS, seed: int = 0) -> tuple[Any, np.ndarray]:
         """At most `count` rows, drawn at random, and their numbers."""
         generator = np.random.default_rng(seed)
-        numbers = np.sort(generator.choice(self.n_rows, min(count, self.n_rows), replace=False))
+        count = min(count, self.n_rows)
+        numbers = np.sort(generator.choice(self.n_rows, count, replace=False))
         parts = []
         for rows in self.batches():
-            start, end = np.searchsorted(numbers, [rows.first, rows.first + len(rows.table)])
+            last = rows.first + len(rows.table)
+            start, end = np.searchsorted(numbers, [rows.first, last])
             parts.append(rows.table.take(numbers[start:end] - rows.first))
         return arrow.concat_tables(parts), numbers
 
@@ -142,7 +144,7 @@ def _check_columns(own: Any, wanted: Any, path: str, other: str) -> None:
 
 @contextmanager
 def _open(path: Path_) -> Iterator[Any]:
-    """Open a Parquet file; equal texts are read once. Damage becomes a DataError, also that found later."""
+    """Open a Parquet file; equal texts are read once. Damage is a DataError, also later."""
     Path(path).stat()  # a file that is not there is not damaged
     try:
         schema = parquet.read_schema(path)
@@ -157,7 +159,7 @@ def _open(path: Path_) -> Iterator[Any]:
 
 
 def _declared_bytes(file: Any) -> int:
-    """Memory for a whole Parquet file at the peak, as it declares its columns, cells and unpacked bytes."""
+    """Peak memory for a whole Parquet file, by its declared columns, cells and unpacked bytes."""
     declared = file.metadata
     groups = [declared.row_group(k) for k in range(declared.num_row_groups)]
     unpacked = sum(group.total_byte_size for group in groups)
@@ -228,7 +230,7 @@ def check_names(names: Sequence[str], path: Path_) -> None:
 def fit_batches(
     model: Any, files: ParquetFiles, labels: Labels, preparer: TablePreparer
 ) -> Differences:
-    """Fit an estimator on all rows of files, by sums, and say how they differ from those of the preparer's fit.
+    """Fit an estimator on all rows of files, by sums, and return how they differ from the sample.
 
     Parameters
     ----------

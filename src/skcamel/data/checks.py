@@ -81,9 +81,9 @@ def check_dataset(
     >>> rng = np.random.default_rng(0)
     >>> Y = np.eye(3, dtype=int)[rng.integers(0, 3, size=40)]
     >>> X = np.column_stack([rng.normal(size=40), Y[:, 1]])
-    >>> for finding in check_dataset(X, Y):
-    ...     print(finding)
-    error: features that repeat a label: 1 (feature f2 and label label2). Models are given the answer; drop them.  [label-in-features]
+    >>> (finding,) = check_dataset(X, Y)
+    >>> finding.code, finding.message[:63]
+    ('label-in-features', 'features that repeat a label: 1 (feature f2 and label label2). ')
     """
     if isinstance(X, Dataset):
         data = X
@@ -114,7 +114,7 @@ def check_dataset(
 
 
 def _listed(places: np.ndarray, kinds: Sequence[str], data: Dataset) -> str:
-    """The first places, each the index of a row or the name of a feature or label, or two of them."""
+    """The first places, each a row, the name of a feature or label, or two of these."""
     names = {"feature": data.feature_names, "label": data.label_names, "row": range(data.n)}
     shown: list[str] = []
     first = places[:NAMED].reshape(-1, len(kinds))
@@ -154,9 +154,10 @@ def _in_features(data: Dataset, X: Array, truth: np.ndarray) -> dict[str, Any]:
 
 
 def _likeness(columns: np.ndarray, truth: np.ndarray, fewest: int) -> np.ndarray:
-    """1 where a column (n, c) of 1, -1 and 0 equals a label in all rows that know both, -1 where it is the opposite, (c, q).
+    """Which columns (n, c) of 1, -1 and 0 equal a label in all rows that know both, (c, q).
 
-    Only labels with so many positives and negatives in these rows count, for others it is 0.
+    1 where they do, -1 where they are opposite. Only labels with so many positives and negatives in
+    these rows count, for others it is 0.
     """
     known = abs(columns).T @ abs(truth)
     positives = abs(columns).T @ (truth > 0)

@@ -1,4 +1,7 @@
-"""Labels as people keep them: columns of 0 and 1, of words or marks, or one column of lists; in the table or in a second one."""
+"""Labels as people keep them: columns of 0 and 1, of words or of marks, or one column of lists.
+
+They stand in the table itself or in a second one.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,7 @@ def label_columns(names: Sequence[str], labels: LabelColumns, source: Path_) -> 
 
 
 def _number_or_names(text: str) -> int | list[str]:
-    """A number of columns, or names with commas between them, in double quotes where they hold one."""
+    """A number of columns, or names with commas between them; quotes hold a name with a comma."""
     try:
         return int(text)
     except ValueError:
@@ -147,7 +150,7 @@ def labels_in(
 
 
 def _two_values(values: Sequence[Cell], rows: np.ndarray, name: str, source: Path_) -> np.ndarray:
-    """What each value of a label means: 1, 0, and NaN where it is missing, but 0 for nothing beside marks."""
+    """What each value of a label means: 1, 0, NaN if it is missing; beside marks, nothing is 0."""
     texts = [str(value).casefold() for value in values]
     marked = not MARKS.isdisjoint(texts)
     meanings = np.array([_meaning(text, marked=marked) for text in texts])
@@ -163,7 +166,7 @@ def _two_values(values: Sequence[Cell], rows: np.ndarray, name: str, source: Pat
 
 
 def _meaning(text: str, *, marked: bool = False) -> float:
-    """What the cell of a label says: 1, 0 or another number, NaN where it is missing, infinity where it says nothing."""
+    """What the text of a cell says of a label: a number, NaN if missing, NO_LABEL if nothing."""
     words = MARKED if marked else YES_NO
     if text in words:
         return words[text]
@@ -178,7 +181,7 @@ def _meaning(text: str, *, marked: bool = False) -> float:
 
 
 def _lists(values: Sequence[Cell]) -> list[Sequence[str] | None] | None:
-    """The items of each value, None where they are unknown; None at all where the column is a label of two values."""
+    """The items of each value, None if unknown; None for a column that is a label of two values."""
     texts = [value for value in values if isinstance(value, str)]
     unknown = {text for text in texts if is_missing(text)}
     words = [text for text in texts if text not in unknown]
@@ -196,8 +199,10 @@ def _lists(values: Sequence[Cell]) -> list[Sequence[str] | None] | None:
 
 
 def _items_recur(texts: Sequence[str]) -> bool:
-    """Whether at least half of the parts between commas stand in other combinations too, unlike those of ``Berlin, DE``."""
-    times = Counter(chain.from_iterable(items_of(text, ",") for text in texts))
+    """Whether half of the items recur in other combinations, unlike those of ``Berlin, DE``."""
+    times = Counter[str]()
+    for text in texts:
+        times.update(items_of(text, ","))
     recurring = [item for item, number in times.items() if number > 1]
     return 2 * len(recurring) >= len(times)
 
@@ -209,7 +214,7 @@ def _of_lists(
     column: str,
     source: Path_,
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """Labels that are the items of lists, and their values in each list, NaN where it is unknown."""
+    """Labels that are the items of lists, and their values in each list, NaN if it is unknown."""
     known = [items or () for items in lists]
     if not any(known):
         problem = f"column {column!r:.60} names no label in any row; are the labels elsewhere?"
@@ -224,7 +229,10 @@ def _of_lists(
 
 
 def distinct_cells(column: Any) -> tuple[list[Cell], np.ndarray]:
-    """The different cells of a column as text or tuples of texts, "" where there is none, and which of them each row holds, (n,)."""
+    """The different cells of a column, texts or tuples of them, and which one each row holds, (n,).
+
+    A missing cell is "".
+    """
     rows = np.arange(len(column))
     if hasattr(column, "dictionary_encode") and "<" not in str(column.type):  # lists cannot
         column = column.combine_chunks().dictionary_encode("encode")

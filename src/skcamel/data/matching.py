@@ -1,4 +1,4 @@
-"""New rows ► what a fitted model takes: columns found by name in a file, a table or a data set, and read as at the fit."""
+"""Rows of a file, table or data set ► what a fitted model takes, with columns matched by name."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def check_remembered(estimator: Any) -> None:
 
 
 def expected_by(model: Any) -> Expected:
-    """What a model wants to see: the names of its columns if it knows them, as from a file or a frame, else how many there are.
+    """What a model wants to see: the names of its columns if it knows them, else how many.
 
     Parameters
     ----------
@@ -148,7 +148,9 @@ def _read_nameless(path: Path_, kind: str, model: Any) -> Dataset:
 def match(
     model: Any, found: Any, source: str, *, truth: bool = False, allow_missing: bool = False
 ) -> Rows:
-    """New rows as the final estimator of a model takes them; a DataError names `source`, column, row and value.
+    """New rows as the final estimator of a model takes them.
+
+    A DataError names `source`, column, row and value.
 
     Parameters
     ----------
@@ -213,7 +215,7 @@ def ids_of(preparer: TablePreparer, table: Any) -> dict[str, list[str]]:
 
 
 def _matrix(model: Any, found: Any, source: str) -> Rows:
-    """Rows of a table or a data set, without the labels, in the order of the features of a model."""
+    """Rows of a table or a data set, without labels, in the order of the features of a model."""
     expected, known = expected_by(model), getattr(final(model), REMEMBERED, {})
     is_data = isinstance(found, Dataset)
     names = found.feature_names if is_data else tuple(found.column_names)
@@ -273,7 +275,7 @@ def _check_categories(theirs: Any, mine: Any, names: Sequence[str], source: Path
 def _truth(
     found: Any, columns: Sequence[str], wanted: Sequence[str], source: str
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """The labels of a model in these columns, (n, q), NaN where unknown, and the names of others."""
+    """The labels of a model (n, q), NaN where unknown; and the names of others."""
     if isinstance(found, Dataset):
         names, Y = found.label_names, found.Y
     else:

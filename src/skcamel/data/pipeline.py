@@ -1,4 +1,4 @@
-"""Fitted estimators and Pipelines that end in one ► the estimator, the rows as it sees them, and what it says of them.
+"""Fitted estimators, and Pipelines that end in one ► the rows they see, and their answers.
 
 Everything that takes a fitted estimator takes such a Pipeline too; the functions here are how. What
 a model says of rows comes as plain records, the same in files and over a network.
@@ -45,7 +45,7 @@ def final(model: Any) -> MultiLabelClassifier:
 
 
 def transformers(model: Any) -> list[Any]:
-    """All steps before the final estimator, in order, also those of Pipelines within; steps that pass rows on as they are, left out."""
+    """All steps before the final estimator that do something, also those of Pipelines within."""
     final(model)
     return list(_steps(model))[:-1]
 
@@ -59,14 +59,14 @@ def _steps(step: Any) -> Iterator[Any]:
 
 
 def prepared(model: Any, X: Any) -> Any:
-    """The rows as the final estimator sees them: X after all other steps; X itself for a bare estimator."""
+    """The rows as the final estimator sees them: X after all other steps."""
     for step in transformers(model):
         X = step.transform(X)
     return X
 
 
 def source_names(model: Any, rows: Any = None) -> list[str] | None:
-    """For each input column of the final estimator the name of the column that it was made from, (d,); None where nobody knows.
+    """For each column that the final estimator sees, the column that it was made from, if known.
 
     The last step that has ``source_columns_`` decides. Without one, columns have the names that
     the steps give them (``get_feature_names_out``), or those that the estimator was fitted on.
@@ -83,8 +83,8 @@ def source_names(model: Any, rows: Any = None) -> list[str] | None:
     >>> from sklearn.feature_extraction.text import CountVectorizer
     >>> from sklearn.pipeline import make_pipeline
     >>> from skcamel import CamelClassifier
-    >>> model = make_pipeline(CountVectorizer(), CamelClassifier()).fit(["sun sea", "sea", "rain"], np.eye(3, 2, dtype=int))
-    >>> source_names(model)
+    >>> model = make_pipeline(CountVectorizer(), CamelClassifier())
+    >>> source_names(model.fit(["sun sea", "sea", "rain"], np.eye(3, 2, dtype=int)))
     ['rain', 'sea', 'sun']
     """
     names = None
@@ -100,7 +100,7 @@ def source_names(model: Any, rows: Any = None) -> list[str] | None:
 
 
 def _names_after(step: Any, names: Any) -> Any:
-    """What the columns after a step are called, or those that they come from; None where nobody knows."""
+    """What the columns after a step are called, or come from; None where nobody knows."""
     if hasattr(step, "source_columns_"):
         return step.source_columns_
     for given in (names, None):  # a step that has names of its own takes no others
@@ -133,8 +133,9 @@ def outputs(model: Any, X: Any) -> Outputs:
     >>> import numpy as np, skcamel
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> model = make_pipeline(StandardScaler(), skcamel.CamelClassifier()).fit(np.eye(2), np.eye(2, dtype=int))
-    >>> skcamel.outputs(model, np.eye(2)).ranks.tolist()
+    >>> X, Y = np.eye(2), np.eye(2, dtype=int)
+    >>> model = make_pipeline(StandardScaler(), skcamel.CamelClassifier()).fit(X, Y)
+    >>> skcamel.outputs(model, X).ranks.tolist()
     [[1, 2], [2, 1]]
     """
     return final(model).outputs(prepared(model, X))
@@ -154,14 +155,17 @@ def label_sets(model: Any, X: Any) -> list[tuple[str, ...]]:
     >>> from sklearn.feature_extraction.text import TfidfVectorizer
     >>> from sklearn.pipeline import make_pipeline
     >>> model = make_pipeline(TfidfVectorizer(), skcamel.CamelClassifier())
-    >>> skcamel.label_sets(model.fit(["sun", "sea", "sun sea"], np.array([[1, 0], [0, 1], [1, 1]])), ["sea", "sun"])
+    >>> model = model.fit(["sun", "sea", "sun sea"], np.array([[1, 0], [0, 1], [1, 1]]))
+    >>> skcamel.label_sets(model, ["sea", "sun"])
     [('label2',), ('label1',)]
     """
     return outputs(model, X).label_sets
 
 
 def predict_sets(model: Any, X: Any, confidence: float = 0.9) -> np.ndarray:
-    """Answer yes (1), no (0) or open (-1) for every label, int8 (m, q); see :meth:`CamelClassifier.predict_sets`.
+    """Answer yes (1), no (0) or open (-1) for every label, int8 (m, q).
+
+    See :meth:`CamelClassifier.predict_sets`.
 
     Parameters
     ----------
@@ -206,9 +210,10 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
     >>> import numpy as np, skcamel
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> model = make_pipeline(StandardScaler(), skcamel.CamelClassifier()).fit(np.eye(4), np.eye(4, 2, dtype=int))
-    >>> found = skcamel.explain(model, np.eye(4))
-    >>> bool(np.allclose(found.scores, model.decision_function(np.eye(4))))
+    >>> X, Y = np.eye(4), np.eye(4, 2, dtype=int)
+    >>> model = make_pipeline(StandardScaler(), skcamel.CamelClassifier()).fit(X, Y)
+    >>> found = skcamel.explain(model, X)
+    >>> bool(np.allclose(found.scores, model.decision_function(X)))
     True
     """
     estimator: Any = final(model)
@@ -224,7 +229,7 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
 
 
 class LabelPipeline(Pipeline):
-    """A Pipeline that answers like the estimator of ours in which it ends: what :func:`make_pipeline` and `skcamel fit` make.
+    """A Pipeline that answers like the estimator in which it ends, as `skcamel fit` makes it.
 
     Beside what every Pipeline has, it has `label_sets`, `predict_sets`, `outputs`, `explain` and
     `top_k`, and the fitted attributes of its estimator, such as `label_names_`.
@@ -254,7 +259,7 @@ class LabelPipeline(Pipeline):
 
 
 def make_pipeline(*steps: Any) -> LabelPipeline:
-    """Join transformers and an estimator of skcamel, as scikit-learn's `make_pipeline`, to a Pipeline that answers all that the estimator does.
+    """Join transformers and an estimator of skcamel to a Pipeline that answers like the estimator.
 
     Parameters
     ----------
@@ -273,7 +278,9 @@ def make_pipeline(*steps: Any) -> LabelPipeline:
 def records(
     outputs: Outputs, kinds: Collection[str], sets: np.ndarray | None
 ) -> Iterator[dict[str, Any]]:
-    """What a model says of each row, as JSON has it: its labels, its scores, decisions or probabilities as `kinds` says, and `sets`, its prediction sets (n, q).
+    """What a model says of each row, as JSON has it: its labels, and by label what `kinds` names.
+
+    Kinds are scores, decisions and probabilities; `sets` are prediction sets (n, q), if wanted.
 
     Examples
     --------
@@ -281,8 +288,9 @@ def records(
     >>> from skcamel.camel.outputs import Outputs
     >>> names = np.array(["sea", "sun"], dtype=object)
     >>> found = Outputs(np.array([[0.25, -0.5]]), np.zeros(2), names, np.arange(2), "matrix")
-    >>> list(records(found, ["scores"], np.array([[1, -1]])))
-    [{'row': 1, 'labels': ['sea'], 'scores': {'sea': 0.25, 'sun': -0.5}, 'sets': {'sea': 'yes', 'sun': 'open'}}]
+    >>> (record,) = records(found, ["scores"], np.array([[1, -1]]))
+    >>> record["labels"], record["scores"], record["sets"]
+    (['sea'], {'sea': 0.25, 'sun': -0.5}, {'sea': 'yes', 'sun': 'open'})
     """
     values = {kind: getattr(outputs, kind).tolist() for kind in kinds}
     if sets is not None:
@@ -296,7 +304,9 @@ def records(
 
 
 def explained(estimator: Any, X: Any, sources: Sequence[str] | None) -> tuple[Explanation, str]:
-    """Reasons for the scores of rows X, with what each column adds unless that fails or takes long; and why it is left out.
+    """Reasons for the scores of rows X, and why what each column adds is left out, if it is.
+
+    It is left out where it fails or takes long.
 
     Parameters
     ----------
@@ -316,7 +326,7 @@ def explained(estimator: Any, X: Any, sources: Sequence[str] | None) -> tuple[Ex
 
 
 def worth_showing(explanation: Explanation, row: int) -> list[int]:
-    """Positions of the labels predicted for a row, highest margin first; where there is none, the one nearest to its threshold."""
+    """Positions of the labels predicted for a row, highest margin first, or of the nearest one."""
     margin = explanation.scores[row] - explanation.thresholds
     order = np.argsort(-margin, kind="stable")
     n_predicted = int((margin > 0).sum())
@@ -324,16 +334,18 @@ def worth_showing(explanation: Explanation, row: int) -> list[int]:
 
 
 def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[str, Any]:
-    """Why a row got the score of a label: the `top` pushes of other labels, and columns if they are known, and the sums of the rest.
+    """Why a row got the score of a label: the `top` pushes of other labels, and columns if known.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skcamel.camel.explanation import Evidence, Explanation
-    >>> parts, names = np.array([[[0.5, 0.25], [-0.125, 0.5]]]), np.array(["sea", "sun"], dtype=object)
-    >>> found = reasons(Explanation(np.zeros(2), parts, names, np.zeros(2), Evidence(*np.zeros((3, 2, 2)))), 0, 1, 5)
-    >>> found["label"], found["score"], found["own"], found["pushes"][0]["label"], found["pushes"][0]["push"]
-    ('sun', 0.75, 0.5, 'sea', 0.25)
+    >>> parts = np.array([[[0.5, 0.25], [-0.125, 0.5]]])
+    >>> names, nothing = np.array(["sea", "sun"], dtype=object), np.zeros(2)
+    >>> evidence = Evidence(*np.zeros((3, 2, 2)))
+    >>> found = reasons(Explanation(nothing, parts, names, nothing, evidence), 0, 1, top=5)
+    >>> found["label"], found["score"], found["own"], found["pushes"][0]["push"]
+    ('sun', 0.75, 0.5, 0.25)
     """
     score = float(explanation.scores[row, label])
     threshold = float(explanation.thresholds[label])

@@ -1,4 +1,4 @@
-"""Spreadsheets, read in a process with limited memory: the reader ends its process where a cell lies too far out.
+"""Spreadsheets, read in a process with limited memory: cells that lie far out end that process.
 
 ``python -m skcamel.data.sheets`` takes a workbook from standard input and writes the cells of a
 sheet as JSON.
@@ -26,7 +26,7 @@ PYTHON = (sys.executable, "-P", "-m", "skcamel.data.sheets")
 
 
 def sheet_rows(content: bytes, path: Path_, sheet: str | int) -> list[list[Any]]:
-    """Rows of a sheet: numbers, truth values, texts, dates as ISO text, and None where there is no cell."""
+    """Rows of a sheet: numbers, truth values, texts, dates as ISO text, None where nothing is."""
     if importlib.util.find_spec("python_calamine") is None:
         raise ImportError("Spreadsheets need python-calamine: pip install skcamel[tables]")
     limit = LEAST_BYTES + CELL_RATIO * _unpacked_bytes(content, path)
@@ -71,7 +71,7 @@ def _cell(cell: Any) -> Any:
 
 
 def main() -> None:
-    """Read the workbook on standard input within so much memory, and write the rows of the sheet to standard output."""
+    """Read the workbook on standard input with limited memory, and write the rows of a sheet."""
     calamine = import_module("python_calamine")
     sheet, limit = json.loads(sys.argv[1])
     content = sys.stdin.buffer.read()

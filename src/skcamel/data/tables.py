@@ -1,4 +1,4 @@
-"""Table files ► cells as the file has them, in columns of pyarrow: CSV, Parquet, spreadsheets, JSON lines.
+"""CSV, Parquet, spreadsheets and JSON lines ► columns of pyarrow, with cells as in the file.
 
 What the cells mean is decided by :class:`skcamel.data.TablePreparer` alone; here only plain numbers
 become a matrix.
@@ -13,7 +13,7 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +142,7 @@ def _read_separated(content: bytes, path: Path_, separator: str | None, header: 
 
 
 def _separator(content: bytes, path: Path_) -> str:
-    """The separator by which most of the first records are as wide as the first one, which has several cells."""
+    """The separator by which most of the first records are as wide as the very first."""
     text = content[:SAMPLE_BYTES].decode(errors="ignore")
     sample = text.rpartition("\n")[0] or text
     usual = sources.SEPARATORS.get(sources.suffix_of(path), ",")
@@ -157,7 +157,7 @@ def _separator(content: bytes, path: Path_) -> str:
 
 
 def _first_record(content: bytes, separator: str, path: Path_) -> list[str]:
-    """The first record. A quote that is left open is refused: it would hold all the rows behind it."""
+    """The first record; a quote that is left open is refused, as it would hold later rows."""
     may_be_open = content.count(b'"') % 2 == 1
     lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
     records = csv.reader(lines, delimiter=separator, strict=may_be_open)
@@ -212,8 +212,12 @@ def _line_of(row: int, content: bytes, separator: str) -> int:
     records = csv.reader(lines, delimiter=separator)
     for _ in islice(filter(None, records), row - 1):
         pass
-    empty = takewhile(lambda line: not line.strip(), lines)
-    return records.line_num + len(list(empty)) + 1
+    n_empty = 0
+    for line in lines:
+        if line.strip():
+            break
+        n_empty += 1
+    return records.line_num + n_empty + 1
 
 
 # Spreadsheets and JSON lines
@@ -256,14 +260,16 @@ def _read_json_lines(content: bytes, path: Path_) -> Any:
 
 def _table(names: Sequence[str], columns: Sequence[Sequence[Any]], path: Path_) -> Any:
     """A table of Python objects."""
-    arrays = [_array(cells) for cells in columns]
-    for name, array in zip(names, arrays):
+    arrays: list[Any] = []
+    for name, cells in zip(names, columns):
+        array = _array(cells)
         batches.check_cells(array, name, path)
+        arrays.append(array)
     return arrow.Table.from_arrays(arrays, names=_named(names, path))
 
 
 def _array(cells: Sequence[Any]) -> Any:
-    """A column of pyarrow from Python objects, None for missing ones; cells of several kinds become text."""
+    """A column of pyarrow from Python objects, None if missing; mixed cells become text."""
     try:
         return arrow.array(cells)
     except (arrow.ArrowException, OverflowError):  # also integers that no column of numbers holds
@@ -335,7 +341,7 @@ def read_table(
 
 
 def _counts_rows(X: np.ndarray, name: str) -> bool:
-    """Whether the first of several columns has no name of its own, and counts the rows from 0 or 1."""
+    """Whether the first of several columns has no name, and counts the rows from 0 or 1."""
     if name not in ROW_NUMBERS or X.shape[1] < 2:
         return False
     numbers = X[:, 0]
@@ -344,16 +350,18 @@ def _counts_rows(X: np.ndarray, name: str) -> bool:
 
 
 def numbers_of(table: Any, path: Path_) -> tuple[np.ndarray, str]:
-    """The cells as a matrix (n, d), NaN for missing ones, and the first that is no plain number, "" if all are."""
+    """The cells as a matrix (n, d), NaN if missing; and the first that is no number, or ""."""
     check_memory(8 * table.num_rows * table.num_columns, "A matrix of the numbers", path)
     X = np.empty((table.num_rows, table.num_columns))
     for k, name in enumerate(table.column_names):
         column = table[name]
         if batches.is_text(column.type):
             column = _with_nulls(column)
-            row = compute.index(compute.match_substring_regex(column, PLAIN), False).as_py()
+            is_plain = compute.match_substring_regex(column, PLAIN)
+            row = compute.index(is_plain, False).as_py()
             if row >= 0:
-                return X, f"{column[row].as_py()[:60]!r} in column {name!r:.60}, row {row + 1}"
+                cell = column[row].as_py()
+                return X, f"{cell!r:.60} in column {name!r:.60}, row {row + 1}"
         if arrow.types.is_dictionary(column.type):
             return X, f"a category in column {name!r:.60}"
         try:

@@ -16,13 +16,12 @@ from scipy import sparse
 from skcamel.arrays import canonical
 from skcamel.data import DataError, Path_, sources
 from skcamel.data.labels import LabelColumns, Labels, label_columns, labels_in
-from skcamel.data.sources import check_claimed_size, pyarrow_module
 
 if TYPE_CHECKING:
     from skcamel.data.preparer import Differences, TablePreparer
 
-arrow, parquet = pyarrow_module(), pyarrow_module("pyarrow.parquet")
-compute = pyarrow_module("pyarrow.compute")
+arrow, parquet = sources.pyarrow_module(), sources.pyarrow_module("pyarrow.parquet")
+compute = sources.pyarrow_module("pyarrow.compute")
 
 BATCH_ROWS, LEAST_ROWS = 2**16, 2**8
 BATCH_NUMBERS = 2**24  # cells of a batch, as numbers
@@ -174,7 +173,7 @@ def read_parquet(path: Path_) -> Any:
     for rows in opened([path]).batches():
         parts.append(rows.table)
         n_bytes += rows.table.nbytes
-        check_claimed_size(n_bytes, "its cells", path)
+        sources.check_claimed_size(n_bytes, "its cells", path)
     return arrow.concat_tables(parts)
 
 
@@ -186,7 +185,7 @@ def _plain(table: Any, path: Path_) -> Any:
         if PANDAS_INDEX.fullmatch(name):
             continue
         if arrow.types.is_dictionary(kind) and is_text(kind.value_type):
-            check_claimed_size(_text_bytes(column), f"the texts of {name!r:.60}", path)
+            sources.check_claimed_size(_text_bytes(column), f"the texts of {name!r:.60}", path)
             column = column.cast(kind.value_type)
         elif "binary" in str(kind):
             column = column.cast(arrow.string())

@@ -132,7 +132,8 @@ def non_finite_cells(X: Array) -> np.ndarray:
         return np.argwhere(~np.isfinite(X))
     cells = X.tocoo()
     odd = ~np.isfinite(cells.data)
-    return np.column_stack([cells.row[odd], cells.col[odd]])
+    rows, columns = cells.row[odd], cells.col[odd]
+    return np.column_stack([rows, columns])
 
 
 def _in_features(data: Dataset, X: Array, truth: np.ndarray) -> dict[str, Any]:
@@ -159,11 +160,13 @@ def _likeness(columns: np.ndarray, truth: np.ndarray, fewest: int) -> np.ndarray
     1 where they do, -1 where they are opposite. Only labels with so many positives and negatives in
     these rows count, for others it is 0.
     """
-    known = abs(columns).T @ abs(truth)
-    positives = abs(columns).T @ (truth > 0)
+    in_column = abs(columns).T
+    known = in_column @ abs(truth)
+    positives = in_column @ (truth > 0)
     counts = np.minimum(positives, known - positives) >= fewest
     agreement = columns.T @ truth
-    return np.where(counts & (abs(agreement) == known), np.sign(agreement), 0)
+    is_whole = abs(agreement) == known
+    return np.where(counts & is_whole, np.sign(agreement), 0)
 
 
 def _in_parts(data: Dataset, kinds: np.ndarray) -> dict[str, Any]:

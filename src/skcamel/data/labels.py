@@ -118,11 +118,9 @@ def _matching(wanted: str, names: Sequence[str], source: Path_) -> list[str]:
     pattern = str(wanted).replace("[", "[[]").replace("?", "[?]")  # only the star has a meaning
     found = [name for name in names if fnmatchcase(name, pattern)]
     if not found:
-        raise DataError(
-            f"no column is called {str(wanted)[:60]!r}; the columns are {shortened(names)}."
-            " 'topic_*' stands for all that begin with topic_.",
-            path=source,
-        )
+        problem = f"no column is called {str(wanted)!r:.60}; the columns are {shortened(names)}"
+        hint = "'topic_*' stands for all that begin with topic_"
+        raise DataError(f"{problem}. {hint}.", path=source)
     return found
 
 
@@ -155,7 +153,8 @@ def _two_values(values: Sequence[Cell], rows: np.ndarray, name: str, source: Pat
     marked = not MARKS.isdisjoint(texts)
     meanings = np.array([_meaning(text, marked=marked) for text in texts])
     no = -1 if -1 in meanings else 0
-    is_label = np.isin(meanings, [no, 1]) | np.isnan(meanings)
+    is_known = np.isin(meanings, [no, 1])
+    is_label = is_known | np.isnan(meanings)
     if not is_label.all():
         odd = int(is_label.argmin())
         row = int((rows == odd).argmax()) + 1

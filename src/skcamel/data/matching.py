@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skcamel.arrays import dense
-from skcamel.data import DataError, Path_, labels, sources
-from skcamel.data.checks import non_finite_cells
+from skcamel.data import DataError, Path_, checks, labels, sources
 from skcamel.data.dataset import Dataset
 from skcamel.data.pipeline import final, transformers
 from skcamel.data.preparer import TablePreparer
-from skcamel.data.sources import shortened
 from skcamel.text import count
 
 # What the estimator of a model fitted by the command knows of its file, beside the names of its
@@ -49,7 +47,8 @@ class Rows(NamedTuple):
         found = [] if self.differences is None else self.differences.notes()
         if self.unused:
             found.insert(
-                0, f"{count(len(self.unused), 'column')} left aside: {shortened(self.unused)}"
+                0,
+                f"{count(len(self.unused), 'column')} left aside: {sources.shortened(self.unused)}",
             )
         if self.by_position:
             found.append("columns taken in their order, as model and file have no names in common")
@@ -115,17 +114,19 @@ def read_rows(model: Any, path: Path_, *, truth: bool = False, allow_missing: bo
     expected = expected_by(model)
     kind = "table" if str(path) == "-" else sources.format_of(path)
     if kind == "table":
-        from skcamel.data.tables import read_columns
+        from skcamel.data import tables
 
-        found: Any = read_columns(path)
+        found: Any = tables.read_columns(path)
     elif kind == "arff":
-        from skcamel.data.arff import read_with_labels
+        from skcamel.data import arff
 
-        found = read_with_labels(path, expected.labels, expected.features or ())
+        found = arff.read_with_labels(path, expected.labels, expected.features or ())
     else:
         found = _read_nameless(path, kind, model)
     rows = match(model, found, str(path), truth=truth, allow_missing=allow_missing)
-    return rows if kind in ("table", "arff") else rows._replace(by_position=True)
+    if kind not in ("table", "arff"):
+        rows = rows._replace(by_position=True)
+    return rows
 
 
 def _read_nameless(path: Path_, kind: str, model: Any) -> Dataset:
@@ -133,16 +134,18 @@ def _read_nameless(path: Path_, kind: str, model: Any) -> Dataset:
     expected = expected_by(model)
     d, q = expected.n_features, len(expected.labels)
     if kind == "svmlight":
-        from skcamel.data.svmlight import read_svmlight
+        from skcamel.data import svmlight
 
         # sparse rows need not reach the first and last columns
         base = getattr(final(model), REMEMBERED, {}).get("zero_based", "auto")
-        dataset = read_svmlight(path, n_features=d, n_labels=q, zero_based=base)
+        dataset = svmlight.read_svmlight(path, n_features=d, n_labels=q, zero_based=base)
     else:
         dataset = sources.read_dataset(path)
     if expected.features is not None and dataset.d == d:
         dataset = replace(dataset, feature_names=expected.features)
-    return replace(dataset, label_names=expected.labels) if dataset.q == q else dataset
+    if dataset.q == q:
+        dataset = replace(dataset, label_names=expected.labels)
+    return dataset
 
 
 def match(
@@ -233,9 +236,9 @@ def _matrix(model: Any, found: Any, source: str) -> Rows:
         _check_categories(found.categories, known.get("categories", {}), wanted, source)
         X = found.X if names == wanted else found.X[:, positions]
     else:
-        from skcamel.data.tables import numbers_of
+        from skcamel.data import tables
 
-        X, odd = numbers_of(found.select(positions), source)
+        X, odd = tables.numbers_of(found.select(positions), source)
         if odd:
             hint = "correct it, or fit again with a TablePreparer (skcamel fit has one)"
             raise DataError(f"{odd}, where a number is needed; {hint}.", path=source)
@@ -251,7 +254,7 @@ def _positions(names: Sequence[str], wanted: Sequence[str], source: Path_) -> li
     missing = [name for name in wanted if name not in places]
     if missing:
         hint = "which the model knows from its fit; add these columns, or correct their names"
-        raise DataError(f"lacks {shortened(missing)}, {hint}.", path=source)
+        raise DataError(f"lacks {sources.shortened(missing)}, {hint}.", path=source)
     used = set(wanted)
     twice = sources.first_repeated(name for name in names if name in used)
     if twice is not None:
@@ -266,8 +269,10 @@ def _check_categories(theirs: Any, mine: Any, names: Sequence[str], source: Path
         values = theirs.get(name, ())
         expected = mine.get(name, ())
         if values != expected[: len(values)]:
-            at_fit = shortened(expected, 8) or "numbers"
-            problem = f"{name!r:.60} holds {shortened(values, 8)}, at the fit it held {at_fit}"
+            at_fit = sources.shortened(expected, 8) or "numbers"
+            problem = (
+                f"{name!r:.60} holds {sources.shortened(values, 8)}, at the fit it held {at_fit}"
+            )
             hint = "declare them alike and in the same order"
             raise DataError(f"{problem}; {hint}.", path=source)
 
@@ -282,12 +287,14 @@ def _truth(
         names, Y = labels.labels_in(found, columns, source, possible=wanted)
     truth = Y[:, _positions(names, wanted, source)]
     others = tuple(name for name in names if name not in wanted)
-    return truth if np.isnan(truth).any() else truth.astype(np.int64), others
+    if not np.isnan(truth).any():
+        truth = truth.astype(np.int64)
+    return truth, others
 
 
 def check_complete(X: Any, names: Sequence[str], source: str) -> None:
     """Refuse missing and infinite values: no method here takes them."""
-    places = non_finite_cells(X)
+    places = checks.non_finite_cells(X)
     if not len(places):
         return
     row, column = places[0].tolist()

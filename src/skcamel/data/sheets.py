@@ -17,8 +17,7 @@ from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
-from skcamel.data import DataError, Path_
-from skcamel.data.sources import check_claimed_size
+from skcamel.data import DataError, Path_, sources
 
 LEAST_BYTES = 2**28  # of memory for Python, the reader and a small sheet
 CELL_RATIO = 16  # bytes of memory for each byte of an unpacked sheet
@@ -59,7 +58,7 @@ def _unpacked_bytes(content: bytes, path: Path_) -> int:
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
         problem = f"is no workbook ({error}); save the file again as .xlsx."
         raise DataError(problem, path=path) from error
-    check_claimed_size(size, "its unpacked sheets", path, size=len(content))
+    sources.check_claimed_size(size, "its unpacked sheets", path, size=len(content))
     return size
 
 

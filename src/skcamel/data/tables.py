@@ -20,17 +20,14 @@ from typing import Any
 import numpy as np
 
 from skcamel.arrays import default_names, dense
-from skcamel.data import DataError, Path_, batches, sources
-from skcamel.data.cells import MISSING
+from skcamel.data import DataError, Path_, batches, cells, sheets, sources
 from skcamel.data.dataset import Dataset, is_table
 from skcamel.data.labels import LabelColumns, key_text, take_labels
-from skcamel.data.sheets import sheet_rows
-from skcamel.data.sources import check_claimed_size, check_memory, pyarrow_module
 from skcamel.files import whole_file
 from skcamel.text import original_cell, plain_cell
 
-arrow, compute = pyarrow_module(), pyarrow_module("pyarrow.compute")
-arrow_csv = pyarrow_module("pyarrow.csv")
+arrow, compute = sources.pyarrow_module(), sources.pyarrow_module("pyarrow.compute")
+arrow_csv = sources.pyarrow_module("pyarrow.csv")
 
 BLOCK_BYTES, LARGEST_BLOCK = 2**20, 2**28  # of text that pyarrow parses at once; the longest row
 SAMPLE_BYTES = 2**16  # from which the separator is found
@@ -133,7 +130,9 @@ def _read_separated(content: bytes, path: Path_, separator: str | None, header: 
     separator = separator or _separator(content, path)
     first = _first_record(content, separator, path)
     width = len(first)
-    check_claimed_size(batches.COLUMN_BYTES * width, f"{width} columns", path, size=len(content))
+    sources.check_claimed_size(
+        batches.COLUMN_BYTES * width, f"{width} columns", path, size=len(content)
+    )
     table = _parsed(content, separator, width, path)
     if not header:
         return table.rename_columns(default_names("column", width))
@@ -225,7 +224,7 @@ def _line_of(row: int, content: bytes, separator: str) -> int:
 
 def _read_sheet(content: bytes, path: Path_, header: bool, sheet: str | int) -> Any:
     """Columns of a sheet; rows and columns without any cell are left out."""
-    rows = [row for row in sheet_rows(content, path, sheet) if set(row) != {None}]
+    rows = [row for row in sheets.sheet_rows(content, path, sheet) if set(row) != {None}]
     columns = [column for column in zip(*rows) if set(column) != {None}]
     if not columns:
         raise DataError("the sheet is empty; name another by sheet=.", path=path)
@@ -237,7 +236,7 @@ def _read_sheet(content: bytes, path: Path_, header: bool, sheet: str | int) -> 
 
 def _read_json_lines(content: bytes, path: Path_) -> Any:
     """Columns of a file with one JSON object in each line."""
-    check_memory(JSON_PEAK * len(content), "Reading it", path)
+    sources.check_memory(JSON_PEAK * len(content), "Reading it", path)
     rows: list[dict[str, Any]] = []
     for line, text in enumerate(sources.utf8(content, path).split(b"\n"), 1):
         if not text.strip():
@@ -252,8 +251,8 @@ def _read_json_lines(content: bytes, path: Path_) -> Any:
         rows.append(row)
     names = list(dict.fromkeys(chain.from_iterable(rows)))
     of_column = batches.COLUMN_BYTES + batches.CELL_BYTES * len(rows)
-    cells = f"{len(rows)} rows x {len(names)} columns"
-    check_claimed_size(of_column * len(names), cells, path, size=len(content))
+    size = f"{len(rows)} rows x {len(names)} columns"
+    sources.check_claimed_size(of_column * len(names), size, path, size=len(content))
     columns = [[row.get(name) for row in rows] for name in names]
     return _table(names, columns, path)
 
@@ -261,20 +260,20 @@ def _read_json_lines(content: bytes, path: Path_) -> Any:
 def _table(names: Sequence[str], columns: Sequence[Sequence[Any]], path: Path_) -> Any:
     """A table of Python objects."""
     arrays: list[Any] = []
-    for name, cells in zip(names, columns):
-        array = _array(cells)
+    for name, column in zip(names, columns):
+        array = _array(column)
         batches.check_cells(array, name, path)
         arrays.append(array)
     return arrow.Table.from_arrays(arrays, names=_named(names, path))
 
 
-def _array(cells: Sequence[Any]) -> Any:
+def _array(column: Sequence[Any]) -> Any:
     """A column of pyarrow from Python objects, None if missing; mixed cells become text."""
     try:
-        return arrow.array(cells)
+        return arrow.array(column)
     except (arrow.ArrowException, OverflowError):  # also integers that no column of numbers holds
         texts: list[str | None] = []
-        for cell in cells:
+        for cell in column:
             is_structure = isinstance(cell, (bool, list, dict))
             text = json.dumps(cell) if is_structure else key_text(cell)
             texts.append(None if cell is None else text)
@@ -351,7 +350,7 @@ def _counts_rows(X: np.ndarray, name: str) -> bool:
 
 def numbers_of(table: Any, path: Path_) -> tuple[np.ndarray, str]:
     """The cells as a matrix (n, d), NaN if missing; and the first that is no number, or ""."""
-    check_memory(8 * table.num_rows * table.num_columns, "A matrix of the numbers", path)
+    sources.check_memory(8 * table.num_rows * table.num_columns, "A matrix of the numbers", path)
     X = np.empty((table.num_rows, table.num_columns))
     for k, name in enumerate(table.column_names):
         column = table[name]
@@ -374,7 +373,9 @@ def numbers_of(table: Any, path: Path_) -> tuple[np.ndarray, str]:
 def _with_nulls(column: Any) -> Any:
     """Texts without spaces around them, and none in place of words for a missing value."""
     texts = compute.utf8_trim_whitespace(column)
-    is_missing = compute.is_in(compute.utf8_lower(texts), value_set=arrow.array(list(MISSING)))
+    is_missing = compute.is_in(
+        compute.utf8_lower(texts), value_set=arrow.array(list(cells.MISSING))
+    )
     return compute.if_else(is_missing, None, texts)
 
 
@@ -401,7 +402,7 @@ def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) 
     table = _as_table(dataset, path)
     if suffix in sources.PARQUET:
         with whole_file(path) as file:
-            pyarrow_module("pyarrow.parquet").write_table(table, file)
+            sources.pyarrow_module("pyarrow.parquet").write_table(table, file)
         return
     options = arrow_csv.WriteOptions(delimiter=separator or sources.SEPARATORS[suffix])
     names = [plain_cell(name) for name in table.column_names]  # no formulas for spreadsheets
@@ -415,7 +416,7 @@ def _as_table(dataset: Dataset, path: Path_) -> Any:
     if is_table(X):
         columns = X.columns
     else:
-        check_memory(16 * dataset.n * dataset.d, "A table of the features", path)
+        sources.check_memory(16 * dataset.n * dataset.d, "A table of the features", path)
         columns = [arrow.array(column, from_pandas=True) for column in dense(X).T]
     labels = [arrow.array(column, arrow.int8(), from_pandas=True) for column in dataset.Y.T]
     names = [*dataset.feature_names, *dataset.label_names]

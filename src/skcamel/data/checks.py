@@ -147,9 +147,10 @@ def _in_features(data: Dataset, X: Array, truth: np.ndarray) -> dict[str, Any]:
         has_one = (is_low & is_high).all(axis=0)
         has_two = (is_low | is_high).all(axis=0)
         constant += (start + np.flatnonzero(has_one)).tolist()
-        signs = np.where(has_two, is_high - 1.0 * is_low, 0.0)
+        columns = np.flatnonzero(has_two & ~has_one)
+        signs = np.where(is_high[:, columns], 1.0, -1.0)
         places = np.argwhere(_likeness(signs, truth, FEWEST))
-        places[:, 0] += start
+        places[:, 0] = start + columns[places[:, 0]]
         pairs.append(places)
     return {"label-in-features": np.concatenate(pairs), "constant-features": constant}
 

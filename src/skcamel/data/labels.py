@@ -115,10 +115,11 @@ def _matching(wanted: str, names: Sequence[str], source: Path_) -> list[str]:
     """The column of a name, or those that a pattern such as ``topic_*`` means."""
     if wanted in names:
         return [wanted]
-    pattern = str(wanted).replace("[", "[[]").replace("?", "[?]")  # only the star has a meaning
+    text = str(wanted)
+    pattern = text.replace("[", "[[]").replace("?", "[?]")  # only the star has a meaning
     found = [name for name in names if fnmatchcase(name, pattern)]
     if not found:
-        problem = f"no column is called {str(wanted)!r:.60}; the columns are {shortened(names)}"
+        problem = f"no column is called {text!r:.60}; the columns are {shortened(names)}"
         hint = "'topic_*' stands for all that begin with topic_"
         raise DataError(f"{problem}. {hint}.", path=source)
     return found

@@ -19,8 +19,7 @@ BLOCK = 20_000  # rows made at once, and repeated
 PEAK = """
 import sys
 from skcamel import memory
-from skcamel.data.tables import pyarrow_module, read_columns
-pyarrow_module("pyarrow.csv")
+from skcamel.data.tables import read_columns
 before = memory.resident()
 table = read_columns(sys.argv[1])
 print(memory.peak() - before)

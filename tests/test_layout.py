@@ -22,7 +22,6 @@ ORDER = (
     ("camel",),
     ("data",),
     ("baselines",),
-    ("predictions",),
     ("model_file",),
     ("export",),
     ("experiment",),
@@ -75,7 +74,7 @@ PACKAGES = {
         *("__init__", "arrays", "camel", "checks", "gone", "lazy", "memory", "metrics"),
         *("presets", "text"),
     ),
-    "data": ("data", "files", "predictions"),
+    "data": ("data", "files"),
     "report": ("display", "plots", "report"),
     "cli": ("cli", "__main__"),
 }

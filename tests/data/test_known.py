@@ -155,7 +155,7 @@ def test_unknown_labels_are_a_finding():
     found = {finding.code: finding for finding in check_dataset(Dataset(X, Y))}
     assert found["unknown-labels"].severity == "info"
     assert str(found["unknown-labels"]).startswith(
-        "info: 5 cells of Y (33.3%) unknown, the first in row 0, label label2: methods learn"
+        "info: unknown entries of Y: 5 (row 0 and label label2, row 1 and label label3, "
     )
     assert found["unknown-labels"].where.tolist() == np.argwhere(np.isnan(Y)).tolist()
     assert found["unlabelled-rows"].where.tolist() == [4]

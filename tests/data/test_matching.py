@@ -1,4 +1,6 @@
-"""New rows for a model: columns found by name wherever they stand, labels on request, cells read as at the fit."""
+"""New rows for a model: columns found by name, labels on request, cells read as at the fit."""
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,24 +13,12 @@ from sklearn.pipeline import make_pipeline
 
 from skcamel import CamelClassifier
 from skcamel.data import DataError, Dataset, TablePreparer
-from skcamel.data.matching import match, read_rows
+from skcamel.data.matching import match, read_rows, remember
 
 X = np.random.default_rng(0).normal(size=(20, 3))
 Y = pd.DataFrame((X[:, :2] > 0).astype(int), columns=["l", "m"])
 BARE = CamelClassifier().fit(pd.DataFrame(X, columns=["x", "y", "c"]), Y)
 CELLS = {"x": ["1", "4"], "y": ["2", "5"], "c": ["6", ""], "l": ["0", "1"], "m": ["1", "1"]}
-
-
-@pytest.fixture
-def nominal():
-    """A model of a file whose third column was nominal."""
-    model = CamelClassifier().fit(X, Y)
-    model.input_columns_ = {
-        "features": ("x", "y", "c"),
-        "categories": {"c": ("blue", "red")},
-        "dropped": ("id",),
-    }
-    return model
 
 
 @pytest.fixture
@@ -54,18 +44,19 @@ def test_the_order_of_columns_does_not_matter(tmp_path_factory, order):
     rows = read_rows(BARE, path, truth=True)
     assert rows.X.tolist() == [[1, 2, 6], [4, 5, 7]]
     assert rows.Y.tolist() == [[0, 1], [1, 1]]
-    assert (set(rows.labels), rows.extra, rows.by_position) == ({"l", "m"}, ("other",), False)
-    assert read_rows(BARE, path).Y is None
+    assert (rows.unused, rows.by_position) == (("other",), False)
+    rows = read_rows(BARE, path)
+    assert (rows.Y, set(rows.unused)) == (None, {"l", "m", "other"})
 
 
 def test_labels_are_not_read_unless_wanted(tmp_path):
     path = tmp_path / "new.csv"
     path.write_text("x,y,c,l\n1,2,3,what\n")
-    assert read_rows(BARE, path).labels == ("l",)
+    assert read_rows(BARE, path).unused == ("l",)
     path.write_text("x,y,c,l\n1,2,3,\n")
-    with pytest.raises(DataError, match="the label 'm' of the model is missing; give a file"):
+    with pytest.raises(DataError, match="lacks 'm', which the model knows from its fit; add"):
         read_rows(BARE, path, truth=True)
-    with pytest.raises(DataError, match="no column holds the labels 'l', 'm'"):
+    with pytest.raises(DataError, match="lacks 'l', 'm', which the model knows"):
         match(BARE, pa.table({"x": [1], "y": [2], "c": [3]}), "new", truth=True)
 
 
@@ -81,12 +72,14 @@ def test_what_does_not_fit_a_model_is_refused():
     twice = Dataset(np.ones((1, 4)), [[1, 0]], ("x", "y", "c", "x"), ("l", "m"))
     with pytest.raises(DataError, match="two columns are called 'x'; rename one"):
         match(BARE, twice, "new")
-    with pytest.raises(
-        DataError, match="the feature 'c' of the model is missing; give the columns"
-    ):
+    with pytest.raises(DataError, match="lacks 'c', which the model knows"):
         match(BARE, Dataset([[2.0, 1.0]], [[1]], ("x", "y")), "new")
-    with pytest.raises(DataError, match=r"missing or infinite, the first in row 2, .*\('c'\)"):
+    with pytest.raises(DataError, match=r"1 value missing or infinite, the first in row 2, .*'c'"):
         match(BARE, pa.table(CELLS), "new")
+    words = pa.table({**CELLS, "c": ["6", "red"]})
+    problem = "'red' in column 'c', row 2, where a number is needed; .* TablePreparer"
+    with pytest.raises(DataError, match=f"new: {problem}"):
+        match(BARE, words, "new")
 
 
 def test_a_model_without_names_takes_columns_in_their_order():
@@ -94,33 +87,22 @@ def test_a_model_without_names_takes_columns_in_their_order():
     data = Dataset([[2.0, 1.0, 3.0]], [[1, 0]], ("b", "a", "c"), ("l", "m"))
     rows = match(model, data, "new")
     assert (rows.X.tolist(), rows.by_position) == ([[2, 1, 3]], True)
-    assert "so the columns are taken in their order" in rows.notes("new")[-1]
-    with pytest.raises(
-        DataError, match="has 2 columns beside the labels, the model was fitted on 3"
-    ):
+    assert "columns taken in their order" in rows.notes("new")[-1]
+    with pytest.raises(DataError, match=r"has 2 columns beside the labels, .* fitted on 3"):
         match(model, Dataset([[2.0, 1.0]], [[1]]), "new")
 
 
-def test_nominal_columns_keep_their_numbers(nominal, tmp_path):
-    path = tmp_path / "new.csv"
-    path.write_text("y,x,c,id\n1,2,red,7\n3,4,blue,8\n")
-    rows = read_rows(nominal, path)
-    assert (rows.X.tolist(), rows.extra) == ([[2, 1, 1], [4, 3, 0]], ())
+def test_nominal_columns_have_the_numbers_of_the_fit():
     named = {"feature_names": ("x", "y", "c"), "label_names": ("l", "m")}
+    nominal = CamelClassifier().fit(X, Y)
+    remember(nominal, Dataset(X, Y, **named, categories={"c": ("blue", "red")}, dropped=("id",)))
     other = Dataset([[1.0, 2, 0]], [[1, 0]], **named, categories={"c": ("red", "blue")})
-    with pytest.raises(
-        DataError, match="'c' holds 'red', 'blue', at the fit it held 'blue', 'red'"
-    ):
+    problem = "'c' holds 'red', 'blue', at the fit it held 'blue', 'red'"
+    with pytest.raises(DataError, match=problem):
         match(nominal, other, "new")
-    path.write_text("x,y,c\n1,2,red\n1,2,green\n")
-    problem = "'green' in column 'c', row 2, which had the values 'blue', 'red'; correct the cell"
-    with pytest.raises(DataError, match=f"new.csv: {problem}"):
-        read_rows(nominal, path)
-    path.write_text("x,y,c\n1,2,red\none,2,red\n")
-    with pytest.raises(
-        DataError, match=r"'one' in column 'x', row 2, which holds numbers; .*Table"
-    ):
-        read_rows(nominal, path)
+    less = replace(other, categories={"c": ("blue",)}, feature_names=("y", "x", "c"))
+    assert match(nominal, less, "new").X.tolist() == [[2, 1, 0]]
+    assert match(nominal, pa.table({"c": [1], "x": [2], "id": [7], "y": [3]}), "new").unused == ()
 
 
 FRAME = {
@@ -148,10 +130,8 @@ def test_cells_are_read_by_the_rule_that_the_model_learned(prepared, tmp_path):
 def test_columns_of_a_table_may_be_missing_or_unknown(prepared):
     table = pa.table({**WRITTEN, "l": ["1", "0"], "colour": ["red", "blue"]})
     rows = match(prepared, table, "new.csv", allow_missing=True)
-    assert (rows.labels, rows.extra) == (("l",), ("colour",))
-    notes = rows.notes("new.csv")
-    assert "new.csv holds 1 label column, left aside: 'l'." in notes
-    assert "new.csv holds 1 column that the model does not know, left aside: 'colour'." in notes
+    assert rows.unused == ("l", "colour")
+    assert rows.notes("new.csv")[0] == "new.csv: 2 columns left aside: 'l', 'colour'."
     with pytest.raises(DataError, match=r"new\.csv: the table lacks the column 'plan' of the fit"):
         match(prepared, table.drop_columns(["plan"]), "new.csv")
     match(prepared, table.drop_columns(["plan"]), "new.csv", allow_missing=True)
@@ -161,7 +141,7 @@ def test_lists_of_labels_are_the_truth_too(prepared):
     prepared[-1].label_columns_ = ["tags"]
     table = pa.table({**WRITTEN, "tags": ["l|other", "m"]})
     rows = match(prepared, table, "new.csv", truth=True)
-    assert (rows.Y.tolist(), rows.unknown) == ([[1, 0], [0, 1]], ("other",))
+    assert (rows.Y.tolist(), rows.unused) == ([[1, 0], [0, 1]], ("other",))
 
 
 @pytest.mark.parametrize("name", ["t.svm", "t.mat"])
@@ -174,7 +154,7 @@ def test_files_without_names_are_taken_by_position(tmp_path, name):
     assert (rows.X.shape, rows.Y.shape, rows.by_position) == ((3, 3), (3, 2), True)
     other = CamelClassifier().fit(X, np.eye(20, 3, dtype=int))
     if name == "t.mat":
-        with pytest.raises(DataError, match="has 2 labels, 3 are needed"):
+        with pytest.raises(DataError, match="lacks 'label3', which the model knows"):
             read_rows(other, tmp_path / name, truth=True)
 
 

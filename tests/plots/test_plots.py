@@ -124,7 +124,7 @@ def test_models_without_pushes_are_refused():
     given = pages.data(5, 80)
     with pytest.raises(NotFittedError):
         plot_collaboration(make_pipeline(StandardScaler(), CamelClassifier()))
-    with pytest.raises(TypeError, match="This Pipeline ends in a StandardScaler"):
+    with pytest.raises(TypeError, match="A StandardScaler is no estimator of skcamel"):
         plot_collaboration(make_pipeline(StandardScaler()).fit(given.X))
     with pytest.raises(TypeError, match="A LLSF has no collaboration to draw"):
         plot_collaboration(make_pipeline(StandardScaler(), LLSF()).fit(given.X, given.Y))

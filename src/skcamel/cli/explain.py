@@ -60,8 +60,7 @@ def explain(
     score is also that where no column is known, plus what each column adds.
     """
     from skcamel.camel.explanation import LEARNED, LEGEND
-    from skcamel.data.pipeline import final, source_names
-    from skcamel.predictions import explained, reasons, worth_showing
+    from skcamel.data.pipeline import explained, final, reasons, source_names, worth_showing
 
     pipeline = open_model(model, text_encoder)
     estimator: Any = final(pipeline)

@@ -1,34 +1,39 @@
-"""Parquet files with the same columns as one table that is read in batches, so that it need not fit into memory."""
+"""Parquet files with the same columns as one table, read in batches that fit into memory."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
-from skcamel.data import DataError, Path_
+from skcamel.arrays import canonical
+from skcamel.data import DataError, Path_, sources
 from skcamel.data.labels import LabelColumns, Labels, label_columns, labels_in
-from skcamel.data.sources import PARQUET, check_proportion, pyarrow_module, shortened, suffix_of
-from skcamel.data.tables import damaged_parquet, declared_bytes, open_parquet, plain_columns
 
 if TYPE_CHECKING:
-    import pyarrow
-
     from skcamel.data.preparer import Differences, TablePreparer
+
+arrow, parquet = sources.pyarrow_module(), sources.pyarrow_module("pyarrow.parquet")
+compute = sources.pyarrow_module("pyarrow.compute")
 
 BATCH_ROWS, LEAST_ROWS = 2**16, 2**8
 BATCH_NUMBERS = 2**24  # cells of a batch, as numbers
 SAMPLE_ROWS = 50_000  # from which a preparer learns
+COLUMN_BYTES, CELL_BYTES = 12_000, 16  # of memory for a column without its cells, and for a cell
+PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 class Rows(NamedTuple):
     """A batch of a table."""
 
-    table: pyarrow.Table
+    table: Any
     first: int  # number of its first row among all rows
 
 
@@ -48,50 +53,40 @@ class ParquetFiles:
     """
 
     paths: tuple[str, ...]
-    schema: pyarrow.Schema
+    schema: Any
     n_rows: int
 
     def batches(self, columns: Sequence[str] | None = None) -> Iterator[Rows]:
         """Batches of these columns, or of all, none of them empty."""
-        arrow, dataset = pyarrow_module(), pyarrow_module("pyarrow.dataset")
         names = self.schema.names if columns is None else list(columns)
         kinds = arrow.schema([self.schema.field(name) for name in names])
         size = min(BATCH_ROWS, max(LEAST_ROWS, BATCH_NUMBERS // len(self.schema)))
         first = 0
         for path in self.paths:
-            n_bytes = Path(path).stat().st_size
-            try:
-                rows = dataset.dataset(path, format="parquet").to_batches(
-                    columns=names,
-                    batch_size=size,
-                    batch_readahead=1,
-                    fragment_readahead=1,
-                    use_threads=False,
-                )
-                for batch in rows:
-                    if batch.num_rows:
-                        table = plain_columns(arrow.Table.from_batches([batch]), path, n_bytes)
-                        yield Rows(table.cast(kinds, safe=False), first)
-                        first += batch.num_rows
-            except (arrow.ArrowException, OSError, KeyError) as error:
-                raise damaged_parquet(error, path) from error
+            with _open(path) as file:
+                for batch in file.iter_batches(size, columns=names):
+                    table = _plain(arrow.Table.from_batches([batch]), path)
+                    yield Rows(table.select(names).cast(kinds, safe=False), first)
+                    first += len(table)
 
-    def sample(self, count: int = SAMPLE_ROWS, seed: int = 0) -> tuple[pyarrow.Table, np.ndarray]:
+    def sample(self, count: int = SAMPLE_ROWS, seed: int = 0) -> tuple[Any, np.ndarray]:
         """At most `count` rows, drawn at random, and their numbers."""
         generator = np.random.default_rng(seed)
-        numbers = np.sort(generator.choice(self.n_rows, min(count, self.n_rows), replace=False))
+        count = min(count, self.n_rows)
+        numbers = np.sort(generator.choice(self.n_rows, count, replace=False))
         parts = []
         for rows in self.batches():
-            start, end = np.searchsorted(numbers, [rows.first, rows.first + len(rows.table)])
+            last = rows.first + len(rows.table)
+            start, end = np.searchsorted(numbers, [rows.first, last])
             parts.append(rows.table.take(numbers[start:end] - rows.first))
-        return pyarrow_module().concat_tables(parts), numbers
+        return arrow.concat_tables(parts), numbers
 
-    def labels(self, asked: LabelColumns) -> Labels:
+    def labels(self, wanted: LabelColumns) -> Labels:
         """Labels of all rows, every one of them known."""
         source = ", ".join(Path(path).name for path in self.paths)
-        columns = label_columns(self.schema.names, asked, source)
+        columns = label_columns(self.schema.names, wanted, source)
         parts = [rows.table for rows in self.batches(columns)]
-        names, Y = labels_in(pyarrow_module().concat_tables(parts), columns, source)
+        names, Y = labels_in(arrow.concat_tables(parts), columns, source)
         unknown = np.argwhere(np.isnan(Y))
         if len(unknown):
             row, label = unknown[0]
@@ -103,15 +98,6 @@ class ParquetFiles:
             )
         return Labels(names, Y, columns)
 
-    def prepared(
-        self, preparer: TablePreparer, labels: Labels
-    ) -> Iterator[tuple[Any, int, Differences]]:
-        """Rows of each batch as a fitted preparer makes them, the number of the first, and how they differ from those of its fit."""
-        names = [name for name in self.schema.names if name not in labels.columns]
-        for rows in self.batches(names):
-            X, differences = preparer.transform_with_differences(rows.table)
-            yield X, rows.first, differences
-
 
 def is_parquet(path: Path_) -> bool:
     """Whether a file of this name can be read in batches.
@@ -119,35 +105,28 @@ def is_parquet(path: Path_) -> bool:
     >>> is_parquet("a.parquet"), is_parquet("a.csv")
     (True, False)
     """
-    return suffix_of(path) in PARQUET
+    return sources.suffix_of(path) in sources.PARQUET
 
 
 def opened(paths: Sequence[Path_]) -> ParquetFiles:
     """Parquet files as one table."""
-    arrow = pyarrow_module()
     names = [str(path) for path in paths]
     schema, n_rows = None, 0
     for path in names:
         if not is_parquet(path):
             problem = "is read as a whole only; save it as .parquet to read it in batches."
             raise DataError(problem, path=path)
-        size = Path(path).stat().st_size
-        with open_parquet(path, path, size) as file:
-            for needed, what in declared_bytes(file).items():
-                check_proportion(needed, what, path, size)
-            empty = plain_columns(file.schema_arrow.empty_table(), path, size)
+        with _open(path) as file:
             n_rows += file.metadata.num_rows
-        own = empty.schema.remove_metadata()
-        schema = own if schema is None else schema
+            own = _plain(file.schema_arrow.empty_table(), path).schema
+        schema = schema or own
         _check_columns(own, schema, path, names[0])
         _check_columns(schema, own, names[0], path)
         try:
             schema = arrow.unify_schemas([schema, own], promote_options="permissive")
         except arrow.ArrowException as error:
-            raise DataError(
-                f"holds a column of another type than {Path(names[0]).name} ({str(error)[:160]}).",
-                path=path,
-            ) from error
+            problem = f"holds a column of another type than {Path(names[0]).name}"
+            raise DataError(f"{problem} ({str(error)[:160]}).", path=path) from error
     if not n_rows:
         raise DataError("holds no row.", path=", ".join(names))
     return ParquetFiles(tuple(names), schema, n_rows)
@@ -155,18 +134,102 @@ def opened(paths: Sequence[Path_]) -> ParquetFiles:
 
 def _check_columns(own: Any, wanted: Any, path: str, other: str) -> None:
     """Refuse a file that lacks a column of another."""
-    absent = [name for name in wanted.names if name not in own.names]
-    if absent:
-        which = f"the column {shortened(absent[:1])} of {Path(other).name}"
-        raise DataError(
-            f"lacks {which}; files of one table have the same columns, in any order.", path=path
-        )
+    for name in wanted.names:
+        if name not in own.names:
+            problem = f"lacks the column {name!r:.60} of {Path(other).name}"
+            hint = "files of one table have the same columns, in any order"
+            raise DataError(f"{problem}; {hint}.", path=path)
+
+
+@contextmanager
+def _open(path: Path_) -> Iterator[Any]:
+    """Open a Parquet file; equal texts are read once. Damage is a DataError, also later."""
+    Path(path).stat()  # a file that is not there is not damaged
+    try:
+        schema = parquet.read_schema(path)
+        texts = [field.name for field in schema if is_text(field.type)]
+        with parquet.ParquetFile(path, read_dictionary=texts) as file:
+            sources.check_proportion(_declared_bytes(file), "its cells", path)
+            check_names(schema.names, path)
+            yield file
+    except (arrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:
+        problem = f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again."
+        raise DataError(problem, path=path) from error
+
+
+def _declared_bytes(file: Any) -> int:
+    """Peak memory for a whole Parquet file, by its declared columns, cells and unpacked bytes."""
+    declared = file.metadata
+    groups = [declared.row_group(k) for k in range(declared.num_row_groups)]
+    unpacked = sum(group.total_byte_size for group in groups)
+    of_column = COLUMN_BYTES + CELL_BYTES * declared.num_rows
+    return max(of_column * len(file.schema_arrow), 2 * unpacked)
+
+
+def read_parquet(path: Path_) -> Any:
+    """All rows of a Parquet file."""
+    parts: list[Any] = []
+    n_bytes = 0
+    for rows in opened([path]).batches():
+        parts.append(rows.table)
+        n_bytes += rows.table.nbytes
+        sources.check_claimed_size(n_bytes, "its cells", path)
+    return arrow.concat_tables(parts)
+
+
+def _plain(table: Any, path: Path_) -> Any:
+    """Columns of a Parquet file, texts unpacked, without the index of pandas."""
+    columns: dict[str, Any] = {}
+    for name, column in zip(table.column_names, table.columns):
+        kind = column.type
+        if PANDAS_INDEX.fullmatch(name):
+            continue
+        if arrow.types.is_dictionary(kind) and is_text(kind.value_type):
+            sources.check_claimed_size(_text_bytes(column), f"the texts of {name!r:.60}", path)
+            column = column.cast(kind.value_type)
+        elif "binary" in str(kind):
+            column = column.cast(arrow.string())
+        check_cells(column, name, path)
+        columns[name] = column
+    return arrow.table(columns)
+
+
+def _text_bytes(column: Any) -> int:
+    """Memory for the texts of a column that are stored once, where each row has its own."""
+    total = 0
+    for chunk in column.chunks:
+        lengths = compute.binary_length(chunk.dictionary).take(chunk.indices)
+        total += compute.sum(lengths).as_py() or 0
+    return 2 * total
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a type of pyarrow is one of texts."""
+    return str(kind) in ("string", "large_string", "string_view")
+
+
+def check_cells(column: Any, name: str, path: Path_) -> None:
+    """Refuse a column of pyarrow whose cells are objects or lists of lists."""
+    kind = column.type
+    if arrow.types.is_list(kind) or arrow.types.is_large_list(kind):
+        kind = kind.value_type
+    if arrow.types.is_nested(kind):
+        holds = f"column {name!r:.60} holds {str(kind)[:60]}"
+        raise DataError(f"{holds}; give each of its parts a column of its own.", path=path)
+
+
+def check_names(names: Sequence[str], path: Path_) -> None:
+    """Refuse columns of one name."""
+    twice = sources.first_repeated(names)
+    if twice is not None:
+        problem = f"two columns are called {twice!r:.60}; rename one, or add a line of names."
+        raise DataError(problem, path=path)
 
 
 def fit_batches(
     model: Any, files: ParquetFiles, labels: Labels, preparer: TablePreparer
 ) -> Differences:
-    """Fit an estimator on all rows of files, by sums, and say how they differ from those of the preparer's fit.
+    """Fit an estimator on all rows of files, by sums, and return how they differ from the sample.
 
     Parameters
     ----------
@@ -176,21 +239,20 @@ def fit_batches(
         Of all rows, as :meth:`ParquetFiles.labels` reads them.
     preparer : fitted TablePreparer
     """
-    from scipy import sparse
-
-    from skcamel.arrays import canonical
-    from skcamel.camel.landmark import Block
-    from skcamel.camel.stream import Batches
+    from skcamel.camel import landmark, stream
 
     signs = np.where(labels.Y > 0, 1, -1).astype(np.int8)
+    names = [name for name in files.schema.names if name not in labels.columns]
     differences: list[Differences] = []
 
-    def read() -> Iterator[Block]:
+    def read() -> Iterator[landmark.Block]:
         differences.clear()  # of the last pass alone
-        for X, first, found in files.prepared(preparer, labels):
+        for rows in files.batches(names):
+            X, found = preparer.transform_with_differences(rows.table)
             differences.append(found)
-            rows = canonical(X) if sparse.issparse(X) else X
-            yield Block(rows, signs[first : first + rows.shape[0]], None, first)
+            X = canonical(X) if sparse.issparse(X) else X
+            Y = signs[rows.first : rows.first + len(rows.table)]
+            yield landmark.Block(X, Y, None, rows.first)
 
-    model.fit(Batches(read, labels.names, len(preparer.source_columns_)), None)
+    model.fit(stream.Batches(read, labels.names, len(preparer.source_columns_)), None)
     return reduce(lambda one, other: one.plus(other), differences)

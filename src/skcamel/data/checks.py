@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array, default_names, dense
-from skcamel.data.dataset import (
-    Dataset,
-    as_features,
-    as_labels,
-    check_same_rows,
-    row_kinds,
-    row_numbers,
-)
-from skcamel.data.statistics import constant_columns
-from skcamel.text import count
+from skcamel.arrays import Array, dense
+from skcamel.data.dataset import Dataset, as_features, as_labels, row_kinds
 
-NAMED = 5  # indices or names that a message lists
-GRAVITY = ("error", "warning", "info")
-FEWEST_POSITIVES = 5  # and negatives of a label: with fewer, it may equal a feature by chance
-BLOCK = 256  # features compared with the labels at a time
-GROUP_NAME = re.compile(
-    r"(.*[\W_])?(group|patient|customer|client|user|subject|person|author|speaker|household|session"
-    r"|document|doc|batch|site)([\W_]*(id|no|nr|number|key|name))?|.+[\W_]id",
-    re.IGNORECASE,
-)
+NAMED = 5  # places that a message lists
+FEWEST = 5  # positives, and negatives: with fewer, a label may equal a feature by chance
+BLOCK = 256  # features looked at together
+# Of each code the severity, what names a place, what was found, and what it means.
+FINDINGS = Path(__file__).with_name("findings.json")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +33,7 @@ class Finding:
         error: results on this data mean little; warning: they may mislead; info: legal, but worth
         knowing.
     message : str
-        What was found, why it matters, what to do.
+        What was found, how often and where, why it matters, what to do.
     where : int array
         Indices: of rows, of labels, of features, or pairs of them, one per row, as the message
         says.
@@ -57,20 +46,6 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.severity}: {self.message}  [{self.code}]"
-
-
-@dataclass(frozen=True)
-class _Checked:
-    """What every check looks at."""
-
-    X: Array  # float64 array or CSR
-    ones: np.ndarray  # (n, q) 1 where a label is known to be relevant
-    known: np.ndarray  # (n, q) 1 where a label is known
-    kinds: np.ndarray  # (n,) equal where feature rows are equal
-    train: np.ndarray | None
-    test: np.ndarray | None
-    feature_names: tuple[str, ...]
-    label_names: tuple[str, ...]
 
 
 def check_dataset(
@@ -97,8 +72,8 @@ def check_dataset(
     -------
     list of Finding
         Empty if nothing was found. Codes: ``non-finite``, ``label-in-features``,
-        ``train-test-overlap``, ``empty-labels``, ``full-labels``, ``duplicate-labels``,
-        ``opposite-labels``, ``copied-rows``, ``contradicting-rows``, ``group-columns``,
+        ``train-test-overlap``, ``train-test-copies``, ``empty-labels``, ``full-labels``,
+        ``duplicate-labels``, ``opposite-labels``, ``copied-rows``, ``contradicting-rows``,
         ``constant-features``, ``unlabelled-rows``, ``unknown-labels``.
 
     Examples
@@ -106,256 +81,134 @@ def check_dataset(
     >>> rng = np.random.default_rng(0)
     >>> Y = np.eye(3, dtype=int)[rng.integers(0, 3, size=40)]
     >>> X = np.column_stack([rng.normal(size=40), Y[:, 1]])
-    >>> for finding in check_dataset(X, Y):
-    ...     print(finding)
-    error: 1 feature repeats a label (f2 = label2): whatever is trained on it is given the answer; drop it.  [label-in-features]
+    >>> (finding,) = check_dataset(X, Y)
+    >>> finding.code, finding.message[:63]
+    ('label-in-features', 'features that repeat a label: 1 (feature f2 and label label2). ')
     """
-    if isinstance(X, Dataset) and Y is None:
-        train, test, label_names, feature_names = X.train, X.test, X.label_names, X.feature_names
-        X, Y = X.X, X.Y
-    if Y is None:
-        raise ValueError(
-            "check_dataset needs the labels: call check_dataset(X, Y), or give a Dataset."
-        )
-    features = as_features(X)
-    labels = as_labels(Y)
-    check_same_rows(features, labels)
-    n, d = features.shape
-    q = labels.shape[1]
-    data = _Checked(
-        features,
-        (labels == 1).astype(np.float64),
-        (labels == labels).astype(np.float64),
-        row_kinds(features),
-        row_numbers(train, n, "train"),
-        row_numbers(test, n, "test"),
-        tuple(default_names("f", d) if feature_names is None else feature_names),
-        tuple(default_names("label", q) if label_names is None else label_names),
-    )
-    found: list[Finding] = []
-    for check in (
-        _non_finite,
-        _label_in_features,
-        _overlap,
-        _constant_labels,
-        _equal_labels,
-        _equal_rows,
-        _features,
-        _unlabelled,
-    ):
-        found += [finding for finding in check(data) if len(finding.where)]
-    return sorted(found, key=lambda finding: GRAVITY.index(finding.severity))
-
-
-def _listed(words: Sequence[object]) -> str:
-    """The first words, and how many more there are."""
-    text = ", ".join(map(str, words[:NAMED]))
-    more = len(words) - NAMED
-    return f"{text} and {more} more" if more > 0 else text
-
-
-def _names(names: Sequence[str], which: np.ndarray) -> str:
-    return _listed([names[k] for k in which.tolist()])
-
-
-def _non_finite(data: _Checked) -> Iterator[Finding]:
-    if sparse.issparse(data.X):
-        stored = data.X.tocoo()
-        places = np.column_stack([stored.row, stored.col])
-        cells = places[~np.isfinite(stored.data)]
+    if isinstance(X, Dataset):
+        data = X
+    elif Y is None:
+        raise ValueError("check_dataset needs the labels: check_dataset(X, Y), or a Dataset.")
     else:
-        cells = np.argwhere(~np.isfinite(data.X))
-    if len(cells):
-        row, column = cells[0]
-        yield Finding(
-            "non-finite",
-            "warning",
-            f"{count(len(cells), 'cell')} of X missing or infinite, the first in row {row}, feature"
-            f" {data.feature_names[column]}: kernels refuse them; impute them (sklearn.impute) or"
-            " drop those rows.",
-            cells,
-        )
+        names = (feature_names or (), label_names or ())
+        data = Dataset(X, as_labels(Y), *names, train=train, test=test)
+    features = as_features(data.X)
+    is_unknown = np.isnan(data.Y)
+    truth = np.where(is_unknown, 0, 2 * data.Y - 1.0)  # (n, q) 1, -1, and 0 where unknown
+    kinds = row_kinds(features)
+    found: dict[str, Any] = {"unknown-labels": np.argwhere(is_unknown)}
+    found["non-finite"] = non_finite_cells(features)
+    found |= _in_features(data, features, truth)
+    found |= _in_parts(data, kinds)
+    found |= _in_labels(truth)
+    found |= _in_rows(truth, kinds)
+    texts = json.loads(FINDINGS.read_text(encoding="utf-8"))
+    findings: list[Finding] = []
+    for code, text in texts.items():
+        places = np.asarray(found.get(code, ()), dtype=np.int64)
+        if len(places):
+            listed = _listed(places, text["place"], data)
+            message = f"{text['what']}: {len(places):,} ({listed}). {text['advice']}"
+            findings.append(Finding(code, text["severity"], message, places))
+    return findings
 
 
-def _label_in_features(data: _Checked) -> Iterator[Finding]:
-    pairs = _features_like_labels(data)
-    named = [f"{data.feature_names[k]} = {data.label_names[j]}" for k, j in pairs.tolist()]
-    repeats = "1 feature repeats" if len(pairs) == 1 else f"{len(pairs)} features repeat"
-    yield Finding(
-        "label-in-features",
-        "error",
-        f"{repeats} a label ({_listed(named)}): whatever is trained on it is given the answer; drop"
-        " it.",
-        pairs,
-    )
+def _listed(places: np.ndarray, kinds: Sequence[str], data: Dataset) -> str:
+    """The first places, each a row, the name of a feature or label, or two of these."""
+    names = {"feature": data.feature_names, "label": data.label_names, "row": range(data.n)}
+    shown: list[str] = []
+    first = places[:NAMED].reshape(-1, len(kinds))
+    for place in first.tolist():
+        words = [f"{kind} {names[kind][k]}" for kind, k in zip(kinds, place)]
+        shown.append(" and ".join(words))
+    if len(places) > NAMED:
+        shown.append("…")
+    return ", ".join(shown)
 
 
-def _features_like_labels(data: _Checked) -> np.ndarray:
-    """Pairs (feature, label) where a two-valued feature is equal or opposite to a label in the rows that know it, (pairs, 2)."""
-    found = [np.empty((0, 2), dtype=np.int64)]
-    for first in range(0, data.X.shape[1], BLOCK):
-        values = dense(data.X[:, first : first + BLOCK])
-        is_high = values == values.max(axis=0, initial=-np.inf)
-        is_low = values == values.min(axis=0, initial=np.inf)
-        columns = np.flatnonzero((is_high | is_low).all(axis=0) & ~is_high.all(axis=0))
-        marks = is_high[:, columns].astype(np.float64)
-        equal, opposite = _alike(marks, np.ones_like(marks), data, FEWEST_POSITIVES)
-        pairs = np.argwhere(equal | opposite)
-        pairs[:, 0] = first + columns[pairs[:, 0]]
-        found.append(pairs)
-    return np.concatenate(found)
+def non_finite_cells(X: Array) -> np.ndarray:
+    """Rows and columns of the missing and infinite values of X (n, d), row by row, (k, 2)."""
+    if not sparse.issparse(X):
+        return np.argwhere(~np.isfinite(X))
+    cells = X.tocoo()
+    odd = ~np.isfinite(cells.data)
+    rows, columns = cells.row[odd], cells.col[odd]
+    return np.column_stack([rows, columns])
 
 
-def _alike(
-    columns: np.ndarray, known: np.ndarray, data: _Checked, fewest: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Which columns are equal, and which opposite, to which labels in all rows that know both, (columns, q) each.
+def _in_features(data: Dataset, X: Array, truth: np.ndarray) -> dict[str, Any]:
+    """Features that repeat a label, and those that are constant."""
+    constant: list[int] = []
+    pairs = [np.empty((0, 2), dtype=np.int64)]
+    for start in range(0, data.d, BLOCK):
+        values = dense(X[:, start : start + BLOCK])
+        is_low = values == values.min(axis=0)
+        is_high = values == values.max(axis=0)
+        has_one = (is_low & is_high).all(axis=0)
+        has_two = (is_low | is_high).all(axis=0)
+        constant += (start + np.flatnonzero(has_one)).tolist()
+        columns = np.flatnonzero(has_two & ~has_one)
+        signs = np.where(is_high[:, columns], 1.0, -1.0)
+        places = np.argwhere(_likeness(signs, truth, FEWEST))
+        places[:, 0] = start + columns[places[:, 0]]
+        pairs.append(places)
+    return {"label-in-features": np.concatenate(pairs), "constant-features": constant}
 
-    Only labels with at least so many positives and negatives among those rows count.
+
+def _likeness(columns: np.ndarray, truth: np.ndarray, fewest: int) -> np.ndarray:
+    """Which columns (n, c) of 1, -1 and 0 equal a label in all rows that know both, (c, q).
+
+    1 where they do, -1 where they are opposite. Only labels with so many positives and negatives in
+    these rows count, for others it is 0.
     """
-    both = columns.T @ data.ones  # rows with a one in the column and in the label
-    ones = columns.T @ data.known
-    positives = known.T @ data.ones
-    rows = known.T @ data.known
-    counts = np.minimum(positives, rows - positives) >= fewest
-    equal = counts & (both == ones) & (both == positives)
-    opposite = counts & (both == 0) & (ones + positives == rows)
-    return equal, opposite
+    in_column = abs(columns).T
+    known = in_column @ abs(truth)
+    positives = in_column @ (truth > 0)
+    counts = np.minimum(positives, known - positives) >= fewest
+    agreement = columns.T @ truth
+    is_whole = abs(agreement) == known
+    return np.where(counts & is_whole, np.sign(agreement), 0)
 
 
-def _overlap(data: _Checked) -> Iterator[Finding]:
+def _in_parts(data: Dataset, kinds: np.ndarray) -> dict[str, Any]:
+    """Test rows that are training rows, or copies of some."""
     if data.train is None or data.test is None:
-        return
+        return {}
     both = np.intersect1d(data.train, data.test)
     others = np.setdiff1d(data.test, both)
-    copies = others[np.isin(data.kinds[others], data.kinds[data.train])]
-    yield Finding(
-        "train-test-overlap",
-        "error",
-        f"{len(both)} of {len(data.test)} test rows also in the training part (row"
-        f" {_listed(both.tolist())}): the test is too easy; take them out of one part.",
-        both,
-    )
-    yield Finding(
-        "train-test-overlap",
-        "warning",
-        f"{len(copies)} of {len(data.test)} test rows with the features of a training row (row"
-        f" {_listed(copies.tolist())}): the test is easier than new data; remove duplicates, or"
-        " split with groups=.",
-        copies,
-    )
+    copies = others[np.isin(kinds[others], kinds[data.train])]
+    return {"train-test-overlap": both, "train-test-copies": copies}
 
 
-def _constant_labels(data: _Checked) -> Iterator[Finding]:
-    positives = data.ones.sum(axis=0)
-    is_full = (positives > 0) & (positives == data.known.sum(axis=0))
-    for code, what, labels in (
-        ("empty-labels", "no positive row", np.flatnonzero(positives == 0)),
-        ("full-labels", "every row positive", np.flatnonzero(is_full)),
-    ):
-        yield Finding(
-            code,
-            "warning",
-            f"{count(len(labels), 'label')} with {what} ({_names(data.label_names, labels)}):"
-            " nothing can be learned, and macro averages depend on a convention; leave it out, or"
-            " state the convention.",
-            labels,
-        )
+def _in_labels(truth: np.ndarray) -> dict[str, Any]:
+    """Labels that are constant, equal or opposite."""
+    has_yes = (truth > 0).any(axis=0)
+    has_no = (truth < 0).any(axis=0)
+    fewest = 1 if truth.all() else FEWEST  # few rows that know both may agree by chance
+    alike = np.triu(_likeness(truth, truth, fewest), 1)
+    is_full = has_yes & ~has_no
+    return {
+        "empty-labels": np.flatnonzero(~has_yes),
+        "full-labels": np.flatnonzero(is_full),
+        "duplicate-labels": np.argwhere(alike > 0),
+        "opposite-labels": np.argwhere(alike < 0),
+    }
 
 
-def _equal_labels(data: _Checked) -> Iterator[Finding]:
-    some_unknown = not data.known.all()
-    fewest = FEWEST_POSITIVES if some_unknown else 1  # constant labels have their own check
-    rows = "every row that knows both" if some_unknown else "every row"
-    equal, opposite = _alike(data.ones, data.known, data, fewest)
-    for how, code, alike in (
-        ("equal", "duplicate-labels", equal),
-        ("opposite", "opposite-labels", opposite),
-    ):
-        pairs = np.argwhere(np.triu(alike, 1))
-        named = [f"{data.label_names[i]} and {data.label_names[j]}" for i, j in pairs.tolist()]
-        yield Finding(
-            code,
-            "warning",
-            f"{count(len(pairs), 'pair')} of labels {how} in {rows} ({_listed(named)}): one of the"
-            " two is redundant; drop it.",
-            pairs,
-        )
-
-
-def _equal_rows(data: _Checked) -> Iterator[Finding]:
-    n = len(data.kinds)
-    wholes = row_kinds(data.kinds[:, None], data.ones - (1 - data.known))
-    first_of_each = np.unique(wholes, return_index=True)[1]
-    copies = np.setdiff1d(np.arange(n), first_of_each)
-    yield Finding(
-        "copied-rows",
-        "info",
-        f"{count(len(copies), 'row')} with features and labels of an earlier row"
-        f" ({_listed(copies.tolist())}): leave-one-out and folds then judge on rows that were seen,"
-        " and are too good; drop copies, or keep them together by groups.",
-        copies,
-    )
-    of_kind = sparse.csr_array((np.ones(n), data.kinds, np.arange(n + 1)), shape=(n, n)).T
-    zeros = data.known - data.ones
-    clashes = (of_kind @ data.ones) * (of_kind @ zeros)  # unknown labels contradict nothing
-    rows = np.flatnonzero(clashes.any(axis=1)[data.kinds])
-    yield Finding(
-        "contradicting-rows",
-        "info",
-        f"{count(len(rows), 'row')} ({_listed(rows.tolist())}) share their features with a row of"
-        " other labels: no method can get all of them right; merge them, or keep them as noise.",
-        rows,
-    )
-
-
-def _features(data: _Checked) -> Iterator[Finding]:
-    constant = constant_columns(data.X)
-    yield Finding(
-        "constant-features",
-        "info",
-        f"{count(len(constant), 'feature')} with the same value in every row"
-        f" ({_names(data.feature_names, constant)}): standardising divides by zero there; drop them"
-        " (sklearn.feature_selection.VarianceThreshold).",
-        constant,
-    )
-    named = [k for k, name in enumerate(data.feature_names) if GROUP_NAME.fullmatch(name)]
-    groups = np.array([k for k in named if _repeats(data.X, k)], dtype=np.int64)
-    yield Finding(
-        "group-columns",
-        "info",
-        f"{count(len(groups), 'feature')} with the name of a group and values that repeat"
-        f" ({_names(data.feature_names, groups)}): rows of one group are alike, so estimates on"
-        " single rows are too good; fit with groups of this column, and drop it as a feature.",
-        groups,
-    )
-
-
-def _repeats(X: Array, k: int) -> bool:
-    """Whether a column has whole numbers, and each of them in two rows or more on average."""
-    distinct = np.unique(dense(X[:, [k]]))
-    are_whole = bool((distinct % 1 == 0).all())
-    return are_whole and 2 < len(distinct) <= X.shape[0] / 2
-
-
-def _unlabelled(data: _Checked) -> Iterator[Finding]:
-    rows = np.flatnonzero(~data.ones.any(axis=1) & data.known.any(axis=1))
-    yield Finding(
-        "unlabelled-rows",
-        "info",
-        f"{count(len(rows), 'row')} without a label ({_listed(rows.tolist())}): ranking metrics"
-        " skip them or count them by convention; make sure that no label means 'none' and not"
-        " 'unknown'.",
-        rows,
-    )
-    entries = np.argwhere(data.known == 0)
-    if len(entries):
-        row, label = entries[0]
-        yield Finding(
-            "unknown-labels",
-            "info",
-            f"{count(len(entries), 'cell')} of Y ({len(entries) / data.known.size:.1%}) unknown, the"
-            f" first in row {row}, label {data.label_names[label]}: methods learn from the known"
-            " ones, and metrics count these alone; write 0 where 'not given' means 'not relevant'.",
-            entries,
-        )
+def _in_rows(truth: np.ndarray, kinds: np.ndarray) -> dict[str, Any]:
+    """Rows that are copies, that contradict others, and that have no label."""
+    wholes = row_kinds(kinds[:, None], truth)
+    _, first = np.unique(wholes, return_index=True)
+    rows = np.arange(len(kinds))
+    has_yes = np.zeros(truth.shape, dtype=bool)  # of each kind of row
+    has_no = np.zeros_like(has_yes)
+    np.logical_or.at(has_yes, kinds, truth > 0)
+    np.logical_or.at(has_no, kinds, truth < 0)
+    clashes = np.flatnonzero((has_yes & has_no).any(axis=1))
+    has_known = truth.any(axis=1)
+    is_empty = has_known & (truth <= 0).all(axis=1)
+    return {
+        "copied-rows": np.setdiff1d(rows, first),
+        "contradicting-rows": np.flatnonzero(np.isin(kinds, clashes)),
+        "unlabelled-rows": np.flatnonzero(is_empty),
+    }

@@ -1,20 +1,25 @@
-"""A fitted Pipeline that ends in one of our estimators ► the estimator, the rows as it sees them, and the names of their columns.
+"""Fitted estimators, and Pipelines that end in one ► the rows they see, and their answers.
 
-Everything that takes a fitted estimator takes such a Pipeline too; the functions here are how.
+Everything that takes a fitted estimator takes such a Pipeline too; the functions here are how. What
+a model says of rows comes as plain records, the same in files and over a network.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.pipeline import make_pipeline as sklearn_make_pipeline
 
+from skcamel.camel.explanation import Explanation, Push
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 
 MOST_WORDS = 200  # of the rows to explain that are reasons of their own
+WORDS = ("no", "yes", "open")  # for the answers 0, 1 and -1
+# numbers in the training rows of all members; columns of larger models take more than a few seconds
+SMALL = 10_000_000
 
 
 def final(model: Any) -> MultiLabelClassifier:
@@ -32,17 +37,15 @@ def final(model: Any) -> MultiLabelClassifier:
     while isinstance(last, Pipeline):
         last = last.steps[-1][1]
     if not isinstance(last, MultiLabelClassifier):
-        what = "This is" if last is model else "This Pipeline ends in"
-        name = repr(last) if last is None or isinstance(last, str) else f"a {type(last).__name__}"
-        hint = "an estimator of skcamel, or a Pipeline that ends in one"
-        if hasattr(last, "best_estimator_"):
-            hint = "its best_estimator_"
-        raise TypeError(f"{what} {name}; give {hint}.")
+        raise TypeError(
+            f"A {type(last).__name__} is no estimator of skcamel; give one, a Pipeline that ends in"
+            " one, or the best_estimator_ of a search."
+        )
     return last
 
 
 def transformers(model: Any) -> list[Any]:
-    """All steps before the final estimator, in order, also those of Pipelines within; steps that pass rows on as they are, left out."""
+    """All steps before the final estimator that do something, also those of Pipelines within."""
     final(model)
     return list(_steps(model))[:-1]
 
@@ -56,14 +59,14 @@ def _steps(step: Any) -> Iterator[Any]:
 
 
 def prepared(model: Any, X: Any) -> Any:
-    """The rows as the final estimator sees them: X after all other steps; X itself for a bare estimator."""
+    """The rows as the final estimator sees them: X after all other steps."""
     for step in transformers(model):
         X = step.transform(X)
     return X
 
 
 def source_names(model: Any, rows: Any = None) -> list[str] | None:
-    """For each input column of the final estimator the name of the column that it was made from, (d,); None where nobody knows.
+    """For each column that the final estimator sees, the column that it was made from, if known.
 
     The last step that has ``source_columns_`` decides. Without one, columns have the names that
     the steps give them (``get_feature_names_out``), or those that the estimator was fitted on.
@@ -80,33 +83,41 @@ def source_names(model: Any, rows: Any = None) -> list[str] | None:
     >>> from sklearn.feature_extraction.text import CountVectorizer
     >>> from sklearn.pipeline import make_pipeline
     >>> from skcamel import CamelClassifier
-    >>> model = make_pipeline(CountVectorizer(), CamelClassifier()).fit(["sun sea", "sea", "rain"], np.eye(3, 2, dtype=int))
-    >>> source_names(model)
+    >>> model = make_pipeline(CountVectorizer(), CamelClassifier())
+    >>> source_names(model.fit(["sun sea", "sea", "rain"], np.eye(3, 2, dtype=int)))
     ['rain', 'sea', 'sun']
     """
-    estimator, names = final(model), None
+    names = None
     for step in transformers(model):
-        names = step.source_columns_ if hasattr(step, "source_columns_") else _renamed(step, names)
+        names = _names_after(step, names)
         if rows is not None and hasattr(step, "is_word_") and len(names) == rows.shape[1]:
-            weights = np.asarray(abs(rows).sum(axis=0)).ravel() * step.is_word_
-            heaviest = np.argsort(-weights, kind="stable")[:MOST_WORDS]
-            words = heaviest[weights[heaviest] > 0]
+            words = _heaviest_words(rows, step.is_word_)
             names[words] = step.get_feature_names_out()[words]
+    estimator = final(model)
     if names is None or len(names) != getattr(estimator, "n_features_in_", len(names)):
         names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 
 
-def _renamed(step: Any, names: Any) -> Any:
-    """Names after a step: a column that comes out under the name it went in with keeps its source, others have the step's name."""
-    given = getattr(step, "feature_names_in_", names)
-    try:
-        out = step.get_feature_names_out(given)
-    except (AttributeError, TypeError, ValueError):  # it has none, or does not know its columns
-        return None
-    known = given is not None and names is not None and len(given) == len(names)
-    sources = dict(zip(given, names, strict=True)) if known else {}
-    return np.array([sources.get(name, name) for name in out], dtype=object)
+def _names_after(step: Any, names: Any) -> Any:
+    """What the columns after a step are called, or come from; None where nobody knows."""
+    if hasattr(step, "source_columns_"):
+        return step.source_columns_
+    for given in (names, None):  # a step that has names of its own takes no others
+        try:
+            return step.get_feature_names_out(given)
+        except (AttributeError, TypeError, ValueError):
+            continue
+    return None
+
+
+def _heaviest_words(rows: Any, is_word: np.ndarray) -> np.ndarray:
+    """Columns of the words that occur in rows, at most so many, the heaviest first."""
+    weights = np.asarray(abs(rows).sum(axis=0)).ravel()
+    weights = weights * is_word
+    order = np.argsort(-weights, kind="stable")
+    heaviest = order[:MOST_WORDS]
+    return heaviest[weights[heaviest] > 0]
 
 
 def outputs(model: Any, X: Any) -> Outputs:
@@ -122,8 +133,9 @@ def outputs(model: Any, X: Any) -> Outputs:
     >>> import numpy as np, skcamel
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> model = make_pipeline(StandardScaler(), skcamel.CamelClassifier()).fit(np.eye(2), np.eye(2, dtype=int))
-    >>> skcamel.outputs(model, np.eye(2)).ranks.tolist()
+    >>> X, Y = np.eye(2), np.eye(2, dtype=int)
+    >>> model = make_pipeline(StandardScaler(), skcamel.CamelClassifier()).fit(X, Y)
+    >>> skcamel.outputs(model, X).ranks.tolist()
     [[1, 2], [2, 1]]
     """
     return final(model).outputs(prepared(model, X))
@@ -143,14 +155,17 @@ def label_sets(model: Any, X: Any) -> list[tuple[str, ...]]:
     >>> from sklearn.feature_extraction.text import TfidfVectorizer
     >>> from sklearn.pipeline import make_pipeline
     >>> model = make_pipeline(TfidfVectorizer(), skcamel.CamelClassifier())
-    >>> skcamel.label_sets(model.fit(["sun", "sea", "sun sea"], np.array([[1, 0], [0, 1], [1, 1]])), ["sea", "sun"])
+    >>> model = model.fit(["sun", "sea", "sun sea"], np.array([[1, 0], [0, 1], [1, 1]]))
+    >>> skcamel.label_sets(model, ["sea", "sun"])
     [('label2',), ('label1',)]
     """
     return outputs(model, X).label_sets
 
 
 def predict_sets(model: Any, X: Any, confidence: float = 0.9) -> np.ndarray:
-    """Answer yes (1), no (0) or open (-1) for every label, int8 (m, q); see :meth:`CamelClassifier.predict_sets`.
+    """Answer yes (1), no (0) or open (-1) for every label, int8 (m, q).
+
+    See :meth:`CamelClassifier.predict_sets`.
 
     Parameters
     ----------
@@ -195,9 +210,10 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
     >>> import numpy as np, skcamel
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> model = make_pipeline(StandardScaler(), skcamel.CamelClassifier()).fit(np.eye(4), np.eye(4, 2, dtype=int))
-    >>> found = skcamel.explain(model, np.eye(4))
-    >>> bool(np.allclose(found.scores, model.decision_function(np.eye(4))))
+    >>> X, Y = np.eye(4), np.eye(4, 2, dtype=int)
+    >>> model = make_pipeline(StandardScaler(), skcamel.CamelClassifier()).fit(X, Y)
+    >>> found = skcamel.explain(model, X)
+    >>> bool(np.allclose(found.scores, model.decision_function(X)))
     True
     """
     estimator: Any = final(model)
@@ -213,7 +229,7 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
 
 
 class LabelPipeline(Pipeline):
-    """A Pipeline that answers like the estimator of ours in which it ends: what :func:`make_pipeline` and `skcamel fit` make.
+    """A Pipeline that answers like the estimator in which it ends, as `skcamel fit` makes it.
 
     Beside what every Pipeline has, it has `label_sets`, `predict_sets`, `outputs`, `explain` and
     `top_k`, and the fitted attributes of its estimator, such as `label_names_`.
@@ -243,7 +259,7 @@ class LabelPipeline(Pipeline):
 
 
 def make_pipeline(*steps: Any) -> LabelPipeline:
-    """Join transformers and an estimator of skcamel, as scikit-learn's `make_pipeline`, to a Pipeline that answers all that the estimator does.
+    """Join transformers and an estimator of skcamel to a Pipeline that answers like the estimator.
 
     Parameters
     ----------
@@ -257,3 +273,112 @@ def make_pipeline(*steps: Any) -> LabelPipeline:
     ['tablepreparer', 'camelclassifier']
     """
     return LabelPipeline(sklearn_make_pipeline(*steps).steps)
+
+
+def records(
+    outputs: Outputs, kinds: Collection[str], sets: np.ndarray | None
+) -> Iterator[dict[str, Any]]:
+    """What a model says of each row, as JSON has it: its labels, and by label what `kinds` names.
+
+    Kinds are scores, decisions and probabilities; `sets` are prediction sets (n, q), if wanted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcamel.camel.outputs import Outputs
+    >>> names = np.array(["sea", "sun"], dtype=object)
+    >>> found = Outputs(np.array([[0.25, -0.5]]), np.zeros(2), names, np.arange(2), "matrix")
+    >>> (record,) = records(found, ["scores"], np.array([[1, -1]]))
+    >>> record["labels"], record["scores"], record["sets"]
+    (['sea'], {'sea': 0.25, 'sun': -0.5}, {'sea': 'yes', 'sun': 'open'})
+    """
+    values = {kind: getattr(outputs, kind).tolist() for kind in kinds}
+    if sets is not None:
+        values["sets"] = np.array(WORDS)[sets].tolist()
+    names = [str(name) for name in outputs.label_names]
+    for row, labels in enumerate(outputs.label_sets):
+        record: dict[str, Any] = {"row": row + 1, "labels": list(labels)}
+        for kind, of_rows in values.items():
+            record[kind] = dict(zip(names, of_rows[row]))
+        yield record
+
+
+def explained(estimator: Any, X: Any, sources: Sequence[str] | None) -> tuple[Explanation, str]:
+    """Reasons for the scores of rows X, and why what each column adds is left out, if it is.
+
+    It is left out where it fails or takes long.
+
+    Parameters
+    ----------
+    estimator : fitted CamelClassifier or CamelClassifierCV
+    X : array or CSR matrix of shape (m, d)
+    sources : sequence of d names, or None
+        Which column of a table each column of X comes from.
+    """
+    sizes = [len(member.dual_coef_) for _, member in estimator.weighted_members()]
+    why = "it takes long in a model of this size"
+    if X.shape[1] * sum(sizes) <= SMALL:
+        try:
+            return estimator.explain(X, features=True, sources=sources), ""
+        except (ValueError, MemoryError) as error:
+            why = str(error)
+    return estimator.explain(X), f"what each column adds is left out: {why}"
+
+
+def worth_showing(explanation: Explanation, row: int) -> list[int]:
+    """Positions of the labels predicted for a row, highest margin first, or of the nearest one."""
+    margin = explanation.scores[row] - explanation.thresholds
+    order = np.argsort(-margin, kind="stable")
+    n_predicted = int((margin > 0).sum())
+    return order[: max(1, n_predicted)].tolist()
+
+
+def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[str, Any]:
+    """Why a row got the score of a label: the `top` pushes of other labels, and columns if known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skcamel.camel.explanation import Evidence, Explanation
+    >>> parts = np.array([[[0.5, 0.25], [-0.125, 0.5]]])
+    >>> names, nothing = np.array(["sea", "sun"], dtype=object), np.zeros(2)
+    >>> evidence = Evidence(*np.zeros((3, 2, 2)))
+    >>> found = reasons(Explanation(nothing, parts, names, nothing, evidence), 0, 1, top=5)
+    >>> found["label"], found["score"], found["own"], found["pushes"][0]["push"]
+    ('sun', 0.75, 0.5, 0.25)
+    """
+    score = float(explanation.scores[row, label])
+    threshold = float(explanation.thresholds[label])
+    base = float(explanation.base[label])
+    own = float(explanation.parts[row, label, label])
+    pushes = explanation.pushes(row, label, top)
+    pushed = sum(push.amount for push in pushes)
+    found: dict[str, Any] = {
+        "label": str(explanation.label_names[label]),
+        "predicted": score > threshold,
+        "score": score,
+        "threshold": threshold,
+        "base": base,
+        "own": own,
+        "pushes": [_push(push, explanation.label_names) for push in pushes],
+        "other_pushes": score - base - own - pushed,
+    }
+    if explanation.feature_base is None:
+        return found
+    start = float(explanation.feature_base[label])
+    columns = explanation.column_values(row, label, top)
+    added = sum(part.value for part in columns)
+    found["no_column"] = start
+    found["columns"] = [part._asdict() for part in columns]
+    found["other_columns"] = score - start - added
+    return found
+
+
+def _push(push: Push, names: Any) -> dict[str, Any]:
+    return {
+        "label": str(names[push.source]),
+        "push": push.amount,
+        "seen": push.seen,
+        "expected": push.expected,
+        "against_the_data": push.contradicts,
+    }

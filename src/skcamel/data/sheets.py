@@ -1,11 +1,11 @@
-"""Spreadsheets, read in a process of its own with limited memory: its reader ends the process where a cell lies too far out.
+"""Spreadsheets, read in a process with limited memory: cells that lie far out end that process.
 
-``python -m skcamel.data.sheets`` takes a workbook from standard input and writes the cells of a sheet as JSON.
+``python -m skcamel.data.sheets`` takes a workbook from standard input and writes the cells of a
+sheet as JSON.
 """
 
 from __future__ import annotations
 
-import datetime
 import importlib.util
 import io
 import json
@@ -13,104 +13,79 @@ import os
 import subprocess
 import sys
 import zipfile
+from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
-from skcamel.data import DataError, Path_
+from skcamel.data import DataError, Path_, sources
 
 LEAST_BYTES = 2**28  # of memory for Python, the reader and a small sheet
 CELL_RATIO = 16  # bytes of memory for each byte of an unpacked sheet
 PYTHON = (sys.executable, "-P", "-m", "skcamel.data.sheets")
-REFUSED = 3  # how the process ends where the workbook is no workbook, or lacks the sheet
-DATES = {
-    "datetime": datetime.datetime.fromisoformat,
-    "date": datetime.date.fromisoformat,
-    "time": datetime.time.fromisoformat,
-}
 
 
 def sheet_rows(content: bytes, path: Path_, sheet: str | int) -> list[list[Any]]:
-    """Rows of a sheet: numbers, texts, truth values, dates, and "" where there is no cell."""
+    """Rows of a sheet: numbers, truth values, texts, dates as ISO text, None where nothing is."""
     if importlib.util.find_spec("python_calamine") is None:
         raise ImportError("Spreadsheets need python-calamine: pip install skcamel[tables]")
     limit = LEAST_BYTES + CELL_RATIO * _unpacked_bytes(content, path)
+    command = [*PYTHON, json.dumps([sheet, limit])]
+    folders = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(  # noqa: S603 - this module, without a shell
-        [*PYTHON, json.dumps([sheet, limit])],
+        command,
         input=content,
         capture_output=True,
         check=False,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=os.environ | {"PYTHONPATH": folders},
     )
-    if done.returncode == REFUSED:
-        why = done.stderr.decode(errors="replace")[:120]
-        raise DataError(
-            f"no sheet {sheet!r} can be read ({why}); name one by sheet=, or save the file again.",
-            path=path,
-        )
     if done.returncode:
+        lines = done.stderr.decode(errors="replace").splitlines()
+        is_error = done.returncode == 1  # of Python, not the end of the process
+        why = lines[-1][:120] if is_error and lines else "its reader ended"
         raise DataError(
-            f"sheet {sheet!r} is damaged, or its cells lie so far apart that it does not fit into"
-            " memory; remove far cells, or save it as CSV.",
+            f"sheet {sheet!r} cannot be read, or does not fit into memory ({why}); name one by"
+            " sheet=, remove cells that lie far out, or save it as CSV.",
             path=path,
         )
-    return json.loads(done.stdout, object_hook=_from_tag)
+    return json.loads(done.stdout)
 
 
 def _unpacked_bytes(content: bytes, path: Path_) -> int:
     """Size of all parts of a workbook; one that is out of proportion to the file is refused."""
-    from skcamel.data.sources import check_claimed_size
-
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             size = sum(part.file_size for part in archive.infolist())
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
-        raise DataError(
-            f"is no workbook ({error}); save the file again as .xlsx.", path=path
-        ) from error
-    check_claimed_size(size, "its unpacked sheets", path, size=len(content))
+        problem = f"is no workbook ({error}); save the file again as .xlsx."
+        raise DataError(problem, path=path) from error
+    sources.check_claimed_size(size, "its unpacked sheets", path, size=len(content))
     return size
 
 
-def _tag(cell: Any) -> Any:
-    if isinstance(cell, datetime.timedelta):
-        return {"seconds": cell.total_seconds()}
-    return {type(cell).__name__: cell.isoformat()}
-
-
-def _from_tag(tagged: dict[str, Any]) -> Any:
-    ((kind, value),) = tagged.items()
-    return datetime.timedelta(seconds=value) if kind == "seconds" else DATES[kind](value)
-
-
-def _limit_memory(n_bytes: int) -> None:
-    """Let this process allocate no more, where the system can tell it so."""
-    if sys.platform == "win32":
-        return
-    import resource
-
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    limit = n_bytes if most == resource.RLIM_INFINITY else min(n_bytes, most)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def _cell(cell: Any) -> Any:
+    """A cell as JSON has it."""
+    if isinstance(cell, timedelta):
+        return f"{cell.days} days {timedelta(seconds=cell.seconds)}"
+    return None if cell == "" else cell
 
 
 def main() -> None:
-    """Read the workbook on standard input, and write the rows of the sheet to standard output."""
+    """Read the workbook on standard input with limited memory, and write the rows of a sheet."""
     calamine = import_module("python_calamine")
     sheet, limit = json.loads(sys.argv[1])
     content = sys.stdin.buffer.read()
-    _limit_memory(limit)
-    try:
-        book = calamine.CalamineWorkbook.from_object(io.BytesIO(content))
-        if isinstance(sheet, int):
-            found = book.get_sheet_by_index(sheet)
-        else:
-            found = book.get_sheet_by_name(sheet)
-        rows = found.to_python()
-    except (calamine.CalamineError, OSError, ValueError) as error:
-        sys.stderr.write(str(error))
-        sys.exit(REFUSED)
-    json.dump(rows, sys.stdout, default=_tag)
+    if sys.platform != "win32":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        if most == resource.RLIM_INFINITY or limit < most:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    book = calamine.CalamineWorkbook.from_object(io.BytesIO(content))
+    is_number = isinstance(sheet, int)
+    found = book.get_sheet_by_index(sheet) if is_number else book.get_sheet_by_name(sheet)
+    rows = [[_cell(cell) for cell in row] for row in found.to_python()]
+    json.dump(rows, sys.stdout, default=str)
 
 
 if __name__ == "__main__":

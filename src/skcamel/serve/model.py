@@ -11,8 +11,15 @@ from pydantic import BaseModel, ConfigDict, FailFast, Field, create_model
 from skcamel.camel.base import BaseCamel
 from skcamel.checks import names_compared
 from skcamel.data.matching import preparer_of
-from skcamel.data.pipeline import final, prepared, source_names, transformers
-from skcamel.predictions import explained, reasons, records
+from skcamel.data.pipeline import (
+    explained,
+    final,
+    prepared,
+    reasons,
+    records,
+    source_names,
+    transformers,
+)
 from skcamel.serve.columns import columns_of, row_type
 
 MOST_VALUES = 2_000_000  # numbers in an answer, or to compute for its reasons

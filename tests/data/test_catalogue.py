@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 import urllib.error
-import warnings
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -60,11 +59,10 @@ with_data = pytest.mark.skipif(
 
 @pytest.fixture
 def empty(monkeypatch, tmp_path):
-    """No data home, an empty cache, no river, nothing warned of yet."""
+    """No data home, an empty cache, no river."""
     monkeypatch.delenv("SKCAMEL_DATA", raising=False)
     monkeypatch.setenv("SKCAMEL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(catalogue, "EMBEDDED", "none")
-    monkeypatch.setattr(catalogue, "_warned", set())
     return tmp_path
 
 
@@ -113,7 +111,7 @@ def test_capitals_do_not_matter_and_a_typing_error_is_understood():
     assert dataset_facts("Emotions").name == "emotions"
     with pytest.raises(DataError, match=r"No data set is called 'emotion'; did you mean emotions"):
         load_dataset("emotion")
-    with pytest.raises(TypeError, match="name of a data set is a str, got int"):
+    with pytest.raises(DataError, match="No data set is called 3"):
         load_dataset(3)
 
 
@@ -129,9 +127,7 @@ def test_a_missing_set_names_every_place_and_the_command(empty):
     ):
         assert part in message
     assert "\n" not in message
-    with pytest.raises(DatasetNotFoundError, match=r"SKCAMEL_DATA \(not set\)"):
-        load_dataset("yeast")
-    with pytest.raises(DatasetNotFoundError, match="no download for it; put rcv1-s4"):
+    with pytest.raises(DatasetNotFoundError, match="no download for it; or put rcv1-s4"):
         load_dataset("rcv1-s4")
     with pytest.raises(DatasetNotFoundError, match=r"fetch_dataset\('rcv1-s1', yes=True\)"):
         load_dataset("rcv1-s1")
@@ -149,9 +145,9 @@ def test_places_in_order(only_tiny, empty, monkeypatch):
     assert dataset.source == str(empty / "home" / "tiny" / "tiny.arff")
     assert dataset.name == "tiny"
     np.testing.assert_array_equal(dataset.X, X)
-    assert whereabouts("tiny", empty / "home").reason == "data_home"
-    assert whereabouts("tiny", empty / "nowhere").reason == "cache"
-    assert [place.reason for place in places("tiny")] == ["SKCAMEL_DATA", "cache"]
+    assert whereabouts("tiny", empty / "home") == empty / "home" / "tiny" / "tiny.arff"
+    assert whereabouts("tiny", empty / "nowhere") == empty / "cache" / "tiny" / "tiny.arff"
+    assert places("tiny") == [empty / "shelf" / "tiny", empty / "cache" / "tiny"]
 
 
 def test_a_gzipped_file_is_found_and_half_a_pair_is_not(only_tiny, empty):
@@ -184,22 +180,19 @@ def test_one_changed_value_is_refused_and_another_layout_is_not(only_tiny, empty
     (folder / "tiny.arff").write_text(
         f"{head}@data\n{float(first) + 0.5}{body.removeprefix(first)}"
     )
-    with pytest.raises(DataError, match="sizes of tiny, but other values"):
+    with pytest.raises(
+        DataError, match="not the data set tiny: it has the same sizes and other values"
+    ):
         load_dataset("tiny")
 
 
-def test_defects_are_told_once(only_tiny, empty):
+def test_known_defects_are_told(only_tiny, empty):
     only_tiny(defects=("Half of it is shifted.",), repaired="tiny-realigned")
     tiny.put(empty / "cache")
-    with pytest.warns(
-        UserWarning,
-        match=r"tiny is the public file .* Half of it is shifted\. .* tiny-realigned for new work",
-    ) as caught:
+    message = r"tiny is the public file .* Half of it is shifted\. .* tiny-realigned for new work"
+    with pytest.warns(UserWarning, match=message) as caught:
         load_dataset("tiny")
     assert caught[0].filename == __file__
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        load_dataset("tiny")
 
 
 def test_the_public_rcv1_sets_have_a_repaired_variant_and_scene_says_what_the_table_prints():
@@ -217,39 +210,15 @@ def test_the_documentation_has_the_figures_of_the_catalogue():
         assert name.startswith("rcv1") or all(defect in page for defect in facts.defects)
 
 
-def test_the_cache_folder_of_each_platform(monkeypatch, tmp_path):
-    for name in ("SKCAMEL_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+def test_the_cache_folder(monkeypatch, tmp_path):
+    for name in ("SKCAMEL_CACHE", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    for platform, folder in (
-        ("linux", ".cache"),
-        ("darwin", "Library/Caches"),
-        ("win32", "AppData/Local"),
-    ):
-        monkeypatch.setattr(catalogue.sys, "platform", platform)
-        assert cache_folder() == tmp_path / folder / "skcamel" / "datasets"
-    monkeypatch.setattr(catalogue.sys, "platform", "linux")
+    assert cache_folder() == tmp_path / ".cache" / "skcamel" / "datasets"
     monkeypatch.setenv("XDG_CACHE_HOME", "/xdg")
     assert cache_folder() == Path("/xdg/skcamel/datasets")
     monkeypatch.setenv("SKCAMEL_CACHE", "/mine")
     assert cache_folder() == Path("/mine")
-    assert cache_folder("/given") == Path("/given")
-
-
-def test_the_digest_sees_values_and_shape_only():
-    from scipy import sparse
-
-    X, Y = tiny.arrays()
-    X[0, 0] = -0.0
-    same = sparse.csr_array(X)
-    assert (
-        digest(X, Y)
-        == digest(same, sparse.csr_array(Y))
-        == digest(np.asfortranarray(X), Y.astype(np.int8))
-    )
-    assert digest(X, Y) != digest(X[::-1], Y)
-    assert digest(X, Y) != digest(X, 1 - Y)
-    assert digest(np.zeros((2, 3)), np.zeros((2, 1))) != digest(np.zeros((2, 2)), np.zeros((2, 2)))
 
 
 def test_the_embedded_yeast_is_the_mulan_file_value_for_value(empty, monkeypatch):
@@ -263,7 +232,7 @@ def test_the_embedded_yeast_is_the_mulan_file_value_for_value(empty, monkeypatch
         digest(yeast.X, yeast.Y) == dataset_facts("yeast").digest
     )  # the digest is of the Mulan file
     assert yeast.label_names == tuple(f"Class{j}" for j in range(1, 15))
-    assert whereabouts("yeast").reason == "river"
+    assert whereabouts("yeast").name == "yeast.csv.gz"
 
 
 def test_finding_the_embedded_set_does_not_import_river():
@@ -352,7 +321,7 @@ def test_a_download_is_the_data_set_and_load_dataset_finds_it(fetched, web, tmp_
         (b"x" * 6000, "larger than 5000 bytes"),
         (TimeoutError("timed out"), r"could not be fetched \(timed out\); is this machine online"),
         (http.client.IncompleteRead(b""), "could not be fetched"),
-        (None, r"Not found \(HTTP 404\)"),
+        (None, r"HTTP Error 404"),
     ],
 )
 def test_a_failed_download_leaves_nothing(fetched, web, tmp_path, answer, message):
@@ -370,10 +339,10 @@ def test_a_full_disk_leaves_nothing(fetched, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(catalogue, "_stage", full)
-    with pytest.raises(DownloadError, match="No space left on device; free some space"):
+    monkeypatch.setattr("skcamel.files.os.fsync", full)
+    with pytest.raises(OSError, match="No space left on device"):
         fetched()
-    assert left_over(tmp_path) == []
+    assert whereabouts("tiny", tmp_path / "cache") is None
 
 
 def test_missing_files_are_looked_for_at_the_second_address(fetched, only_tiny):
@@ -395,7 +364,7 @@ def test_what_must_not_be_fetched_is_refused(fetched, only_tiny, tmp_path):
         fetched()
     assert fetched(yes=True).n == tiny.N
     only_tiny(download=None)
-    with pytest.raises(DatasetNotFoundError, match=r"no download for tiny. Put tiny.arff"):
+    with pytest.raises(DatasetNotFoundError, match="no download for tiny"):
         fetched()
 
 
@@ -438,9 +407,9 @@ def test_matlab_files_are_converted(fetched, web, only_tiny, tmp_path):
 
 @with_data
 @pytest.mark.data
+@pytest.mark.filterwarnings("ignore:.*known defects")
 @pytest.mark.parametrize("name", list_datasets())
-def test_every_set_loads_with_the_values_of_a_second_reader(name, monkeypatch):
-    monkeypatch.setattr(catalogue, "_warned", set(SHIFTED))
+def test_every_set_loads_with_the_values_of_a_second_reader(name):
     dataset, facts = load_dataset(name), dataset_facts(name)
     X, Y = read(name)
     assert isinstance(dataset, Dataset)

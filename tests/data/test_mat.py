@@ -73,13 +73,12 @@ def test_named_variables_and_sparse_features(tmp_path):
     [
         ({"stuff": X}, "no matrices data and target.*found 'stuff'"),
         ({"data": X, "target": np.ones((5, 2))}, r"data and target are \(4, 3\) and \(5, 2\)"),
-        ({"data": X, "target": Y * 3}, "target holds '0.*, '3"),
-        ({"data": X, "target": np.where(Y == 1, np.nan, 2.0)}, "target holds '2.0', 'nan'"),
+        ({"data": X, "target": Y * 3}, "data and target: Y must hold only 0 and 1.* found 0, 3"),
         ({"data": np.empty((0, 0)), "target": np.empty((0, 0))}, "they are empty"),
         ({"data": X + 1j, "target": Y}, "found 'target'"),
         (
             {"train_data": X, "train_target": Y, "test_data": X[:, :2], "test_target": Y},
-            "different numbers of columns",
+            "has other features or labels",
         ),
     ],
 )
@@ -91,7 +90,9 @@ def test_what_does_not_fit_is_refused(tmp_path, variables, message):
 def test_damage_and_other_versions(tmp_path):
     path = tmp_path / "a.mat"
     path.write_bytes(b"MATLAB 7.3 MAT-file".ljust(600))
-    with pytest.raises(DataError, match=r"HDF5.*-v7"):
+    with pytest.raises(
+        DataError, match=r"no version 5 header .*save it again, 7.3 by save\(…, '-v7'\)"
+    ):
         read_mat(path)
     savemat(path, {"data": X, "target": Y}, format="4")
     with pytest.raises(DataError, match="no version 5 header"):
@@ -104,28 +105,22 @@ def test_damage_and_other_versions(tmp_path):
         read_mat(tmp_path / "none.mat")
 
 
-def element(kind, data, order="<"):
-    return struct.pack(f"{order}II", kind, len(data)) + data + bytes(-len(data) % 8)
+def element(kind, data):
+    return struct.pack("<II", kind, len(data)) + data + bytes(-len(data) % 8)
 
 
-def matrix(name, shape, *parts, flags=6, order="<"):
-    head = element(6, struct.pack(f"{order}II", flags, 0), order) + element(
-        5, struct.pack(f"{order}2i", *shape), order
-    )
-    return element(14, head + element(1, name.encode(), order) + b"".join(parts), order)
+def matrix(name, shape, *parts, flags=6):
+    head = element(6, struct.pack("<II", flags, 0)) + element(5, struct.pack("<2i", *shape))
+    return element(14, head + element(1, name.encode()) + b"".join(parts))
 
 
-def file_of(*elements, order="<"):
-    return (
-        b"MATLAB 5.0 MAT-file".ljust(124)
-        + struct.pack(f"{order}H", 0x0100)
-        + (b"IM" if order == "<" else b"MI")
-        + b"".join(elements)
-    )
+def file_of(*elements):
+    header = b"MATLAB 5.0 MAT-file".ljust(124) + struct.pack("<H", 0x0100)
+    return header + b"IM" + b"".join(elements)
 
 
-def doubles(*values, order="<"):
-    return element(9, struct.pack(f"{order}{len(values)}d", *values), order)
+def doubles(*values):
+    return element(9, struct.pack(f"<{len(values)}d", *values))
 
 
 def integers(*values):
@@ -136,26 +131,13 @@ def thin(*parts, columns=1):
     return matrix("data", (2, columns), *parts, flags=5)
 
 
-def test_files_of_the_other_byte_order(tmp_path):
-    target = matrix("target", (2, 1), element(1, b"\x01\xff", ">"), order=">")
-    path = tmp_path / "a.mat"
-    path.write_bytes(
-        file_of(
-            matrix("data", (2, 2), doubles(1, 2, 3, 4, order=">"), order=">"), target, order=">"
-        )
-    )
-    data = read_mat(path)
-    np.testing.assert_array_equal(data.X, [[1, 3], [2, 4]])
-    assert data.Y.tolist() == [[1], [0]]
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
         (matrix("data", (2, 2), doubles(1, 2, 3)), "cannot reshape array of size 3"),
         (matrix("data", (2, 2)), "data lacks indices or values"),
         (matrix("data", (2, 2), element(16, b"text")), "an element of type 16"),
-        (matrix("data", (2, 2), element(9, b"12345")), "5 bytes for numbers of 8"),
+        (matrix("data", (2, 2), element(9, b"12345")), "buffer size must be a multiple"),
         (matrix("data", (2, 1), integers(0), flags=5), "data lacks indices"),
         (thin(integers(0), integers(0, 1, 2), doubles(1)), "damaged"),
         (thin(integers(0), integers(0, 2, 1), doubles(1), columns=2), "non-decreasing"),
@@ -163,7 +145,7 @@ def test_files_of_the_other_byte_order(tmp_path):
         (thin(integers(2), integers(0, 1), doubles(1)), "damaged"),
         (thin(integers(-1), integers(0, 1), doubles(1)), "damaged"),
         (struct.pack("<II", 14, 2**31), "2147483648 bytes are announced"),
-        (element(15, zlib.compress(b"few")), "a compressed variable is cut short"),
+        (element(15, zlib.compress(b"few")), "is damaged"),
         (
             element(15, zlib.compress(matrix("data", (2, 2), doubles(1, 2, 3, 4))[:-9])),
             "bytes are announced",
@@ -175,7 +157,7 @@ def test_files_of_the_other_byte_order(tmp_path):
                     struct.pack("<II", 14, 2**31) + matrix("data", (2, 2), doubles(1))[8:]
                 ),
             ),
-            "compressed ones can hold",
+            "compressed variables need 4.0 GiB, out of proportion",
         ),
         (matrix("data", (-2, 2), doubles()), "no matrices"),
         (matrix("data", (2, 2), flags=4), "no matrices"),
@@ -192,7 +174,7 @@ def test_a_shape_that_nothing_fills_is_refused(tmp_path):
     path = tmp_path / "a.mat"
     data = matrix("X", (2**30, 1), integers(0), integers(0, 1), doubles(1), flags=5)
     path.write_bytes(file_of(data, matrix("Y", (1, 1), doubles(1))))
-    with pytest.raises(DataError, match="1073741824 features, but only 1 stored"):
+    with pytest.raises(DataError, match="1073741824 features need"):
         read_mat(path)
     path.write_bytes(file_of(data, data.replace(b"X", b"Y")))
     with pytest.raises(DataError, match="1073741824 rows x 1 labels need"):

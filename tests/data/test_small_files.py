@@ -14,7 +14,7 @@ from scipy.io import savemat
 
 from skcamel import memory
 from skcamel.data import DataError, Dataset, read_dataset, write_dataset
-from skcamel.data.sources import open_lines
+from skcamel.data.sources import check_memory, numerals, utf8, whole_content
 
 SPENT = 2**29  # bytes of resident memory that reading any of these files may take
 MEKA = "@relation 'a: -C {q}'\n"
@@ -286,18 +286,12 @@ def test_a_matrix_that_does_not_fit_is_refused_before_it_is_unpacked(tmp_path, r
         {"data": rng.random((4000, 100)), "target": np.ones((4000, 1))},
         do_compression=True,
     )
-    with pytest.raises(DataError, match=f"a.mat: Room for compressed variables{REFUSAL}"):
+    with pytest.raises(DataError, match=f"a.mat: Reading it{REFUSAL}"):
         read_dataset(tmp_path / "a.mat")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        ",".join(f"f{k}" for k in range(20_000)) + "\n",
-    ],
-)
-def test_names_count_too(text, tmp_path, little_memory):
-    (tmp_path / "a.csv").write_text(text)
+def test_names_count_too(tmp_path, little_memory):
+    (tmp_path / "a.csv").write_text(",".join(f"f{k}" for k in range(20_000)) + "\n")
     with pytest.raises(DataError, match=f"a.csv: Room for 20000 columns{REFUSAL}"):
         read_dataset(tmp_path / "a.csv", labels=1)
 
@@ -345,17 +339,23 @@ def test_a_file_in_proportion_unpacks_whole(tmp_path, monkeypatch):
     monkeypatch.setattr("skcamel.data.sources.UNPACKED_ALWAYS", 1000)
     noise = np.random.default_rng(0).integers(0, 256, size=5000, dtype=np.uint8).tobytes()
     (tmp_path / "a").write_bytes(gzip.compress(noise))
-    with open_lines(tmp_path / "a") as file:
-        assert file.stream.read() == noise
+    assert whole_content(tmp_path / "a") == noise
     (tmp_path / "b").write_bytes(gzip.compress(bytes(10**6)))
-    with (
-        pytest.raises(
-            DataError,
-            match=(
-                r"b: unpacks to more than .*, out of proportion to its size; if that is meant,"
-                r" unpack it first"
-            ),
-        ),
-        open_lines(tmp_path / "b") as file,
+    with pytest.raises(DataError, match=r"b: unpacks to more than .* unpack it first"):
+        whole_content(tmp_path / "b")
+
+
+def test_texts_of_older_tools_are_read_too():
+    for content in (b"caf\xe9", "café".encode(), "café".encode("utf-8-sig")):
+        assert utf8(content, "a.txt") == "café".encode()
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(
+        DataError, match=r"^wide\.csv: Its header needs about 1073741824\.0 GiB of memory and "
     ):
-        file.stream.read()
+        check_memory(2.0**60, "Its header", "wide.csv")
+
+
+def test_numbers_as_text():
+    assert numerals(np.array([1.0, 0.1, -0.0, np.nan]), "?") == ["1", "0.1", "-0", "?"]

@@ -33,7 +33,6 @@ from skcamel.data.matching import Rows, read_rows
 MEMORY = 120e6  # bytes beyond what stands before; the files have some kilobytes
 LIMITS = {  # small ones, so that many files can be tried
     "skcamel.data.sources.CLAIMED_ALWAYS": 2**24,
-    "skcamel.data.sources.ALWAYS_PLAUSIBLE": 2**12,
     "skcamel.data.sources.UNPACKED_ALWAYS": 2**22,
 }
 SNIPPETS = [

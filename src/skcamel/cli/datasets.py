@@ -35,7 +35,7 @@ def list_command() -> None:
     for name in list_datasets():
         facts, place = dataset_facts(name), whereabouts(name)
         sizes = f"{facts.n:>6}{facts.d:>10}{facts.q:>8}{facts.cardinality:>13.3f}"
-        found = "-" if place is None else one_line(str(place.folder))
+        found = "-" if place is None else one_line(str(place.parent))
         say(f"{name:<18}{sizes}  {found}")
 
 

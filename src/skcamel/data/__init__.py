@@ -1,4 +1,4 @@
-"""Multi-label data: any usual file ► one :class:`Dataset`; its statistics, its defects, and splits that keep its labels balanced."""
+"""Multi-label data: any usual file ► one :class:`Dataset`; statistics, defects, balanced splits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         load_dataset,
     )
     from skcamel.data.checks import check_dataset
-    from skcamel.data.dataset import Dataset
+    from skcamel.data.dataset import Dataset, card
     from skcamel.data.labels import take_labels
     from skcamel.data.mat import read_mat
     from skcamel.data.preparer import TablePreparer
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
         MultilabelStratifiedKFold,
         MultilabelStratifiedShuffleSplit,
     )
-    from skcamel.data.statistics import card
     from skcamel.data.svmlight import read_svmlight, write_svmlight
     from skcamel.data.tables import read_columns, read_table, write_table
 
@@ -46,7 +45,7 @@ _NAMES = {
         "load_dataset",
     ),
     "checks": ("check_dataset",),
-    "dataset": ("Dataset",),
+    "dataset": ("Dataset", "card"),
     "labels": ("take_labels",),
     "mat": ("read_mat",),
     "preparer": ("TablePreparer",),
@@ -55,7 +54,6 @@ _NAMES = {
         "MultilabelStratifiedKFold",
         "MultilabelStratifiedShuffleSplit",
     ),
-    "statistics": ("card",),
     "svmlight": ("read_svmlight", "write_svmlight"),
     "tables": ("read_columns", "read_table", "write_table"),
 }
@@ -118,10 +116,10 @@ class DataError(ValueError):
 
     Examples
     --------
-    >>> raise DataError("77 values, header declares 78; is the matching XML file from the same release?", path="emotions.arff", line=81)
+    >>> raise DataError("77 values, header declares 78; is it whole?", path="a.arff", line=81)
     Traceback (most recent call last):
         ...
-    skcamel.data.DataError: emotions.arff, line 81: 77 values, header declares 78; is the matching XML file from the same release?
+    skcamel.data.DataError: a.arff, line 81: 77 values, header declares 78; is it whole?
     """
 
     def __init__(self, message: str, *, path: Path_ | None = None, line: int | None = None) -> None:

@@ -1,45 +1,49 @@
-"""ARFF files with many labels: Mulan's, with an XML file of label names, and MEKA's, with their number in the relation name."""
+"""ARFF files with many labels: Mulan's, with an XML file of label names, and MEKA's, which count them.
+
+Rows of numbers are read by pyarrow's CSV reader, about a megabyte of text at a time, with a number
+on each line: a dense row becomes its values, and a sparse row ``{3 1,7 0.5}`` the lines 3, 1, 7,
+0.5. Rows with words, quotes or mistakes are read one by one.
+"""
 
 from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import lru_cache
-from itertools import chain
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import compress, islice
 from pathlib import Path
+from typing import Any, NoReturn
 from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 from scipy import sparse
 
+from skcamel.arrays import alike, dense
 from skcamel.data import DataError, Path_
-from skcamel.data.arff_rows import QUOTED, Layout, Rows, cells, unquoted
-from skcamel.data.attributes import Attribute, check_nominal, feature_codes, finished
-from skcamel.data.dataset import Dataset, parts_of
+from skcamel.data.dataset import Dataset, stacked
 from skcamel.data.sources import (
-    BLOCK_BYTES,
-    NAME_BYTES,
-    Block,
-    LineFile,
+    LABEL_BYTES,
     check_claimed_size,
     check_different_labels,
-    decoded,
-    first_repeated,
-    label_files,
+    check_memory,
     numerals,
-    open_lines,
+    pyarrow_module,
     shortened,
     stem,
     stored_cells,
+    utf8,
+    whole_content,
     write_lines,
-    xml_beside,
 )
 
-Attributes = tuple[Attribute, ...]
-ATTRIBUTE = re.compile(
-    rf"@attribute\s+(?P<name>{QUOTED}|[^\s{{]+(?=\s*\{{)|\S+)\s*(?P<type>.*)",
+QUOTED = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
+DECLARATION = re.compile(
+    rf"@attribute\s+(?P<name>{QUOTED}|[^\s{{]+|\S+)"
+    r"(?:\s+(?P<type>numeric|real|integer|string|date)\b.*|\s*\{(?P<values>.*)\})",
     re.IGNORECASE | re.DOTALL,
 )
 KINDS = {
@@ -49,17 +53,31 @@ KINDS = {
     "string": "text",
     "date": "text",
 }
-ESCAPED = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
-HEADER_RATIO = 50  # bytes that the attributes take for each byte of the header
+DATA_LINE = re.compile(rb"^[ \t]*@data\b[^\n]*\n?", re.IGNORECASE | re.MULTILINE)
+ROW_START = re.compile(rb"^[ \t\r]*[^% \t\r\n]", re.MULTILINE)
+NO_ROWS = re.compile(rb"\n(?:[ \t\r]*(?:%[^\n]*)?\n)++")  # empty lines and comments
 MEKA_LABELS = re.compile(r"-C\s+(-?\d{1,9})\b", re.ASCII)
+ESCAPED = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
+ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+CELL = re.compile(rf"(?:^|,)(\s*(?:\d+\s+)?(?:{QUOTED}(?=\s*(?:,|\Z))|[^,]*))")
+NO_MARKS = bytes(set(range(256)) - set(b" ,{}\n\r\t'\""))
+DENSE_LINES = bytes.maketrans(b",", b"\n")
+SPARSE_LINES = bytes.maketrans(b", ", b"\n\n")
+SPARSE_MARKS = re.compile(rb"(?:\{(?: (?:, )*+)?\}\n)*+")
 # XML 1.0 has no way to write these
 UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-WHOLE = "is the file whole, and a value with a comma quoted?"
+NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+WORDS = {"NO": 0.0, "YES": 1.0, "FALSE": 0.0, "TRUE": 1.0}
+NOMINAL_CHOICES = ("index", "onehot")
+# distinct values per row from which a nominal is an identifier; union files repeat a row or two
+IDENTIFYING_SHARE = 0.99
+BLOCK_BYTES = 2**20  # of text parsed at once
+HEADER_RATIO = 50  # bytes that the attributes take for each byte of the header
+CELL_BYTES = 24  # of one cell at the peak
+HINT = "is the file whole, or is the matching XML file from the same release?"
 
 
-def read_mulan(
-    arff: Path_, xml: Path_ | None = None, *, nominal: str = "index", test: Path_ | None = None
-) -> Dataset:
+def read_mulan(arff: Path_, xml: Path_ | None = None, *, nominal: str = "index") -> Dataset:
     """Read an ARFF file whose labels are named by an XML file, as the Mulan library publishes them.
 
     Parameters
@@ -73,18 +91,13 @@ def read_mulan(
         Nominal features stay one column (numerals as numbers, YES/NO and TRUE/FALSE as 1/0, others
         as their position in the header);
         "onehot" gives those with three or more values one 0/1 column for each value.
-    test : str or path, optional
-        A second ARFF with the same header. Its rows follow those of the first, and `train` and
-        `test` tell them apart.
 
     Returns
     -------
     Dataset
         Features and labels in the order of the ARFF, wherever the labels stand. String and date
-        attributes, and nominals with one
-        value per row, identify rows: they are left out and listed in `dropped`. Missing values
-        (``?``) and unknown labels (``?``)
-        are NaN.
+        attributes, and nominals with one value per row, identify rows: they are left out and listed
+        in `dropped`. Missing values (``?``) and unknown labels (``?``) are NaN.
 
     Raises
     ------
@@ -99,27 +112,42 @@ def read_mulan(
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_mulan(Dataset([[0.5], [1.5]], [[1, 0], [0, 1]], name="tiny"), f"{folder}/tiny.arff")
+    ...     data = Dataset([[0.5], [1.5]], [[1, 0], [0, 1]], name="tiny")
+    ...     write_mulan(data, f"{folder}/tiny.arff")
     ...     read_mulan(f"{folder}/tiny.arff")
     Dataset(tiny: 2 rows, 1 feature, 2 labels)
     """
-    label_file = _found_beside(Path(arff)) if xml is None else xml
-    labels = read_label_names(label_file)
+    file = ArffFile(arff)
+    found = xml or label_file(arff)
+    if found is None:
+        raise DataError(
+            f"no label file {xml_beside(arff).name} beside it; give its path as xml=…, or use"
+            " read_meka if the labels are counted by -C.",
+            path=arff,
+        )
+    names = {attribute.name for attribute in file.attributes}
+    labels = read_label_names(found)
+    # some label files are padded with spaces
+    wanted = {label if label in names else label.strip() for label in labels}
+    absent = sorted(wanted - names)
+    if absent:
+        raise DataError(
+            f"{len(absent)} labels are not attributes of {Path(arff).name}: {shortened(absent)};"
+            " are both files of the same release?",
+            path=found,
+        )
+    return _dataset(file, file.named(wanted), nominal)
 
-    def find(_: str, attributes: Attributes) -> np.ndarray:
-        return _named_labels(attributes, labels, arff, label_file)
 
-    return _read(arff, test, nominal, find, "is the matching XML file from the same release?")
-
-
-def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None) -> Dataset:
-    """Read an ARFF file of the MEKA library: ``-C n`` in its relation name says that the first n attributes are the labels.
+def read_meka(path: Path_, *, nominal: str = "index") -> Dataset:
+    """Read an ARFF file of the MEKA library: its relation ``name: -C n`` counts the labels.
 
     Parameters
     ----------
     path : str or path
-        Dense or sparse, plain or gzip-compressed. A negative n means the last attributes.
-    nominal, test
+        Dense or sparse, plain or gzip-compressed. The first n attributes are labels, with a
+        negative n the last ones.
+    nominal
         As in :func:`read_mulan`.
 
     Returns
@@ -130,200 +158,437 @@ def read_meka(path: Path_, *, nominal: str = "index", test: Path_ | None = None)
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_meka(Dataset([[0.5], [1.5]], [[1, 0], [0, 1]], name="tiny"), f"{folder}/tiny.arff")
+    ...     data = Dataset([[0.5], [1.5]], [[1, 0], [0, 1]], name="tiny")
+    ...     write_meka(data, f"{folder}/tiny.arff")
     ...     read_meka(f"{folder}/tiny.arff")
     Dataset(tiny: 2 rows, 1 feature, 2 labels)
     """
-
-    def find(relation: str, attributes: Attributes) -> np.ndarray:
-        return _counted_labels(relation, len(attributes), path)
-
-    return _read(path, test, nominal, find, WHOLE)
+    file = ArffFile(path)
+    width = len(file.attributes)
+    counted = MEKA_LABELS.search(file.relation)
+    count = int(counted[1]) if counted else 0
+    if not 0 < abs(count) < width:
+        raise DataError(
+            f"the relation {file.relation[:60]!r} has no '-C n' with n between 1 and {width - 1},"
+            " MEKA's number of labels; correct it, or put Mulan's label file"
+            f" {xml_beside(path).name} beside it.",
+            path=path,
+        )
+    position = np.arange(width)
+    is_label = position < count if count > 0 else position >= width + count
+    return _dataset(file, is_label, nominal)
 
 
 def read_with_labels(path: Path_, labels: Collection[str], features: Collection[str]) -> Dataset:
-    """Read an ARFF file in which attributes of these names, if any, are labels; `features` are kept even if they identify rows."""
-    wanted = set(labels)
+    """Read an ARFF file in which attributes of these names, if any, are labels.
 
-    def find(_: str, attributes: Attributes) -> np.ndarray:
-        return _are_named(attributes, wanted)
+    `features` are kept even if they identify rows.
+    """
+    file = ArffFile(path)
+    return _dataset(file, file.named(labels), "index", features)
 
-    return _read(path, None, "index", find, WHOLE, features)
 
-
-def _read(
-    path: Path_,
-    test: Path_ | None,
-    nominal: str,
-    find_labels: Callable[[str, Attributes], np.ndarray],
-    hint: str,
-    keep: Collection[str] = (),
+def _dataset(
+    file: ArffFile, is_label: np.ndarray, nominal: str, keep: Collection[str] = ()
 ) -> Dataset:
-    """Read one file, or two with the same header; `find_labels` tells which attributes are labels."""
-    check_nominal(nominal)
-    rows = Rows()
-    layouts: list[Layout] = []
-    counts: list[int] = []
-    for part in [path] if test is None else [path, test]:
-        with open_lines(part) as file:
-            relation, attributes, blocks = read_header(file)
-            layout = Layout(part, attributes, find_labels(relation, attributes), hint)
-            check_different_labels(layout.label_names, part)
-            layouts.append(layout)
-            _check_same_attributes(layouts[0].attributes, attributes, part)
-            for block in blocks:
-                rows.add(block, layout)
-            counts.append(rows.n_rows - sum(counts))
-            if not counts[-1]:
-                raise file.error("no row follows @data; the file is cut short.")
-    X, Y = rows.finish()
-    layout = layouts[0]
-    features = [layout.attributes[column] for column in layout.features]
-    X, names, kept = finished(X, features, nominal, path, keep, "is the label file the right one?")
-    used = {attribute.name for attribute in kept}.union(layout.label_names)
-    coded = [a for a in kept if a.kind == "nominal" and not feature_codes(a.values).by_number]
+    """Read the rows, and leave out what only names them."""
+    if nominal not in NOMINAL_CHOICES:
+        raise ValueError(f"nominal must be one of {', '.join(NOMINAL_CHOICES)}, got {nominal!r}.")
+    X, Y = file.read(is_label)
+    label_names = [file.attributes[column].name for column in np.flatnonzero(is_label)]
+    features = [file.attributes[column] for column in file.features]
+    kept = [a.name in keep or not _names_rows(X, k, a) for k, a in enumerate(features)]
+    attributes = list(compress(features, kept))
+    names = [attribute.name for attribute in attributes]
+    if not names:
+        problem = (
+            "no feature is left beside labels and row identifiers; is it the right label file?"
+        )
+        raise DataError(problem, path=file.path)
+    if not all(kept):
+        X = X[:, np.flatnonzero(kept)]
+    known = {*names, *label_names}
+    if nominal == "onehot":
+        X, names = _expanded(X, attributes, file.path)
     return Dataset(
         X,
         Y,
         names,
-        layout.label_names,
-        name=stem(path),
-        source=str(path),
-        dropped=tuple(a.name for a in layout.attributes if a.name not in used),
-        categories={attribute.name: attribute.values for attribute in coded},
-        **parts_of(counts),
+        label_names,
+        name=stem(file.path),
+        source=str(file.path),
+        dropped=tuple(a.name for a in file.attributes if a.name not in known),
+        categories={a.name: a.values for a in attributes if not a.holds_numbers},
     )
 
 
-def _found_beside(arff: Path) -> Path:
-    """Label file that belongs to an ARFF by its name."""
-    candidates = label_files(arff)
-    for file in candidates:
-        if file.exists():
-            return file
-    if not arff.exists():
-        raise FileNotFoundError(2, "No such file", str(arff))
-    looked = " or ".join(file.name for file in candidates)
-    raise DataError(
-        f"no label file {looked} beside it; give its path as xml=…, or use read_meka if the labels"
-        " are counted by -C.",
-        path=arff,
-    )
+def _names_rows(X: Any, k: int, attribute: Attribute) -> bool:
+    """Whether column k of X has another nominal value in nearly every row."""
+    fewest = IDENTIFYING_SHARE * X.shape[0]
+    if X.shape[0] < 2 or len(attribute.values) < max(3, fewest):
+        return False
+    values = dense(X[:, [k]])
+    return len(np.unique(values[~np.isnan(values)])) >= fewest
 
 
-def _named_labels(attributes: Attributes, labels: list[str], arff: Path_, xml: Path_) -> np.ndarray:
-    """Which attributes are labels, by the names of a label file."""
-    names = {attribute.name for attribute in attributes}
-    # some label files are padded with spaces
-    wanted = {label if label in names else label.strip() for label in labels}
-    absent = sorted(wanted - names)
-    if absent:
-        raise DataError(
-            f"{len(absent)} labels are not attributes of {Path(arff).name}: {shortened(absent)};"
-            " are both files of the same release?",
-            path=xml,
+def _expanded(X: Any, attributes: list[Attribute], path: Path_) -> tuple[Any, list[str]]:
+    """X with a 0/1 column for each value of a nominal that has three or more, and all names.
+
+    A missing value is NaN in all of them.
+    """
+    width = sum(max(1, len(attribute.values)) for attribute in attributes)
+    check_claimed_size(16 * X.shape[0] * width, f"{X.shape[0]} rows x {width} columns", path)
+    columns: list[Any] = []
+    names: list[str] = []
+    for k, attribute in enumerate(attributes):
+        values = dense(X[:, [k]])
+        if len(attribute.values) < 3:
+            names.append(attribute.name)
+        else:
+            values = np.where(np.isnan(values), np.nan, values == list(attribute.codes.values()))
+            names += [f"{attribute.name}={value}" for value in attribute.values]
+        columns.append(alike(values, X))
+    return stacked(columns, axis=1), names
+
+
+# Header
+
+
+@lru_cache(maxsize=64)
+def feature_codes(values: tuple[str, ...]) -> dict[str, float]:
+    """Numbers that the values of a nominal stand for.
+
+    Numerals are numbers, YES/NO and TRUE/FALSE are 1/0, others their position in the header.
+
+    >>> feature_codes(("4", "2")), feature_codes(("red", "blue"))
+    ({'4': 4.0, '2': 2.0}, {'red': 0.0, 'blue': 1.0})
+    """
+    if all(map(NUMERAL.fullmatch, values)):
+        codes = [float(value) for value in values]
+    elif all(value.upper() in WORDS for value in values):
+        codes = [WORDS[value.upper()] for value in values]
+    else:
+        codes = [float(position) for position in range(len(values))]
+    return dict(zip(values, codes))
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column: `kind` is "numeric", "nominal" or "text"; `values` are those of a nominal."""
+
+    name: str
+    kind: str
+    values: tuple[str, ...] = ()
+
+    @cached_property
+    def codes(self) -> dict[str, float]:
+        """Numbers that the values stand for."""
+        return feature_codes(self.values)
+
+    @cached_property
+    def holds_numbers(self) -> bool:
+        """Whether each cell is the number that it stands for."""
+        return self.kind != "text" and all(map(NUMERAL.fullmatch, self.values))
+
+    def number(self, cell: str) -> float:
+        """Number that a cell stands for; ValueError where the header does not allow it."""
+        found = self.codes.get(cell)
+        if found is not None:
+            return found
+        if cell == "?":
+            return np.nan
+        if self.kind == "text":
+            return 0.0
+        with suppress(ValueError):
+            number = float(cell.replace("_", "?"))  # Python allows _ inside numbers
+            if self.kind == "numeric" or (self.holds_numbers and number in self.codes.values()):
+                return number
+        expected = f"one of {shortened(self.values)}" if self.values else "a number or ?"
+        raise ValueError(
+            f"{cell[:40]!r} for attribute {self.name[:60]!r}; expected {expected}. Correct the"
+            " value, or declare it in the header."
         )
-    return _are_named(attributes, wanted)
 
-
-def _are_named(attributes: Attributes, names: Collection[str]) -> np.ndarray:
-    return np.array([attribute.name in names for attribute in attributes])
-
-
-def _counted_labels(relation: str, width: int, path: Path_) -> np.ndarray:
-    """Which of `width` attributes are labels, by the number in the relation name."""
-    found = MEKA_LABELS.search(relation)
-    if found is None:
+    def as_label(self, path: Path_) -> Attribute:
+        """The same, with the values 0 and 1 where it is numeric; refused if it is no label."""
+        if self.kind == "numeric":
+            return replace(self, kind="nominal", values=("0", "1"))
+        numbers = set(self.codes.values())
+        has_meaning = self.holds_numbers or all(value.upper() in WORDS for value in self.values)
+        if numbers and has_meaning and (numbers <= {0, 1} or numbers == {-1, 1}):
+            return self
         raise DataError(
-            f"the relation {relation[:60]!r} has no '-C n', MEKA's number of labels; add it, or use"
-            " read_mulan.",
+            f"label {self.name[:60]!r} has the values {shortened(self.values) or 'text'}; a label"
+            " is {0,1}, {-1,1}, {NO,YES} or {FALSE,TRUE}: recode it, or keep it as a feature.",
             path=path,
         )
-    count = int(found[1])
-    if not 0 < abs(count) < width:
-        raise DataError(
-            f"-C {count} for {width} attributes; the number of labels lies between 1 and"
-            f" {width - 1}. Correct the relation name.",
-            path=path,
-        )
-    position = np.arange(width)
-    return position < count if count > 0 else position >= width + count
 
 
-def _check_same_attributes(first: Attributes, second: Attributes, path: Path_) -> None:
-    if first != second:
-        names = sorted({attribute.name for attribute in set(first) ^ set(second)})
-        raise DataError(
-            "its attributes differ from those of the first file, in"
-            f" {shortened(names) or 'their order'}; are both of the same release?",
-            path=path,
-        )
+class ArffFile:
+    """An ARFF file whose header is read."""
 
+    def __init__(self, path: Path_) -> None:
+        self.path = path
+        self.text = utf8(whole_content(path), path)
+        self.relation = ""
+        self.attributes: list[Attribute] = []
+        data = DATA_LINE.search(self.text)
+        start, self.body = data.span() if data else (len(self.text), len(self.text))
+        head = without_comments(self.text[:start])
+        check_claimed_size(HEADER_RATIO * len(head), "the attributes of its header", path)
+        lines = head.decode().split("\n")[:-1]
+        self.first_row = len(lines) + 1  # behind the line @data
+        for row, line in enumerate(lines):
+            self._declare(line.strip(), row)
+        if data is None or not self.attributes:
+            problem = "no attribute, or no @data behind them; it is cut short or no ARFF file."
+            raise DataError(problem, path=path, line=self.text[:start].count(b"\n") + 1)
 
-def read_header(file: LineFile) -> tuple[str, Attributes, Iterator[Block]]:
-    """Relation name, attributes, and the blocks of rows that follow the line ``@data``."""
-    relation = ""
-    attributes: list[Attribute] = []
-    size = 0
-    blocks = file.blocks(b"%")
-    for block in blocks:
-        size += len(block.text)
-        check_claimed_size(HEADER_RATIO * size, "the attributes of its header", file.path)
-        position = 0
-        for row, line in enumerate(block.text.split(b"\n")[:-1]):
-            position += len(line) + 1
-            text = decoded(line).strip()
-            keyword = text[:10].lower()
-            if keyword.startswith("@data") and attributes:
-                rest = block.after(position)
-                rows = chain([rest], blocks) if rest.text else blocks
-                return relation, tuple(attributes), rows
-            if keyword.startswith("@relation"):
-                relation = unquoted(text[9:].strip())
-                continue
+    def _declare(self, line: str, row: int) -> None:
+        """Take in a line of the header."""
+        match = DECLARATION.fullmatch(line)
+        if line[:9].lower() == "@relation":
+            self.relation = line[9:].strip()
+        elif match is None:
+            self.refuse(
+                f"{line[:60]!r} is not '@attribute name type' with a type numeric, real, integer,"
+                " string, date or {value,…}. Is this an ARFF file, and are names that hold spaces"
+                " quoted?",
+                row,
+            )
+        else:
+            kind = KINDS[match["type"].lower()] if match["type"] else "nominal"
+            values = declared_values(match["values"] or "")
+            self.attributes.append(Attribute(unquoted(match["name"]), kind, values))
+
+    def named(self, names: Collection[str]) -> np.ndarray:
+        """Which attributes have one of these names."""
+        return np.array([attribute.name in names for attribute in self.attributes])
+
+    def refuse(self, message: str, row: int) -> NoReturn:
+        """Raise a DataError about a line, counted from 0 without comments and empty lines."""
+        start = next(islice(ROW_START.finditer(self.text), row, None)).start()
+        raise DataError(message, path=self.path, line=self.text.count(b"\n", 0, start) + 1)
+
+    def read(self, is_label: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Features and labels of all rows."""
+        labels = np.flatnonzero(is_label)
+        for label in labels:
+            self.attributes[label] = self.attributes[label].as_label(self.path)
+        check_different_labels([self.attributes[label].name for label in labels], self.path)
+        is_text = np.array([attribute.kind == "text" for attribute in self.attributes])
+        self.features = np.flatnonzero(~is_label & ~is_text)
+        self.width = len(self.attributes)
+        Xs: list[Any] = []
+        Ys: list[np.ndarray] = []
+        row = self.first_row
+        for block in self._blocks():
+            if not Xs:
+                self.is_sparse = block.startswith(b"{")
+                self._check_room(labels)
             try:
-                attributes.append(_attribute(text))
+                table = self._numbers(block)
+            except ValueError:
+                table = self._words(block, row)
+            if self.is_sparse:
+                table = self._with_omitted(table)
+            Y = dense(table[:, labels])
+            Y[Y == -1] = 0
+            Ys.append(Y)
+            Xs.append(table[:, self.features])
+            row += len(Y)
+        if not Xs:
+            self.refuse("no row follows @data; the file is cut short.", row - 1)
+        return stacked(Xs), stacked(Ys)
+
+    def _blocks(self) -> Iterator[bytes]:
+        """The text of some rows after the other."""
+        start = self.body
+        while start < len(self.text):
+            end = self.text.find(b"\n", start + BLOCK_BYTES) + 1 or len(self.text)
+            block = without_comments(self.text[start:end])
+            if block:
+                yield block
+            start = end
+
+    def _check_room(self, labels: np.ndarray) -> None:
+        """Refuse what does not fit, and rows that leave out too many cells."""
+        n = self.text.count(b"\n", self.body) + 1
+        n_cells = n + self.text.count(b",", self.body)
+        check_memory(CELL_BYTES * n_cells, "Its cells", self.path)
+        filled = len(labels) + int(np.count_nonzero(self.omitted))
+        what = f"{n} rows x {filled} labels and features whose omitted value is not 0"
+        check_claimed_size(LABEL_BYTES * n * filled, what, self.path)
+
+    @cached_property
+    def omitted(self) -> np.ndarray:
+        """Number of each attribute where a sparse row leaves it out: the first of a nominal."""
+        return np.array([next(iter(a.codes.values()), 0.0) for a in self.attributes])
+
+    @cached_property
+    def nominals(self) -> dict[tuple[float, ...], list[int]]:
+        """Numbers of nominals, and the columns that hold them."""
+        found: dict[tuple[float, ...], list[int]] = {}
+        for column, attribute in enumerate(self.attributes):
+            if attribute.values:
+                found.setdefault(tuple(attribute.codes.values()), []).append(column)
+        return found
+
+    def _numbers(self, block: bytes) -> Any:
+        """Matrix of rows that hold numbers alone; ValueError where anything is unusual."""
+        marks = block.translate(None, NO_MARKS)
+        if self.is_sparse:
+            is_usual = SPARSE_MARKS.fullmatch(marks) is not None
+            lines = block.replace(b"{}\n", b"").translate(SPARSE_LINES, b"{}")
+        else:
+            row = b"," * (self.width - 1) + b"\n"
+            is_usual = marks.replace(b" ", b"") == row * marks.count(b"\n")
+            lines = block.translate(DENSE_LINES)
+        if not is_usual or not all(attribute.holds_numbers for attribute in self.attributes):
+            raise ValueError("words, quotes, or cells in another form")
+        numbers = parsed(lines)
+        if self.is_sparse:
+            counts = [row.count(b" ") for row in marks.split(b"\n")[:-1]]
+            table = self._sparse(counts, numbers[::2], numbers[1::2])
+        else:
+            table = numbers.reshape(-1, self.width)
+        self._check_declared(table)
+        return table
+
+    def _check_declared(self, table: Any) -> None:
+        """ValueError where a nominal has a number that is not declared."""
+        for numbers, columns in self.nominals.items():
+            found = table[:, columns]
+            found = found.data if self.is_sparse else found
+            is_declared = np.isin(found, numbers) | np.isnan(found)
+            if not is_declared.all():
+                raise ValueError("a number that is not declared")
+
+    def _words(self, block: bytes, first: int) -> Any:
+        """Matrix of any rows, cell by cell; a DataError names the first one that is wrong."""
+        counts: list[int] = []
+        columns: list[int] = []
+        numbers: list[float] = []
+        for row, line in enumerate(block.decode().split("\n")[:-1], first):
+            try:
+                cells = self._cells(line.strip())
+                numbers += [self.attributes[column].number(cell) for column, cell in cells]
             except ValueError as error:
-                raise file.error(str(error), block.line(row)) from None
-    raise file.error("the file ends before @data; it is cut short or no ARFF file.")
+                self.refuse(str(error), row)
+            counts.append(len(cells))
+            columns += [column for column, _ in cells]
+        if self.is_sparse:
+            return self._sparse(counts, np.array(columns), np.array(numbers))
+        return np.array(numbers).reshape(-1, self.width)
+
+    def _cells(self, line: str) -> list[tuple[int, str]]:
+        """Column and text of each cell of a row; ValueError where it has another form."""
+        if not self.is_sparse:
+            texts = split_cells(line, self.width)
+            if len(texts) != self.width:
+                count = line.count(",") + 1
+                raise ValueError(f"{count} values, header declares {self.width}; {HINT}")
+            return list(enumerate(map(unquoted, texts)))
+        content = line[1:-1].strip()
+        if line != f"{{{line[1:-1]}}}":
+            raise ValueError(
+                f"{line[:40]!r} is not of the form {{index value,…}} of the rows before it; is the"
+                " file cut short?"
+            )
+        cells: dict[int, str] = {}
+        for text in split_cells(content, self.width) if content else []:
+            index, _, cell = text.replace("\t", " ").partition(" ")
+            if not index.isdecimal() or not cell or int(index[:9]) >= self.width:
+                raise ValueError(
+                    f"{text[:40]!r} in a sparse row; expected an index from 0 to {self.width - 1},"
+                    f" a space and a value; {HINT}"
+                )
+            if int(index[:9]) in cells:
+                raise ValueError(f"index {index} occurs twice in a row; remove one.")
+            cells[int(index[:9])] = unquoted(cell.strip())
+        return list(cells.items())
+
+    def _sparse(self, counts: Sequence[int], columns: np.ndarray, numbers: np.ndarray) -> Any:
+        """Sparse matrix of all attributes; ValueError where an index is none, or stands twice."""
+        is_index = (columns >= 0) & (columns < self.width) & (columns % 1 == 0)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        if not is_index.all():
+            raise ValueError("a cell without an index of the header")
+        cells = (numbers, columns.astype(np.int32), starts)
+        table = sparse.csr_array(cells, shape=(len(counts), self.width))
+        table.sum_duplicates()
+        if table.nnz < len(numbers):
+            raise ValueError("an index occurs twice")
+        return table
+
+    def _with_omitted(self, table: sparse.csr_array) -> sparse.csr_array:
+        """Sparse rows with the first value of nominals where they store none."""
+        if not self.omitted.any():
+            return table
+        is_stored = table.copy()
+        is_stored.data[:] = 1
+        ones = sparse.csr_array(np.ones((table.shape[0], 1)))
+        everywhere = ones @ sparse.csr_array(self.omitted[None, :])
+        return table + everywhere - everywhere.multiply(is_stored)
 
 
-def _attribute(text: str) -> Attribute:
-    if text[:5].lower() == "@data":
-        raise ValueError("@data comes before any @attribute; the header is missing.")
-    if text[:10].lower() != "@attribute":
-        raise ValueError(
-            f"{text[:40]!r} in the header; expected @relation, @attribute, @data or a comment (%)."
-            " Is this an ARFF file?"
-        )
-    match = ATTRIBUTE.fullmatch(text)
-    if match is None:
-        raise ValueError(
-            f"{text[:60]!r} is not '@attribute name type'; quote names that hold spaces."
-        )
-    name, kind = unquoted(match["name"]), match["type"].strip()
-    word = kind.split(maxsplit=1)[0].lower() if kind else ""
-    if word in KINDS:
-        return Attribute(name, KINDS[word])
-    if kind.startswith("{") and kind.endswith("}"):
-        return Attribute(name, "nominal", declared_values(kind[1:-1]))
-    raise ValueError(
-        f"attribute {name[:60]!r} has the type {kind[:40]!r}; known are numeric, real, integer,"
-        " string, date and {value,…}."
-    )
+def without_comments(text: bytes) -> bytes:
+    """Lines that each end in a line feed, without comments and empty ones."""
+    text = text.replace(b"\r\n", b"\n") + b"\n"
+    return NO_ROWS.sub(b"\n", b"\n" + text)[1:]
 
 
 @lru_cache(maxsize=64)
 def declared_values(text: str) -> tuple[str, ...]:
     """Values between the braces of a nominal attribute."""
-    return tuple(cells(text)) if text.strip() else ()
+    if not text.strip():
+        return ()
+    return tuple(map(unquoted, split_cells(text)))
 
 
-def quoted(name: str) -> str:
-    """Text as ARFF holds it: quoted where it needs to be."""
-    if re.fullmatch(r"[A-Za-z0-9_.:/()=<>*+&#-]+", name):
-        return name
-    return f"'{name.translate(ESCAPED)}'"
+def split_cells(text: str, most: int = -1) -> list[str]:
+    """Cells between commas, some more than `most` at the most, with their quotes."""
+    if "'" not in text and '"' not in text:
+        return [cell.strip() for cell in text.split(",", most)]
+    found = islice(CELL.finditer(text), most + 1 if most >= 0 else None)
+    return [cell[1].strip() for cell in found]
+
+
+def unquoted(text: str) -> str:
+    """Text without its quotes and escapes."""
+    if text[:1] not in ("'", '"') or not re.fullmatch(QUOTED, text, re.DOTALL):
+        return text
+    return re.sub(r"(?s)\\(.)", lambda escape: ESCAPES.get(escape[1], escape[1]), text[1:-1])
+
+
+def parsed(lines: bytes) -> np.ndarray:
+    """Numbers that stand on a line each, NaN for ``?``; ValueError where one is none."""
+    csv, arrow = pyarrow_module("pyarrow.csv"), pyarrow_module()
+    table = csv.read_csv(
+        arrow.BufferReader(lines),
+        csv.ReadOptions(column_names=["number"], use_threads=False, block_size=len(lines) + 8),
+        csv.ParseOptions(
+            delimiter="\x1f", quote_char=False, escape_char=False, ignore_empty_lines=False
+        ),
+        csv.ConvertOptions(column_types={"number": arrow.float64()}, null_values=["?"]),
+    )
+    return table["number"].chunk(0).to_numpy(False)
+
+
+# Label files
+
+
+def xml_beside(arff: Path_) -> Path:
+    """Where the label file of an ARFF file is expected: the same name, ending in ``.xml``."""
+    return Path(arff).with_name(f"{stem(arff)}.xml")
+
+
+def label_file(arff: Path_) -> Path | None:
+    """The label file beside an ARFF file, also under its name without ``-train`` or ``-test``."""
+    beside = xml_beside(arff)
+    shared = re.sub(r"[-_](train|test)(?=\.xml$)", "", beside.name, flags=re.IGNORECASE)
+    candidates = (beside, beside.with_name(shared))
+    return next((file for file in candidates if file.is_file()), None)
 
 
 def read_label_names(path: Path_) -> list[str]:
@@ -332,30 +597,26 @@ def read_label_names(path: Path_) -> list[str]:
     A document type is refused: label files have none, and its entities could fill the memory or
     read other files.
     """
-    names: list[str] = []
+    names: dict[str, None] = {}
     parser = expat.ParserCreate()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if tag.rpartition(":")[2] == "label":
-            if "name" not in attributes:
-                raise ValueError('a <label> element has no name; write <label name="…"></label>')
-            names.append(attributes["name"])
+            name = attributes.get("name")
+            if name is None or name in names:
+                raise ValueError(f"the name of a <label> is missing or there twice: {name!r:.60}")
+            names[name] = None
 
     def refuse(*_: object) -> None:
         raise ValueError("it has a DOCTYPE, which label files never need; remove it")
 
     parser.StartElementHandler = start
     parser.StartDoctypeDeclHandler = refuse
+    content = whole_content(path)
     try:
-        with open_lines(path) as file:
-            while chunk := file.stream.read(BLOCK_BYTES):
-                parser.Parse(chunk, False)
-                check_claimed_size(NAME_BYTES * len(names), "the names of its labels", path)
-        parser.Parse(b"", True)
+        parser.Parse(content, True)
         if not names:
             raise ValueError("it names no label")
-    except DataError:
-        raise
     except (expat.ExpatError, ValueError, LookupError) as error:
         raise DataError(
             f"is no label file ({str(error)[:120]}); expected XML: <labels> with one"
@@ -363,26 +624,10 @@ def read_label_names(path: Path_) -> list[str]:
             path=path,
             line=parser.CurrentLineNumber,
         ) from None
-    twice = first_repeated(names)
-    if twice is not None:
-        raise DataError(f"names the label {twice[:60]!r} twice; remove one.", path=path)
-    return names
+    return list(names)
 
 
-def label_xml(names: Sequence[str]) -> Iterator[str]:
-    """Lines of a label file."""
-    yield (
-        '<?xml version="1.0" encoding="utf-8"?>\n<labels'
-        ' xmlns="http://mulan.sourceforge.net/labels">\n'
-    )
-    for name in names:
-        if UNWRITABLE.search(name):
-            raise ValueError(
-                f"The label name {name!r} holds a character that XML cannot hold; rename it before"
-                " writing."
-            )
-        yield f"<label name={quoteattr(name)}></label>\n"
-    yield "</labels>\n"
+# Writing
 
 
 def write_mulan(dataset: Dataset, arff: Path_, xml: Path_ | None = None) -> None:
@@ -392,7 +637,7 @@ def write_mulan(dataset: Dataset, arff: Path_, xml: Path_ | None = None) -> None
     ----------
     dataset : Dataset
     arff : str or path
-        Compressed where it ends in ``.gz``. Files appear whole or not at all.
+        As :func:`write_meka` writes it: labels come first, which Mulan finds by name.
     xml : str or path, optional
         By default the ARFF's name with ``.xml``.
 
@@ -407,10 +652,19 @@ def write_mulan(dataset: Dataset, arff: Path_, xml: Path_ | None = None) -> None
             f"{shortened(sorted(clashes))} name both a feature and a label; Mulan finds labels by"
             " name, rename one of them."
         )
-    _warn_about_parts(dataset)
-    label_lines = list(label_xml(dataset.label_names))  # a name may be refused
-    write_lines(arff, _lines(dataset, dataset.name or "data", labels_first=False))
-    write_lines(xml_beside(arff) if xml is None else xml, label_lines)
+    unwritable = [name for name in dataset.label_names if UNWRITABLE.search(name)]
+    if unwritable:
+        raise ValueError(
+            f"The label name {unwritable[0]!r} holds a character that XML cannot hold; rename it"
+            " before writing."
+        )
+    labels = [f"<label name={quoteattr(name)}></label>\n" for name in dataset.label_names]
+    head = (
+        '<?xml version="1.0" encoding="utf-8"?>\n'
+        '<labels xmlns="http://mulan.sourceforge.net/labels">\n'
+    )
+    write_meka(dataset, arff)
+    write_lines(xml_beside(arff) if xml is None else xml, [head, *labels, "</labels>\n"])
 
 
 def write_meka(dataset: Dataset, path: Path_) -> None:
@@ -427,43 +681,34 @@ def write_meka(dataset: Dataset, path: Path_) -> None:
     UserWarning
         Where the data set has train and test parts, which the format cannot hold.
     """
-    _warn_about_parts(dataset)
-    relation = f"{MEKA_LABELS.sub('', dataset.name) or 'data'}: -C {dataset.q}"
-    write_lines(path, _lines(dataset, relation, labels_first=True))
-
-
-def _warn_about_parts(dataset: Dataset) -> None:
     if dataset.train is not None or dataset.test is not None:
         warnings.warn(
             "ARFF does not hold train and test parts; write each part to a file of its own.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=2,
         )
+    write_lines(path, _lines(dataset))
 
 
-def _lines(dataset: Dataset, relation: str, *, labels_first: bool) -> Iterator[str]:
-    features = [f"@attribute {quoted(name)} numeric\n" for name in dataset.feature_names]
-    labels = [f"@attribute {quoted(name)} {{0,1}}\n" for name in dataset.label_names]
-    yield f"@relation {quoted(relation)}\n\n"
-    yield from labels + features if labels_first else features + labels
+def _lines(dataset: Dataset) -> Iterator[str]:
+    name = MEKA_LABELS.sub("", dataset.name) or "data"
+    yield f"@relation {quoted(f'{name}: -C {dataset.q}')}\n\n"
+    for label in dataset.label_names:
+        yield f"@attribute {quoted(label)} {{0,1}}\n"
+    for feature in dataset.feature_names:
+        yield f"@attribute {quoted(feature)} numeric\n"
     yield "\n@data\n"
-    is_sparse = sparse.issparse(dataset.X)
-    first_feature = dataset.q if labels_first else 0
-    first_label = 0 if labels_first else dataset.d
-    if is_sparse:
-        rows = stored_cells(dataset.X, " ", first_feature, "?")
+    table = stacked([alike(dataset.Y, dataset.X), dataset.X], axis=1)
+    if sparse.issparse(table):
+        for cells in stored_cells(table, " ", 0, "?"):
+            yield f"{{{','.join(cells)}}}\n"
     else:
-        rows = (numerals(x, "?") for x in dataset.X)
-    for features, y in zip(rows, dataset.Y):
-        if is_sparse:
-            stored = np.flatnonzero(y).tolist()
-            labels = [f"{first_label + label} {_label(y[label])}" for label in stored]
-        else:
-            labels = [_label(value) for value in y.tolist()]
-        cells = labels + features if labels_first else features + labels
-        line = ",".join(cells)
-        yield f"{{{line}}}\n" if is_sparse else f"{line}\n"
+        for row in table:
+            yield ",".join(numerals(row, "?")) + "\n"
 
 
-def _label(value: float) -> str:
-    return str(int(value)) if value == value else "?"  # NaN: unknown
+def quoted(name: str) -> str:
+    """Text as ARFF holds it: quoted where it needs to be."""
+    if re.fullmatch(r"[A-Za-z0-9_.:/()=<>*+&#-]+", name):
+        return name
+    return f"'{name.translate(ESCAPED)}'"

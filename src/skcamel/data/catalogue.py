@@ -11,14 +11,13 @@ import gzip
 import http.client
 import json
 import os
-import sys
 import tempfile
 import urllib.error
 import urllib.request
 import warnings
 import zlib
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from importlib import resources, util
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,9 +29,9 @@ if TYPE_CHECKING:
     from skcamel.data.dataset import Dataset
 
 DATA_HOME, CACHE = "SKCAMEL_DATA", "SKCAMEL_CACHE"  # environment variables
-EMBEDDED = "yeast"  # the one set that a permissively licensed package carries
+EMBEDDED = "yeast"  # the one set that a permissively licensed package, river, carries
+RIVER_FILE = "yeast.csv.gz"
 GITHUB = "https://raw.githubusercontent.com"
-_warned: set[str] = set()
 
 
 class DatasetNotFoundError(FileNotFoundError):
@@ -62,48 +61,10 @@ class DatasetFacts:
     reference: str
     licence: str
     terms: bool  # whether terms of use apply that a user has to accept
-    defects: tuple[str, ...]
-    sources: tuple[str, ...]  # repository@commit
+    defects: list[str]
+    sources: list[str]  # repository@commit
     repaired: str | None = None  # the variant without the defects
     download: Any = None  # a mapping, what fetch_dataset needs; None where there is no download
-
-    @property
-    def notice(self) -> str:
-        """Source, licence status and reference, to be read before a download."""
-        return (
-            f"{self.name}: from {', '.join(self.sources)}\nLicence: {self.licence}\nPlease cite:"
-            f" {self.reference}"
-        )
-
-    @property
-    def needed(self) -> str:
-        """Which files to put where."""
-        return (
-            f"{self.name}.arff[.gz] and {self.name}.xml into {self.name}/ under the folder that"
-            f" {DATA_HOME} names"
-        )
-
-
-@dataclass(frozen=True)
-class Place:
-    """A folder that may hold the files of one data set, and why it is searched."""
-
-    folder: Path
-    reason: str
-    name: str
-
-    @property
-    def arff(self) -> Path | None:
-        """The ARFF file, plain or gzipped, where the XML lies beside it; else None."""
-        for name in (f"{self.name}.arff", f"{self.name}.arff.gz"):
-            if (self.folder / name).is_file() and self.xml.is_file():
-                return self.folder / name
-        return None
-
-    @property
-    def xml(self) -> Path:
-        """The label file."""
-        return self.folder / f"{self.name}.xml"
 
 
 def list_datasets() -> tuple[str, ...]:
@@ -117,6 +78,13 @@ def list_datasets() -> tuple[str, ...]:
     23
     """
     return tuple(_catalogue())
+
+
+@cache
+def _catalogue() -> dict[str, DatasetFacts]:
+    file = resources.files("skcamel.data").joinpath("catalogue.json")
+    content = json.loads(file.read_text(encoding="utf-8"))
+    return {name: DatasetFacts(name=name, **entry) for name, entry in content["datasets"].items()}
 
 
 def dataset_facts(name: str) -> DatasetFacts:
@@ -135,17 +103,16 @@ def dataset_facts(name: str) -> DatasetFacts:
     'Table 1 of the paper prints 5 labels; t'
     """
     catalogue = _catalogue()
-    if not isinstance(name, str):
-        raise TypeError(f"The name of a data set is a str, got {type(name).__name__}.")
-    if name.lower() not in catalogue:
-        near = difflib.get_close_matches(name.lower(), catalogue, n=3, cutoff=0.5)
+    key = str(name).lower()
+    if key not in catalogue:
+        near = difflib.get_close_matches(key, catalogue, n=3, cutoff=0.5)
         meant = f"did you mean {' or '.join(near)}? " if near else ""
         raise DataError(
             f"No data set is called {name!r}; {meant}'skcamel datasets list' shows all"
             f" {len(catalogue)} (in Python: list_datasets()); a file of your own is named with its"
             " suffix, such as mine.arff (in Python: read_dataset)."
         )
-    return catalogue[name.lower()]
+    return catalogue[key]
 
 
 def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
@@ -157,15 +124,14 @@ def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
         One of :func:`list_datasets`.
     data_home : str or path, default=None
         Folder with one folder per set: ``data_home/NAME/NAME.arff`` or ``.arff.gz``, and
-        ``NAME.xml``. None: the folder
-        that the environment variable ``SKCAMEL_DATA`` names, if it does.
+        ``NAME.xml``. None: the folder that the environment variable ``SKCAMEL_DATA`` names, if it
+        does.
 
     Returns
     -------
     Dataset
         From the first place that holds it: `data_home`, the cache that ``fetch_dataset`` fills, and
-        for yeast the ``river``
-        package.
+        for yeast the ``river`` package.
 
     Raises
     ------
@@ -177,150 +143,102 @@ def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
     Warns
     -----
     UserWarning
-        Once per process for each of the public rcv1 subsets, whose labels are partly in wrong
-        columns.
+        For each of the public rcv1 subsets, whose labels are partly in wrong columns.
 
     Examples
     --------
     >>> load_dataset("yeast").Y.shape
     (2417, 14)
     """
-    facts, place = dataset_facts(name), whereabouts(name, data_home)
-    if place is None:
-        raise DatasetNotFoundError(_not_found(facts, data_home))
-    dataset = _embedded_yeast(facts, place) if place.reason == "river" else _read(facts, place)
-    _warn_once(facts)
+    facts = dataset_facts(name)
+    path = whereabouts(facts.name, data_home)
+    if path is None:
+        how = "skcamel has no download for it"
+        if facts.download is not None:
+            accepted = ", yes=True" if facts.terms else ""
+            how = f"To get it: skcamel.data.fetch_dataset({facts.name!r}{accepted})"
+        if facts.name == EMBEDDED:
+            how += ", or pip install 'skcamel[datasets]'"
+        looked = "; ".join(map(str, places(facts.name, data_home)))
+        raise DatasetNotFoundError(
+            f"The data set {facts.name} is not here. Looked in: {looked}. {how}; or put"
+            f" {facts.name}.arff[.gz] and {facts.name}.xml into {facts.name}/ under the folder that"
+            f" {DATA_HOME} names."
+        )
+    dataset = _checked(facts, _read(path, facts.d), path)
+    if facts.repaired is not None:
+        warnings.warn(
+            f"{facts.name} is the public file with its known defects: {' '.join(facts.defects)} Use"
+            f" it to compare with the paper, and {facts.repaired} for new work.",
+            UserWarning,
+            stacklevel=2,
+        )
     return dataset
 
 
-def places(name: str, data_home: Path_ | None = None) -> tuple[Place, ...]:
+def cache_folder() -> Path:
+    """Folder that ``fetch_dataset`` fills: ``SKCAMEL_CACHE``, else one under ``~/.cache``."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get(CACHE) or Path(base, "skcamel", "datasets"))
+
+
+def places(name: str, data_home: Path_ | None = None) -> list[Path]:
     """Folders to search for a data set, in order; they need not exist."""
-    cache = Place(cache_folder() / name, "cache", name)
     home = data_home or os.environ.get(DATA_HOME)
-    if not home:
-        return (cache,)
-    reason = DATA_HOME if data_home is None else "data_home"
-    return Place(Path(home) / name, reason, name), cache
+    folders = [cache_folder()]
+    if home:
+        folders.insert(0, Path(home))
+    return [folder / name for folder in folders]
 
 
-def whereabouts(name: str, data_home: Path_ | None = None) -> Place | None:
-    """Where :func:`load_dataset` would find a set; None where it would not."""
-    facts = dataset_facts(name)
-    for place in places(facts.name, data_home):
-        if place.arff is not None:
-            return place
-    river = util.find_spec("river") if facts.name == EMBEDDED else None
+def whereabouts(name: str, data_home: Path_ | None = None) -> Path | None:
+    """The file from which :func:`load_dataset` would read a set; None where there is none."""
+    for folder in places(name, data_home):
+        for suffix in (".arff", ".arff.gz"):
+            path = folder / f"{name}{suffix}"
+            if path.is_file() and (folder / f"{name}.xml").is_file():
+                return path
+    river = util.find_spec("river") if name == EMBEDDED else None
     if river is None or river.origin is None:
         return None
-    return Place(Path(river.origin).parent / "datasets", "river", facts.name)
+    return Path(river.origin).parent / "datasets" / RIVER_FILE
 
 
-def cache_folder(cache: Path_ | None = None) -> Path:
-    """Folder that ``fetch_dataset`` fills: the argument, else ``SKCAMEL_CACHE``, else the cache folder of the platform."""
-    chosen = cache or os.environ.get(CACHE)
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local"
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library/Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "skcamel" / "datasets"
-
-
-def _read(facts: DatasetFacts, place: Place) -> Dataset:
-    """Read the files of `place`; refuse them unless they hold exactly the data that `facts` describes."""
-    from skcamel.data.arff import read_mulan
-
-    if place.arff is None:
-        raise DatasetNotFoundError(f"{place.folder} does not hold {facts.name} and its label file.")
-    dataset = read_mulan(place.arff, place.xml)
-    return _checked(facts, replace(dataset, name=facts.name, source=str(place.arff)))
-
-
-def _checked(facts: DatasetFacts, dataset: Dataset) -> Dataset:
-    """The data set, if its values are the expected ones."""
-    from skcamel.data.dataset import digest
-
-    folder = Path(dataset.source).parent
-    hint = (
-        f"put the published file in {folder}, or give yours as a file, with its suffix (in Python:"
-        " read_dataset)."
-    )
-    found, expected = _sizes(dataset), _sizes(facts)
-    if found != expected:
-        raise DataError(
-            f"this is not the data set {facts.name}: it has {found}, expected {expected}; {hint}",
-            path=dataset.source,
-        )
-    if digest(dataset.X, dataset.Y) != facts.digest:
-        raise DataError(
-            f"it has the sizes of {facts.name}, but other values; {hint}", path=dataset.source
-        )
-    return dataset
-
-
-def _sizes(data: Dataset | DatasetFacts) -> str:
-    return f"n={data.n}, d={data.d}, q={data.q}"
-
-
-def _embedded_yeast(facts: DatasetFacts, place: Place) -> Dataset:
-    """Yeast as the river package carries it: one gzipped CSV, features first, then Class1 to Class14."""
+def _read(path: Path, d: int) -> Dataset:
+    """A Mulan file, or yeast as the river package carries it: d features, then the labels."""
     import numpy as np
 
+    from skcamel.data.arff import read_mulan
     from skcamel.data.dataset import Dataset
 
-    path, d = place.folder / "yeast.csv.gz", facts.d
+    if path.name != RIVER_FILE:
+        return read_mulan(path)
     try:
         with gzip.open(path, "rt", encoding="utf-8") as file:
             names = file.readline().strip().split(",")
             values = np.loadtxt(file, delimiter=",", ndmin=2)
-        X, Y = values[:, :d], values[:, d:]
-        dataset = Dataset(X, Y, names[:d], names[d:], name=facts.name, source=str(path))
-        return _checked(facts, dataset)
-    except (OSError, EOFError, ValueError, zlib.error) as error:  # DataError is a ValueError
+        return Dataset(values[:, :d], values[:, d:], names[:d], names[d:])
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         hint = "install river again: pip install --force-reinstall 'river>=0.26'."
         raise DataError(f"this table cannot be read ({error}); {hint}", path=path) from error
 
 
-def _not_found(facts: DatasetFacts, data_home: Path_ | None) -> str:
-    looked = [f"{place.folder} ({place.reason})" for place in places(facts.name, data_home)]
-    if data_home is None and not os.environ.get(DATA_HOME):
-        looked.insert(0, f"{DATA_HOME} (not set)")
-    if facts.name == EMBEDDED:
-        looked.append("the river package (pip install 'skcamel[datasets]')")
-    accepted = ", yes=True" if facts.terms else ""
-    hint = f"skcamel.data.fetch_dataset({facts.name!r}{accepted}); or put {facts.needed}."
-    if facts.download is None:
-        hint = f"skcamel has no download for it; put {facts.needed}."
-    where = "; ".join(looked)
-    return f"The data set {facts.name} is not here. Looked in: {where}. To get it: {hint}"
+def _checked(facts: DatasetFacts, dataset: Dataset, path: Path) -> Dataset:
+    """The data set under its name, if its values are the expected ones."""
+    from skcamel.data.dataset import digest
 
-
-def _warn_once(facts: DatasetFacts) -> None:
-    """Warn of known defects if a repaired variant exists, the first time in this process."""
-    if facts.repaired is None or facts.name in _warned:
-        return
-    _warned.add(facts.name)
-    warnings.warn(
-        f"{facts.name} is the public file with its known defects: {' '.join(facts.defects)} Use it"
-        f" to compare with the paper, and {facts.repaired} for new work.",
-        UserWarning,
-        stacklevel=3,
-    )
-
-
-@lru_cache(maxsize=1)
-def _catalogue() -> dict[str, DatasetFacts]:
-    file = resources.files("skcamel.data").joinpath("catalogue.json")
-    content = json.loads(file.read_text(encoding="utf-8"))
-    found: dict[str, DatasetFacts] = {}
-    for name, entry in content["datasets"].items():
-        entry["defects"] = tuple(entry["defects"])
-        entry["sources"] = tuple(entry["sources"])
-        found[name] = DatasetFacts(name=name, **entry)
-    return found
+    found = f"n={dataset.n}, d={dataset.d}, q={dataset.q}"
+    expected = f"n={facts.n}, d={facts.d}, q={facts.q}"
+    if found == expected and digest(dataset.X, dataset.Y) != facts.digest:
+        found = "the same sizes and other values"
+    if found != expected:
+        raise DataError(
+            f"this is not the data set {facts.name}: it has {found}, expected {expected}; put the"
+            f" published file in {path.parent}, or give yours as a file, with its suffix (in Python:"
+            " read_dataset).",
+            path=path,
+        )
+    return replace(dataset, name=facts.name, source=str(path))
 
 
 def fetch_dataset(
@@ -333,10 +251,8 @@ def fetch_dataset(
 ) -> Dataset:
     """Download one benchmark set into the cache, from where ``load_dataset`` takes it.
 
-    The files are fetched from public repositories at a fixed commit, converted if needed, and kept
-    only if every value of X and Y is the expected one. If the cache has the set already, nothing is
-    fetched. Two processes may fetch the same set at once; the cache then has the files of one of
-    them.
+    The files are fetched from public repositories at a fixed commit, and kept only if every value
+    of X and Y is the expected one. If the cache has the set already, nothing is fetched.
 
     Parameters
     ----------
@@ -345,7 +261,7 @@ def fetch_dataset(
     yes : bool, default=False
         Accept the terms of use; needed for the rcv1 sets.
     cache : str or path, default=None
-        Folder to fill. None: see ``cache_folder``.
+        Folder to fill. None: the variable ``SKCAMEL_CACHE``, else one under ``~/.cache``.
     base_url : str, default="https://raw.githubusercontent.com"
         Host or mirror that serves ``/OWNER/REPOSITORY/COMMIT/PATH``.
     timeout : float, default=30
@@ -365,109 +281,76 @@ def fetch_dataset(
     DatasetNotFoundError
         If there is no download for the set.
     """
+    from skcamel.data.arff import write_mulan
+
     facts = dataset_facts(name)
     if facts.download is None:
-        raise DatasetNotFoundError(f"skcamel has no download for {facts.name}. Put {facts.needed}.")
+        raise DatasetNotFoundError(f"skcamel has no download for {facts.name}.")
     if facts.terms and not yes:
         raise TermsError(
-            f"{facts.notice}\nTerms apply to {facts.name}; if you accept them, pass yes=True"
-            " (command line: --yes)."
+            f"{facts.name}: from {', '.join(facts.sources)}\nLicence: {facts.licence}\nPlease cite:"
+            f" {facts.reference}\nTerms apply; if you accept them, pass yes=True."
         )
     if not base_url.startswith("https://"):
         raise ValueError(f"{base_url}: data is fetched by https only.")
-    place = Place(cache_folder(cache) / facts.name, "cache", facts.name)
+    home = Path(cache or cache_folder())
     try:
-        dataset = _read(facts, place)
+        return load_dataset(facts.name, home)
     except (DataError, DatasetNotFoundError):  # missing or damaged
-        parts = facts.download["parts"]
-        contents = {part["save_as"]: _downloaded(part, base_url, timeout) for part in parts}
-        dataset = _installed(facts, contents, place)
-    _warn_once(facts)
-    return dataset
+        pass
+    try:
+        with tempfile.TemporaryDirectory() as work:
+            for part in facts.download["parts"]:
+                content = _downloaded(part, base_url, timeout)
+                Path(work, part["save_as"]).write_bytes(content)
+            dataset = _checked(facts, _converted(facts, Path(work)), Path(work))
+        folder = home / facts.name
+        folder.mkdir(parents=True, exist_ok=True)
+        write_mulan(dataset, folder / f"{facts.name}.arff")
+    except (DataError, UnicodeError) as error:
+        raise DownloadError(
+            f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept;"
+            " run it again. If the error stays, the host has other files than the pinned ones."
+        ) from error
+    return load_dataset(facts.name, home)
 
 
 def _downloaded(part: Any, base_url: str, timeout: float) -> bytes:
     """A file from the first address that has it; `timeout` is in seconds without any answer."""
+    problem = ""
     for path in part["at"]:
         address = f"{base_url.rstrip('/')}/{quote(path)}"
         try:
             with urllib.request.urlopen(address, timeout=timeout) as response:  # noqa: S310 https, see fetch_dataset
                 content = response.read(part["max_bytes"] + 1)
         except (OSError, http.client.HTTPException) as error:
-            if isinstance(error, urllib.error.HTTPError) and error.code == 404:
-                continue
-            raise DownloadError(
-                f"{address} could not be fetched ({error}); is this machine online? Run it again"
-                " later, or put the files into data_home."
-            ) from error
-        if len(content) > part["max_bytes"]:
-            raise DownloadError(
-                f"{address} is larger than {part['max_bytes']} bytes, the most that the published"
-                " file has."
-            )
-        return content
+            problem = f"{address} could not be fetched ({error})"
+            continue
+        if len(content) <= part["max_bytes"]:
+            return content
+        problem = (
+            f"{address} is larger than {part['max_bytes']} bytes, as the published file is not"
+        )
     raise DownloadError(
-        f"Not found (HTTP 404): {', '.join(part['at'])}. The files have moved; put them in place by"
-        " hand (data_home)."
+        f"{problem}; is this machine online? Run it again later, or put the files into data_home."
     )
 
 
-def _installed(facts: DatasetFacts, contents: dict[str, bytes], place: Place) -> Dataset:
-    """Build the set beside its place, check it there as ``load_dataset`` would, then move it in one step."""
-    parent = place.folder.parent
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{facts.name}.", dir=parent) as work:
-            staged = replace(place, folder=Path(work, "whole"))
-            staged.folder.mkdir()
-            _stage(facts, contents, Path(work), staged)
-            dataset = _read(facts, staged)
-            if place.folder.exists():  # damaged, or of another process that was faster
-                place.folder.rename(Path(work, "before"))
-            staged.folder.rename(place.folder)
-    except (DataError, UnicodeError) as error:
-        raise DownloadError(
-            f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept;"
-            " run it again. If the error stays, the host has other files than the pinned ones."
-        ) from error
-    except OSError as error:
-        raise DownloadError(
-            f"{parent} cannot be written: {error.strerror or error}; free some space, or set"
-            f" {CACHE} to another folder. Nothing was kept."
-        ) from error
-    return replace(dataset, source=str(place.arff))
-
-
-def _stage(facts: DatasetFacts, contents: dict[str, bytes], work: Path, staged: Place) -> None:
-    """Write the downloaded files as one ARFF and its label file."""
-    from skcamel.data.arff import read_mulan, write_mulan
-    from skcamel.data.mat import read_mat
-
-    form = facts.download["form"]
-    folder = staged.folder if form == "mulan" else work
-    for name, content in contents.items():
-        (folder / name).write_bytes(content)
-    if form == "mulan":
-        return
-    files = [folder / name for name in contents]
-    if form == "mulan-parts":
-        train, test, xml = files
-        dataset = read_mulan(train, xml, test=test)
-    else:  # the source has no names, so they are numbered
-        dataset = _numbered(read_mat(files[0]), facts)
-    dataset = replace(dataset, train=None, test=None, name=facts.name)  # one file holds no parts
-    write_mulan(dataset, staged.folder / f"{facts.name}.arff", staged.xml)
-
-
-def _numbered(dataset: Dataset, facts: DatasetFacts) -> Dataset:
-    """A data set with numbered names, stored as `facts` say."""
+def _converted(facts: DatasetFacts, folder: Path) -> Dataset:
+    """The data set that downloaded files hold."""
     from scipy import sparse
 
     from skcamel.arrays import default_names
+    from skcamel.data.sources import read_dataset
 
-    return replace(
-        dataset,
-        X=sparse.csr_array(dataset.X) if facts.sparse else dataset.X,
-        feature_names=default_names(facts.download["feature_prefix"], dataset.d),
-        label_names=default_names(facts.download["label_prefix"], dataset.q),
-    )
+    plan = facts.download
+    names = [part["save_as"] for part in plan["parts"]]
+    if plan["form"] == "mulan-parts":
+        train, test, xml = (folder / name for name in names)
+        dataset = read_dataset(train, xml=xml, test=test)
+    else:
+        dataset = read_dataset(folder / names[0])
+    if plan["form"] == "mat":  # without names
+        labels = default_names(plan["label_prefix"], dataset.q)
+        dataset = replace(dataset, X=sparse.csr_array(dataset.X), label_names=labels)
+    return replace(dataset, train=None, test=None)  # one file holds no parts

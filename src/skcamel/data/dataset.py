@@ -1,19 +1,23 @@
-"""X and Y in one form: as matrices, dense or sparse, or a table of cells, with digests and names; no file access."""
+"""X and Y in one form: matrices, or a table of cells; with names, digests and statistics."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array, canonical, column_names, default_names, dense, to_numpy, with_gaps
+from skcamel.data import DataError
 from skcamel.data.sources import counted, first_repeated
+from skcamel.text import one_line
 
 DIGEST_FORMAT = b"skcamel digest 1\n"
+LABELS_SHOWN = 10  # on a card
 
 
 class NamedLabels(np.ndarray):
@@ -56,8 +60,8 @@ class Dataset:
         are no plain numbers, as the table: :class:`TablePreparer` makes numbers of it. NaN marks
         missing values.
     Y : array, sparse matrix or frame of shape (n, q)
-        Labels, 0 or 1, and NaN, None or NA where unknown; kept as an int64 array, or as a float64
-        array if some are unknown.
+        Labels, 0 and 1 or -1 and +1, and NaN, None or NA where unknown; kept as 0 and 1 in an int64
+        array, or in a float64 array if some are unknown.
     feature_names : sequence of str, default=column names of a frame, else f1, f2, …
     label_names : sequence of str, default=column names of a frame, else label1, label2, …
         All different.
@@ -99,7 +103,8 @@ class Dataset:
 
     def __post_init__(self) -> None:
         X = self.X if is_table(self.X) else as_features(self.X)
-        Y = _labels(self.Y)
+        Y = as_labels(self.Y)
+        n, d = X.shape
         check_same_rows(X, Y)
         label_names = _names(self.label_names, self.Y, "label", Y.shape[1])
         twice = first_repeated(label_names)
@@ -109,12 +114,12 @@ class Dataset:
             )
         stored = {
             "X": X,
-            "Y": Y,
-            "feature_names": _names(self.feature_names, self.X, "f", X.shape[1]),
+            "Y": Y if np.isnan(Y).any() else Y.astype(np.int64),
+            "feature_names": _names(self.feature_names, self.X, "f", d),
             "label_names": label_names,
             "dropped": tuple(self.dropped),
-            "train": row_numbers(self.train, X.shape[0], "train"),
-            "test": row_numbers(self.test, X.shape[0], "test"),
+            "train": row_numbers(self.train, n, "train"),
+            "test": row_numbers(self.test, n, "test"),
             "table": X if is_table(X) else self.table,
         }
         for name, value in stored.items():
@@ -154,14 +159,14 @@ class Dataset:
             return known
         return hashlib.sha256(f"{known} {self.table.to_pydict()}".encode()).hexdigest()
 
-    def card(self) -> Any:
-        """Sizes, label statistics of known entries, imbalance measures and oddities; see :func:`skcamel.data.statistics`."""
-        from skcamel.data.statistics import card
-
+    def card(self) -> Card:
+        """Sizes and label statistics; see :func:`skcamel.data.card`."""
         return card(self)
 
     def equals(self, other: Dataset) -> bool:
-        """Whether both hold the same values, names and parts; storage, `name`, `source`, `dropped` and `categories` do not count.
+        """Whether both hold the same values, names and parts.
+
+        Storage, `name`, `source`, `dropped` and `categories` do not count.
 
         Examples
         --------
@@ -169,18 +174,43 @@ class Dataset:
         >>> data.equals(Dataset(sparse.csr_array([[0.0, np.nan]]), [[1]]))
         True
         """
-        if is_table(self.X) or is_table(other.X):
-            same = is_table(self.X) and is_table(other.X) and self.X.equals(other.X)
-        else:
-            same = digest(self.X, self.Y) == digest(other.X, other.Y)
+        names = (self.feature_names, self.label_names)
         return (
-            same
-            and np.array_equal(self.Y, other.Y, equal_nan=True)
-            and self.feature_names == other.feature_names
-            and self.label_names == other.label_names
+            self.sha256 == other.sha256
+            and names == (other.feature_names, other.label_names)
             and np.array_equal(self.train, other.train)
             and np.array_equal(self.test, other.test)
         )
+
+
+def joined(train: Dataset, test: Dataset) -> Dataset:
+    """Rows of two data sets with the same names as one; `train` and `test` tell them apart."""
+    names = (train.feature_names, train.label_names, train.categories)
+    if names != (test.feature_names, test.label_names, test.categories):
+        raise DataError(
+            "has other features or labels than the training file; are both of the same release?",
+            path=test.source,
+        )
+    numbers = np.arange(train.n + test.n)
+    return replace(
+        train,
+        X=stacked([train.X, test.X]),
+        Y=stacked([train.Y, test.Y]),
+        train=numbers[: train.n],
+        test=numbers[train.n :],
+    )
+
+
+def stacked(parts: Sequence[Any], axis: int = 0) -> Any:
+    """Matrices one below the other, or side by side; CSR where one is sparse."""
+    if not any(sparse.issparse(part) for part in parts):
+        return np.concatenate(parts, axis=axis)
+    if axis:
+        return sparse.hstack(parts, format="csr")
+    return sparse.vstack(parts, format="csr")
+
+
+# Forms
 
 
 def is_table(X: Any) -> bool:
@@ -226,57 +256,27 @@ def as_labels(Y: Array, name: str = "Y") -> np.ndarray:
     >>> as_labels([[1, -1], [1, 1]]).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    labels = _numbers(Y)
-    _check_label_dimensions(labels, name)
-    relevant = None if labels.dtype == object else ones_in(labels)
-    if relevant is None:
-        found = np.unique(labels.astype(str) if labels.dtype == object else labels).astype(str)
+    labels = _as_array(dense(Y))
+    if labels.dtype == object:
+        labels = with_gaps(labels)
+    if labels.ndim != 2:
+        raise ValueError(
+            f"{name} has {labels.ndim} dimension(s); labels are a matrix with one row per instance"
+            " and one column per label."
+        )
+    is_one = labels == 1
+    is_known = labels == labels
+    others = labels[is_known & ~is_one]
+    if (others != 0).any() and (others != -1).any():
+        found = np.unique(labels.astype(str))
         listed = ", ".join(found[:6])
         raise ValueError(f"{name} must hold only 0 and 1, or only -1 and +1; found {listed}.")
-    return np.where(labels == labels, relevant, np.nan)
-
-
-def ones_in(labels: np.ndarray) -> np.ndarray | None:
-    """Which labels are 1; None unless the others that are known, not NaN, are all 0 or all -1."""
-    relevant = labels == 1
-    others = labels[~relevant & (labels == labels)]
-    return relevant if (others == 0).all() or (others == -1).all() else None
+    return np.where(is_known, is_one, np.nan)
 
 
 def _as_array(table: Any) -> np.ndarray:
     """An array, tensor, frame or list as an array."""
     return np.asarray(table.to_numpy() if hasattr(table, "to_numpy") else to_numpy(table))
-
-
-def _numbers(Y: Any) -> np.ndarray:
-    """Labels as an array; objects as numbers with NaN for None and NA, if they are numbers."""
-    labels = _as_array(dense(Y))
-    return with_gaps(labels) if labels.dtype == object else labels
-
-
-def _labels(Y: Any) -> np.ndarray:
-    """Labels in 0 and 1 as an int64 array, or as float64 with NaN where unknown; others are refused rather than guessed at."""
-    Y = _numbers(Y)
-    _check_label_dimensions(Y, "Y")
-    unknown = np.isnan(Y) if Y.dtype.kind == "f" else np.zeros(Y.shape, dtype=bool)
-    odd = np.argwhere((Y != 0) & (Y != 1) & ~unknown)
-    if len(odd):
-        row, label = odd[0]
-        raise ValueError(
-            f"Y holds {Y[row, label]} in row {row}, column {label}; labels are 0 or 1. Write (Y =="
-            " 1) for labels in -1 and +1."
-        )
-    if unknown.any():  # every NaN of the same bits, for digests
-        return np.where(unknown, np.nan, Y).astype(np.float64)
-    return Y.astype(np.int64, copy=False)
-
-
-def _check_label_dimensions(Y: np.ndarray, name: str) -> None:
-    if Y.ndim != 2:
-        raise ValueError(
-            f"{name} has {Y.ndim} dimension(s); labels are a matrix with one row per instance and"
-            " one column per label."
-        )
 
 
 def check_same_rows(X: Any, Y: Any, name: str = "Y") -> None:
@@ -295,20 +295,13 @@ def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
     given = np.asarray(rows)
     if given.dtype == bool and given.shape == (n,):
         return np.flatnonzero(given)
-    numbers = given.ndim == 1 and (given.size == 0 or given.dtype.kind in "iu")
-    if not numbers or ((given < 0) | (given >= n)).any():
+    are_numbers = given.ndim == 1 and (given.size == 0 or given.dtype.kind in "iu")
+    if not are_numbers or ((given < 0) | (given >= n)).any():
         raise ValueError(
             f"{name} must hold row numbers from 0 to {n - 1}, or be a mask of {n} rows; got shape"
             f" {given.shape}, {given.dtype}."
         )
     return given.astype(np.int64)
-
-
-def parts_of(counts: Sequence[int]) -> dict[str, Any]:
-    """`train` and `test` of a Dataset whose rows come from two files of so many rows; nothing where there is one file."""
-    if len(counts) < 2:
-        return {}
-    return {"train": np.arange(counts[0]), "test": np.arange(counts[0], sum(counts))}
 
 
 def _names(names: Iterable[str], table: Any, prefix: str, count: int) -> tuple[str, ...]:
@@ -321,8 +314,11 @@ def _names(names: Iterable[str], table: Any, prefix: str, count: int) -> tuple[s
     return found
 
 
+# Digests
+
+
 def digest(X: Any, Y: Any) -> str:
-    """SHA-256 of the shapes and of all nonzero values of X (n, d) and Y (n, q), row by row: 64 hexadecimal digits.
+    """SHA-256 of the shapes and of all nonzero values of X (n, d) and Y (n, q), row by row.
 
     Names, storage (dense or sparse), the machine and the sign of zero do not count; one changed
     value does. NaN, for what is missing or unknown, is a value of its own.
@@ -338,18 +334,127 @@ def digest(X: Any, Y: Any) -> str:
 
 
 def row_kinds(X: Any, Y: Any = None) -> np.ndarray:
-    """Numbers (n,) that are equal exactly where rows of X, and of Y if given, are equal; NaN counts as equal to NaN.
+    """Numbers (n,) that are equal exactly where rows of X, and of Y if given, are equal.
 
-    X is a matrix or a table. Rows are told apart by 128-bit digests.
+    X is a matrix or a table; NaN counts as equal to NaN. Rows are told apart by 128-bit digests.
     """
-    parts = [canonical(sparse.csr_array(as_features(part))) for part in (X, Y) if part is not None]
+    parts = [sparse.csr_array(as_features(part)) for part in (X, Y) if part is not None]
+    rows = canonical(stacked(parts, axis=1))
     known: dict[bytes, int] = {}
-    kinds = np.empty(X.shape[0], dtype=np.int64)
-    for row in range(len(kinds)):
-        hasher = hashlib.blake2b(digest_size=16)
-        for part in parts:
-            cells = slice(part.indptr[row], part.indptr[row + 1])
-            hasher.update(part.indices[cells].astype("<i8").tobytes() + b"|")
-            hasher.update(part.data[cells].tobytes() + b"|")
-        kinds[row] = known.setdefault(hasher.digest(), len(known))
-    return kinds
+    kinds: list[int] = []
+    for start, stop in pairwise(rows.indptr.tolist()):
+        cells = rows.indices[start:stop].tobytes() + rows.data[start:stop].tobytes()
+        key = hashlib.blake2b(cells, digest_size=16).digest()
+        kinds.append(known.setdefault(key, len(known)))
+    return np.array(kinds, dtype=np.int64)
+
+
+def constant_columns(X: Array) -> np.ndarray:
+    """Columns with one value only, ascending; NaN counts as a value."""
+    n, d = X.shape
+    if n == 0:
+        return np.arange(d)
+    low = dense(X.min(axis=0)).ravel()
+    high = dense(X.max(axis=0)).ravel()
+    n_missing = (X != X).sum(axis=0)
+    return np.flatnonzero((low == high) | (n_missing == n))
+
+
+# Statistics
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """Statistics of a data set, as :func:`card` computes them; ``print(card)`` shows a table.
+
+    Unknown labels (NaN) are left out: a row has the labels that are known to be relevant.
+
+    Attributes
+    ----------
+    n, d, q : int
+        Rows, features, labels.
+    cardinality, density : float
+        Mean number of labels of a row; share of ones among the known entries.
+    label_sets : int
+        Different label sets of rows whose labels are all known.
+    mean_ir : float
+        Mean of the imbalance ratios of labels that occur: rows of the commonest label over rows of
+        each.
+    known : float
+        Share of the label entries that are known.
+    label_counts : array of shape (q,)
+        Rows of each label.
+    """
+
+    name: str
+    n: int
+    d: int
+    q: int
+    cardinality: float
+    density: float
+    label_sets: int
+    mean_ir: float
+    known: float
+    label_counts: np.ndarray
+    label_names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        figures = {
+            "rows": f"{self.n:,}",
+            "features": f"{self.d:,}",
+            "labels": f"{self.q:,}",
+            "cardinality": f"{self.cardinality:.4f}",
+            "density": f"{self.density:.4f}",
+            "label sets": f"{self.label_sets:,}",
+            "MeanIR": f"{self.mean_ir:.3f}",
+        }
+        if self.known < 1:
+            figures["known labels"] = f"{self.known:.2%}"
+        lines = [one_line(self.name) or "data set"]
+        lines += [f"  {what:<14}{figure:>10}" for what, figure in figures.items()]
+        lines.append("  commonest labels, and their rows")
+        for label in np.argsort(-self.label_counts, kind="stable")[:LABELS_SHOWN]:
+            name = one_line(self.label_names[label])
+            lines.append(f"  {self.label_counts[label]:>10,}  {name:.60}")
+        return "\n".join(lines)
+
+
+def card(dataset: Dataset | tuple[Array, Array]) -> Card:
+    """Sizes and label statistics of a data set.
+
+    Parameters
+    ----------
+    dataset : Dataset, or pair (X, Y)
+        X dense or sparse of shape (n, d), Y of shape (n, q) in {0, 1}, {-1, +1} or bool, NaN where
+        unknown.
+
+    Returns
+    -------
+    Card
+
+    Examples
+    --------
+    >>> figures = card((np.eye(4), [[1, 0], [1, 1], [1, 0], [0, 0]]))
+    >>> figures.cardinality, figures.density, figures.label_sets, figures.mean_ir
+    (1.0, 0.5, 3, 2.0)
+    """
+    if isinstance(dataset, tuple):
+        dataset = Dataset(*dataset)
+    Y = dataset.Y
+    known = Y == Y
+    counts = (Y == 1).sum(axis=0)
+    occurring = counts[counts > 0]
+    total = float(counts.sum())
+    return Card(
+        name=dataset.name,
+        n=dataset.n,
+        d=dataset.d,
+        q=dataset.q,
+        cardinality=total / max(dataset.n, 1),
+        density=total / max(int(known.sum()), 1),
+        label_sets=len(np.unique(Y[known.all(axis=1)], axis=0)),
+        mean_ir=float((occurring.max(initial=0) / occurring).sum() / max(len(occurring), 1)),
+        known=float(known.sum()) / max(known.size, 1),
+        label_counts=counts,
+        label_names=dataset.label_names,
+    )

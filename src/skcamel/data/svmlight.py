@@ -1,4 +1,7 @@
-"""Multi-label svmlight files: ``1,3 4:0.5``, with or without the first line ``rows features labels`` of extreme classification."""
+"""Multi-label svmlight files: ``1,3 4:0.5``, also with a first line ``rows features labels``.
+
+scikit-learn reads the rows. Its reader names no line, so the first wrong one is found by halving.
+"""
 
 from __future__ import annotations
 
@@ -6,51 +9,45 @@ import io
 import re
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from skcamel.arrays import default_names
 from skcamel.data import DataError, Path_
-from skcamel.data.dataset import Dataset, parts_of
+from skcamel.data.dataset import Dataset
 from skcamel.data.sources import (
-    BYTE_ORDER_MARK,
+    LABEL_BYTES,
     NAME_BYTES,
+    check_claimed_size,
     check_memory,
-    check_plausible_width,
-    check_room_for_labels,
-    decoded,
-    first_repeated,
     stem,
     stored_cells,
+    utf8,
     whole_content,
     write_lines,
 )
 from skcamel.text import count
 
 SIZES = re.compile(rb"[ \t]*(\d{1,18})[ \t]+(\d{1,18})[ \t]+(\d{1,18})[ \t\r]*(?:\n|\Z)")
-INDEX = re.compile(r"\d{1,9}(?:\.0*)?", re.ASCII)
-LARGEST_INDEX = 10**9
-PEAK_OF_TEXT = 8  # bytes at the peak for each byte of text
+CELL_BYTES = 32  # of one stored feature at the peak
 Base = bool | str | tuple[bool | str, bool | str]
 
 
 class Rows(NamedTuple):
-    """What a file holds; indices count as they do there."""
+    """Rows of a file; indices count as they do there."""
 
     X: sparse.csr_array
-    labels: np.ndarray
-    n_labels: list[int]  # of each row
-    sizes: tuple[int, int, int] | None  # of the first line
+    labels: np.ndarray  # of all rows
+    counts: np.ndarray  # of the labels of each row
 
 
 def read_svmlight(
     path: Path_,
     *,
-    test: Path_ | None = None,
     n_features: int | None = None,
     n_labels: int | None = None,
     zero_based: Base = "auto",
@@ -64,8 +61,6 @@ def read_svmlight(
         ``index:value`` for each stored feature; a line
         without labels begins with a space or with its first feature. A first line of three integers
         gives rows, features and labels.
-    test : str or path, optional
-        A second file. Its rows follow those of the first, and `train` and `test` tell them apart.
     n_features, n_labels : int, optional
         Sizes, where the last columns may be empty; by default as in the first line, else the
         largest that occurs.
@@ -91,160 +86,106 @@ def read_svmlight(
     array([[1, 0, 1],
            [0, 0, 0]])
     """
-    paths = [path] if test is None else [path, test]
-    parts = [_read_rows(part) for part in paths]
-    counts = [part.X.shape[0] for part in parts]
-    n = sum(counts)
-    widest = max(part.X.shape[1] for part in parts)
-    for part in parts:
-        part.X.resize(part.X.shape[0], widest)
-    rows = sparse.vstack([part.X for part in parts], format="csr")
-    labels = np.concatenate([part.labels for part in parts])
-    n_labels_of_rows = np.concatenate([part.n_labels for part in parts])
-    sizes = [part.sizes for part in parts if part.sizes is not None]
+    content = utf8(whole_content(path), path)
+    check_memory(CELL_BYTES * content.count(b":"), "Its cells", path)
+    first = SIZES.match(content)
+    start = first.end() if first else 0
+    rows = _rows(content[start:], path, first_line=2 if first else 1)
+    sizes = tuple(map(int, first.groups())) if first else (len(rows.counts), 0, 0)
+    n = len(rows.counts)
+    if n == 0 or sizes[0] != n:
+        raise DataError(
+            f"the file has {n} rows, {sizes[0] or 'at least one'} were expected; it is empty or cut"
+            " short, or its first line is wrong.",
+            path=path,
+            line=max(1, content.count(b"\n")),
+        )
     bases = zero_based if isinstance(zero_based, tuple) else (zero_based, zero_based)
-    feature_base = _base(bases[0], rows.indices, has_sizes=bool(sizes))
-    label_base = _base(bases[1], labels, has_sizes=bool(sizes))
-    feature_sizes = [size[1] for size in sizes]
-    label_sizes = [size[2] for size in sizes]
-    d = _width(rows.indices, feature_base, n_features, feature_sizes, "features", path)
-    q = _width(labels, label_base, n_labels, label_sizes, "labels", path)
-    check_room_for_labels(n, q, path)
+    indices, d, of_features = _columns(rows.X.indices, bases[0], n_features, sizes[1], path)
+    labels, q, of_labels = _columns(rows.labels, bases[1], n_labels, sizes[2], path)
+    check_claimed_size(LABEL_BYTES * n * q, f"{n} rows x {q} labels", path)
     Y = np.zeros((n, q), dtype=np.int64)
-    Y[np.repeat(np.arange(n), n_labels_of_rows), labels - label_base] = 1
-    X = sparse.csr_array((rows.data, rows.indices - feature_base, rows.indptr), shape=(n, d))
-    return Dataset(
-        X,
-        Y,
-        name=stem(path),
-        source=str(path),
-        zero_based=(feature_base == 0, label_base == 0),
-        **parts_of(counts),
+    Y[np.repeat(np.arange(n), rows.counts), labels] = 1
+    X = sparse.csr_array((rows.X.data, indices, rows.X.indptr), shape=(n, d))
+    counted_from_zero = (of_features, of_labels)
+    return Dataset(X, Y, name=stem(path), source=str(path), zero_based=counted_from_zero)
+
+
+def read_pair(train: Path_, test: Path_) -> tuple[Dataset, Dataset]:
+    """A training and a test file with the same columns; the first one says how both count."""
+    first = read_svmlight(train)
+    second = read_svmlight(test, zero_based=first.zero_based or "auto")
+    d = max(first.d, second.d)
+    q = max(first.q, second.q)
+    return _widened(first, d, q), _widened(second, d, q)
+
+
+def _widened(dataset: Dataset, d: int, q: int) -> Dataset:
+    """A data set with empty last columns."""
+    X = sparse.csr_array(dataset.X)
+    X.resize((dataset.n, d))
+    Y = np.pad(dataset.Y, [(0, 0), (0, q - dataset.q)])
+    return replace(dataset, X=X, Y=Y, feature_names=(), label_names=())
+
+
+def _columns(
+    indices: np.ndarray, zero_based: bool | str, given: int | None, stated: int, path: Path_
+) -> tuple[np.ndarray, int, bool]:
+    """Indices from 0 on, the number of columns, and whether counting started at 0."""
+    is_zero_based = bool(stated or 0 in indices) if zero_based == "auto" else bool(zero_based)
+    columns = indices if is_zero_based else indices - 1
+    needed = int(columns.max(initial=-1)) + 1
+    width = given or stated or needed
+    if given is None:
+        check_claimed_size(NAME_BYTES * width, f"{width} columns", path)
+    if width < max(needed, 1) or columns.min(initial=0) < 0:
+        least, most = int(indices.min(initial=1)), int(indices.max(initial=0))
+        counted = "0" if is_zero_based else "1"
+        raise DataError(
+            f"its indices of features or labels run from {least} to {most}, for {width} columns"
+            f" counted from {counted}; is it a multi-label svmlight file? In Python, n_features=,"
+            " n_labels= and zero_based= say how it counts.",
+            path=path,
+        )
+    return columns, width, is_zero_based
+
+
+def _rows(text: bytes, path: Path_, first_line: int) -> Rows:
+    """All rows; a DataError names the first line that cannot be read."""
+    try:
+        return _parsed(text)
+    except (ValueError, OverflowError):
+        lines = text.split(b"\n")
+    first, last = 0, len(lines)  # of the lines among which the first wrong one is
+    problem = ""
+    while last - first > 1 or not problem:
+        middle = max((first + last) // 2, first + 1)
+        try:
+            _parsed(b"\n".join(lines[first:middle]))
+            first = middle
+        except (ValueError, OverflowError) as error:
+            last = middle
+            problem = str(error)
+    raise DataError(
+        f"{lines[first].decode()[:40]!r} cannot be read ({problem[:80]}); expected the numbers of"
+        " labels, separated by commas, then index:value by ascending index.",
+        path=path,
+        line=first_line + first,
     )
 
 
-def _base(zero_based: bool | str, indices: np.ndarray, *, has_sizes: bool) -> int:
-    """Index of the first column."""
-    if zero_based == "auto":
-        zero_based = has_sizes or 0 in indices
-    return 0 if zero_based else 1
+def _parsed(text: bytes) -> Rows:
+    """Rows of a text; ValueError where a line is wrong."""
+    from sklearn.datasets import load_svmlight_file  # slow to import
 
-
-def _width(
-    indices: np.ndarray, base: int, given: int | None, stated: list[int], what: str, path: Path_
-) -> int:
-    """Number of columns, from the argument, the first line or the largest index; refused if it is implausible."""
-    needed = int(indices.max(initial=base - 1)) + 1 - base
-    if base and 0 in indices:
-        raise DataError(
-            f"index 0 of {what} in a file counted from 1; count it all from 0 or all from 1. "
-            "(In Python, zero_based=True reads it as counted from 0.)",
-            path=path,
-        )
-    if given is None:
-        width = max(stated, default=needed)
-        said = f"the first line says {width}"
-        hint = f"pass n_{what}={width} if that is meant."
-        check_plausible_width(width, indices.size, what, path, hint)
-    else:
-        width = given
-        said = f"there are {given}"
-    if needed > width:
-        raise DataError(
-            f"index {needed - 1 + base} of {what} occurs, but {said}; correct it, or the index.",
-            path=path,
-        )
-    if width < 1:
-        raise DataError(
-            f"no {what} in the file; is it a multi-label svmlight file? Pass n_{what} if that is"
-            " meant.",
-            path=path,
-        )
-    check_memory(NAME_BYTES * width, f"A list of names for {width} {what}", path)
-    return width
-
-
-def _read_rows(path: Path_) -> Rows:
-    """All rows of a file."""
-    content = whole_content(path).removeprefix(BYTE_ORDER_MARK)
-    check_memory(PEAK_OF_TEXT * len(content), "Reading it", path)
-    first = SIZES.match(content)
-    body = content[first.end() :] if first else content
-    try:
-        X, labels, counts = _parsed(body)
-    except (ValueError, OverflowError):
-        X, labels, counts = _parsed(_tidy(body, path, 2 if first else 1))
-    n = len(counts)
-    sizes = (int(first[1]), int(first[2]), int(first[3])) if first else None
-    problem = ""
-    if not n:
-        problem = "holds no row; the file is empty or cut short."
-    elif sizes is not None and sizes[0] != n:
-        problem = (
-            f"the first line says {sizes[0]} rows, the file has {n}; it is cut short, or the first"
-            " line is wrong."
-        )
-    if problem:
-        last_line = max(1, len(content.splitlines()))
-        raise DataError(problem, path=path, line=last_line)
-    return Rows(X, labels, counts, sizes)
-
-
-def _parsed(text: bytes) -> tuple[sparse.csr_array, np.ndarray, list[int]]:
-    """Features, all labels in order and their number in each row; ValueError where a line is odd or damaged."""
     if not text.strip():
-        return sparse.csr_array((0, 0)), np.empty(0, dtype=np.int64), []
-    if b"qid" in text or b"_" in text:
-        raise ValueError("what is no index must not be read as one, or skipped")
-    X, labels = load_svmlight_file(io.BytesIO(text), multilabel=True, zero_based=True)
-    numbers = np.fromiter(chain.from_iterable(labels), dtype=np.float64)
-    if not ((numbers >= 0) & (numbers < LARGEST_INDEX) & (numbers % 1 == 0)).all():
-        raise ValueError("a label is no index")
-    return sparse.csr_array(X), numbers.astype(np.int64), [len(of_row) for of_row in labels]
-
-
-def _tidy(text: bytes, path: Path_, first: int) -> bytes:
-    """Lines without comments and with sorted features; an error names the first wrong line."""
-    lines: list[str] = []
-    for number, line in enumerate(text.split(b"\n"), first):
-        try:
-            lines.append(_tidy_line(decoded(line)))
-        except ValueError as error:
-            raise DataError(str(error), path=path, line=number) from None
-    return "\n".join(lines).encode()
-
-
-def _tidy_line(line: str) -> str:
-    fields = line.partition("#")[0].split()
-    labels = "" if not fields or ":" in fields[0] else fields.pop(0)
-    if labels:
-        for label in labels.split(","):
-            _index(label, "label", "write the numbers of the labels, separated by commas")
-    cells = {_index_of(field): field.partition(":")[2] for field in fields}
-    if len(cells) < len(fields):
-        twice = first_repeated(str(_index_of(field)) for field in fields)
-        raise ValueError(f"feature {twice} occurs twice in a row; remove one.")
-    return " ".join([labels, *(f"{column}:{cells[column]}" for column in sorted(cells))])
-
-
-def _index_of(field: str) -> int:
-    """Index of a cell ``index:value``."""
-    index, _, value = field.partition(":")
-    column = _index(index, "feature", "write index:value")
-    try:
-        float(value.replace("_", "?"))
-    except ValueError:
-        raise ValueError(
-            f"{field[:40]!r} is no feature; expected index:value, labels stand first and are"
-            " separated by commas."
-        ) from None
-    return column
-
-
-def _index(text: str, what: str, hint: str) -> int:
-    if not INDEX.fullmatch(text):
-        raise ValueError(f"{text[:40]!r} is no {what} number (0 to {LARGEST_INDEX - 1}); {hint}.")
-    return int(text.partition(".")[0])
+        return Rows(sparse.csr_array((0, 0)), np.empty(0, dtype=np.int64), np.empty(0, dtype=int))
+    X, of_rows = load_svmlight_file(io.BytesIO(text), multilabel=True, zero_based=True)
+    labels = np.fromiter(chain.from_iterable(of_rows), dtype=np.float64)
+    if not ((labels >= 0) & (labels % 1 == 0) & (labels < 2**53)).all():
+        raise ValueError("a label is no whole number from 0 on")
+    counts = np.array([len(of_row) for of_row in of_rows])
+    return Rows(sparse.csr_array(X), labels.astype(np.int64), counts)
 
 
 def write_svmlight(dataset: Dataset, path: Path_, *, header: bool = True) -> None:
@@ -257,15 +198,14 @@ def write_svmlight(dataset: Dataset, path: Path_, *, header: bool = True) -> Non
         Compressed where it ends in ``.gz``. The file appears whole or not at all.
     header : bool, default=True
         With a first line ``rows features labels`` and counting from 0, as in extreme
-        classification: all sizes come back. Without it,
-        features are counted from 1 and labels from 0, as
-        ``sklearn.datasets.load_svmlight_file(multilabel=True)`` reads them.
+        classification: all sizes come back. Without it, features are counted from 1 and labels
+        from 0, as ``sklearn.datasets.load_svmlight_file(multilabel=True)`` reads them.
 
     Warns
     -----
     UserWarning
-        About what the format cannot hold: names, dense storage, parts, and without the first line
-        also empty last columns.
+        About what the format cannot hold: names, dense storage, parts. Without the first line it
+        loses empty last columns too.
 
     Raises
     ------
@@ -279,36 +219,25 @@ def write_svmlight(dataset: Dataset, path: Path_, *, header: bool = True) -> Non
             " written: unknown labels (NaN) would become 0 in a svmlight file. Write .arff, which"
             " holds them, or fill them first."
         )
-    if not (dataset.n and dataset.d and dataset.q):
-        raise ValueError(
-            f"A svmlight file needs a row, a feature and a label; this data set has {dataset.n} x"
-            f" {dataset.d} and {dataset.q} labels."
-        )
-    X = sparse.csr_array(dataset.X)
-    names = (dataset.feature_names, dataset.label_names)
-    numbers = (default_names("f", dataset.d), default_names("label", dataset.q))
-    ends_full = header or (X[:, [-1]].nnz and dataset.Y[:, [0, -1]].any(axis=0).all())
-    lost = {
-        "the names of features and labels": names != numbers,
-        "that X is dense": not sparse.issparse(dataset.X),
-        "train and test parts": dataset.train is not None or dataset.test is not None,
-        "empty last features, and empty first and last labels": not ends_full,
-    }
-    listed = ", ".join(what for what, is_lost in lost.items() if is_lost)
-    if listed:
+    names = (*dataset.feature_names, *dataset.label_names)
+    numbers = (*default_names("f", dataset.d), *default_names("label", dataset.q))
+    has_parts = dataset.train is not None or dataset.test is not None
+    if names != numbers or has_parts or not sparse.issparse(dataset.X):
         warnings.warn(
-            f"svmlight does not hold {listed}; write_mulan does hold names and storage.",
+            "svmlight does not hold names of features and labels, dense storage, and train and test"
+            " parts; write_mulan does hold names and storage.",
             UserWarning,
             stacklevel=2,
         )
-    write_lines(path, _lines(dataset, X, header=header))
+    write_lines(path, _lines(dataset, header=header))
 
 
-def _lines(dataset: Dataset, X: sparse.csr_array, *, header: bool) -> Iterator[str]:
+def _lines(dataset: Dataset, *, header: bool) -> Iterator[str]:
     base = 0 if header else 1
     if header:
         yield f"{dataset.n} {dataset.d} {dataset.q}\n"
-    for cells, y in zip(stored_cells(X, ":", base, "nan"), dataset.Y):
+    rows = stored_cells(sparse.csr_array(dataset.X), ":", base, "nan")
+    for cells, y in zip(rows, dataset.Y):
         labels = ",".join(map(str, np.flatnonzero(y).tolist()))
         if not labels and not cells:
             cells = [f"{base}:0"]  # an empty line would not count as a row

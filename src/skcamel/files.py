@@ -32,7 +32,7 @@ else:
     import fcntl
 
     def _is_ours(file: BinaryIO, path: Path) -> bool:
-        """Lock a temporary file until it is closed or the process ends; False where another writer has it."""
+        """Lock a temporary file until it is closed; False where another writer has it."""
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
@@ -46,7 +46,7 @@ else:
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """A seekable file for the body to write; its content goes to `path` in one step when the body ends without an error.
+    """A seekable file whose content goes to `path` in one step when the body ends without an error.
 
     A regular file is replaced by a temporary one beside it; what a killed writer left there is
     written over. What exists and is no regular file (a device, a pipe, ``/dev/stdout``) is written
@@ -96,7 +96,7 @@ def _temporary(target: Path) -> tuple[Path, BinaryIO]:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise where :func:`whole_file` could not write: no such folder, a read-only one, or `path` is a folder itself.
+    """Raise where :func:`whole_file` could not write: no folder, a read-only one, or a folder itself.
 
     Examples
     --------
@@ -117,7 +117,10 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def is_stream(path: str | os.PathLike[str]) -> bool:
-    """Whether `path` must be written into: it exists and is no regular file, or it is a standard stream of this process (``/dev/stdout``)."""
+    """Whether `path` must be written into.
+
+    It exists and is no regular file, or it is a standard stream of this process.
+    """
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -240,8 +240,8 @@ def bad_arff():
     yield two + "{0 1}\n1,0\n", 6, "not of the form {index value,…}"
     yield two + "1,0\n{0 1}\n", 6, lacking
     yield two + "{1000000000000 1}\n", 5, "'1000000000000 1' in a sparse row; expected an index"
-    yield two + "{2 1}\n", 5, "expected an index from 0 to 1, a space and a value"
-    yield two + "{0 1,0 2}\n", 5, "index 0 occurs twice"
+    yield two + "{2 1}\n", 5, "expected an index from 0 to 1, each of them once"
+    yield two + "{0 1,0 2}\n", 5, "'0 2' in a sparse row; expected an index"
     yield two + "{0}\n", 5, "'0' in a sparse row"
     yield two + "{-1 1}\n", 5, "'-1 1' in a sparse row"
     yield two + "{1.5 1}\n", 5, "'1.5 1' in a sparse row"

@@ -86,7 +86,7 @@ def test_two_files_are_parts_of_one(tmp_path):
         ("9 2 2\n1 1:1\n", 2, "the file has 1 rows, 9 were expected"),
         ("1 2 2\n1 2:1\n", None, "for 2 columns counted from 0"),
         ("1 2 999999999999\n1 1:1\n", None, "999999999999 columns need"),
-        ("", 1, "the file has 0 rows, at least one were expected"),
+        ("", 1, "the file has 0 rows, 1 or more were expected"),
         (" 1:1\n", None, "for 0 columns counted from 1"),
         ("1\n", None, "for 0 columns counted from 1"),
     ],

@@ -1,4 +1,4 @@
-"""ARFF files with many labels: Mulan's, with an XML file of label names, and MEKA's, which count them.
+"""ARFF files with many labels: Mulan's, with an XML file of their names, and MEKA's, with their number.
 
 Rows of numbers are read by pyarrow's CSV reader, about a megabyte of text at a time, with a number
 on each line: a dense row becomes its values, and a sparse row ``{3 1,7 0.5}`` the lines 3, 1, 7,
@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import compress, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, NoReturn
 from xml.parsers import expat
@@ -68,6 +68,7 @@ SPARSE_MARKS = re.compile(rb"(?:\{(?: (?:, )*+)?\}\n)*+")
 UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 WORDS = {"NO": 0.0, "YES": 1.0, "FALSE": 0.0, "TRUE": 1.0}
+LABEL_VALUES = {"0", "1", "-1", "+1", *WORDS}
 NOMINAL_CHOICES = ("index", "onehot")
 # distinct values per row from which a nominal is an identifier; union files repeat a row or two
 IDENTIFYING_SHARE = 0.99
@@ -197,17 +198,19 @@ def _dataset(
     X, Y = file.read(is_label)
     label_names = [file.attributes[column].name for column in np.flatnonzero(is_label)]
     features = [file.attributes[column] for column in file.features]
-    kept = [a.name in keep or not _names_rows(X, k, a) for k, a in enumerate(features)]
-    attributes = list(compress(features, kept))
-    names = [attribute.name for attribute in attributes]
-    if not names:
+    used = [k for k, a in enumerate(features) if a.name in keep or not _names_rows(X, k, a)]
+    if not used:
         problem = (
             "no feature is left beside labels and row identifiers; is it the right label file?"
         )
         raise DataError(problem, path=file.path)
-    if not all(kept):
-        X = X[:, np.flatnonzero(kept)]
+    if len(used) < len(features):
+        X = X[:, used]
+    attributes = [features[k] for k in used]
+    names = [attribute.name for attribute in attributes]
     known = {*names, *label_names}
+    dropped = [attribute.name for attribute in file.attributes if attribute.name not in known]
+    categories = {a.name: a.values for a in attributes if not a.holds_numbers}
     if nominal == "onehot":
         X, names = _expanded(X, attributes, file.path)
     return Dataset(
@@ -217,8 +220,8 @@ def _dataset(
         label_names,
         name=stem(file.path),
         source=str(file.path),
-        dropped=tuple(a.name for a in file.attributes if a.name not in known),
-        categories={a.name: a.values for a in attributes if not a.holds_numbers},
+        dropped=tuple(dropped),
+        categories=categories,
     )
 
 
@@ -311,12 +314,11 @@ class Attribute:
 
     def as_label(self, path: Path_) -> Attribute:
         """The same, with the values 0 and 1 where it is numeric; refused if it is no label."""
+        values = self.values
         if self.kind == "numeric":
-            return replace(self, kind="nominal", values=("0", "1"))
-        numbers = set(self.codes.values())
-        has_meaning = self.holds_numbers or all(value.upper() in WORDS for value in self.values)
-        if numbers and has_meaning and (numbers <= {0, 1} or numbers == {-1, 1}):
-            return self
+            values = ("0", "1")
+        if 0 < len(values) <= 2 and {value.upper() for value in values} <= LABEL_VALUES:
+            return replace(self, kind="nominal", values=values)
         raise DataError(
             f"label {self.name[:60]!r} has the values {shortened(self.values) or 'text'}; a label"
             " is {0,1}, {-1,1}, {NO,YES} or {FALSE,TRUE}: recode it, or keep it as a feature.",
@@ -498,14 +500,13 @@ class ArffFile:
         cells: dict[int, str] = {}
         for text in split_cells(content, self.width) if content else []:
             index, _, cell = text.replace("\t", " ").partition(" ")
-            if not index.isdecimal() or not cell or int(index[:9]) >= self.width:
+            column = int(index[:9]) if index.isdecimal() else self.width
+            if column >= self.width or column in cells or not cell:
                 raise ValueError(
                     f"{text[:40]!r} in a sparse row; expected an index from 0 to {self.width - 1},"
-                    f" a space and a value; {HINT}"
+                    f" each of them once, a space and a value; {HINT}"
                 )
-            if int(index[:9]) in cells:
-                raise ValueError(f"index {index} occurs twice in a row; remove one.")
-            cells[int(index[:9])] = unquoted(cell.strip())
+            cells[column] = unquoted(cell.strip())
         return list(cells.items())
 
     def _sparse(self, counts: Sequence[int], columns: np.ndarray, numbers: np.ndarray) -> Any:
@@ -563,15 +564,16 @@ def unquoted(text: str) -> str:
 
 def parsed(lines: bytes) -> np.ndarray:
     """Numbers that stand on a line each, NaN for ``?``; ValueError where one is none."""
-    csv, arrow = pyarrow_module("pyarrow.csv"), pyarrow_module()
-    table = csv.read_csv(
-        arrow.BufferReader(lines),
-        csv.ReadOptions(column_names=["number"], use_threads=False, block_size=len(lines) + 8),
-        csv.ParseOptions(
-            delimiter="\x1f", quote_char=False, escape_char=False, ignore_empty_lines=False
-        ),
-        csv.ConvertOptions(column_types={"number": arrow.float64()}, null_values=["?"]),
+    arrow = pyarrow_module()
+    csv = pyarrow_module("pyarrow.csv")
+    size = len(lines) + 8
+    reading = csv.ReadOptions(column_names=["number"], use_threads=False, block_size=size)
+    parsing = csv.ParseOptions(
+        delimiter="\x1f", quote_char=False, escape_char=False, ignore_empty_lines=False
     )
+    types = {"number": arrow.float64()}
+    converting = csv.ConvertOptions(column_types=types, null_values=["?"])
+    table = csv.read_csv(arrow.BufferReader(lines), reading, parsing, converting)
     return table["number"].chunk(0).to_numpy(False)
 
 

@@ -1,4 +1,4 @@
-"""The sixteen sets of the paper's Table 1 and their variants, by name: facts, places, checks, and the download.
+"""The sixteen sets of the paper's Table 1 and their variants: facts, places, checks, downloads.
 
 The facts stand in ``catalogue.json``: sizes, digests, sources, licence status, references and known
 defects. Only :func:`fetch_dataset` uses the network.
@@ -68,7 +68,7 @@ class DatasetFacts:
 
 
 def list_datasets() -> tuple[str, ...]:
-    """Names that :func:`load_dataset` knows: the sixteen of Table 1 in its order, then the variants of rcv1.
+    """Names that :func:`load_dataset` knows: the sixteen of Table 1, then the variants of rcv1.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def dataset_facts(name: str) -> DatasetFacts:
 
 
 def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
-    """Load a benchmark set by name, checked against its known sizes and checksum; nothing is downloaded.
+    """Load a benchmark set by name, checked by sizes and digest; nothing is downloaded.
 
     Parameters
     ----------

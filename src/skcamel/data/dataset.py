@@ -21,8 +21,9 @@ LABELS_SHOWN = 10  # on a card
 
 
 class NamedLabels(np.ndarray):
-    """A label matrix that knows its column names; indexing keeps them with their columns, anything else drops them.
+    """A label matrix that knows its column names.
 
+    Indexing keeps them with their columns, anything else drops them.
     Estimators read `columns` as they do from a frame, so that models keep the names of the labels.
     """
 
@@ -442,19 +443,23 @@ def card(dataset: Dataset | tuple[Array, Array]) -> Card:
         dataset = Dataset(*dataset)
     Y = dataset.Y
     known = Y == Y
+    n_known = float(known.sum())
     counts = (Y == 1).sum(axis=0)
-    occurring = counts[counts > 0]
     total = float(counts.sum())
+    complete = Y[known.all(axis=1)]
+    label_sets = np.unique(complete, axis=0)
+    occurring = counts[counts > 0]
+    ratios = occurring.max(initial=0) / occurring
     return Card(
         name=dataset.name,
         n=dataset.n,
         d=dataset.d,
         q=dataset.q,
         cardinality=total / max(dataset.n, 1),
-        density=total / max(int(known.sum()), 1),
-        label_sets=len(np.unique(Y[known.all(axis=1)], axis=0)),
-        mean_ir=float((occurring.max(initial=0) / occurring).sum() / max(len(occurring), 1)),
-        known=float(known.sum()) / max(known.size, 1),
+        density=total / max(n_known, 1),
+        label_sets=len(label_sets),
+        mean_ir=float(ratios.sum()) / max(len(ratios), 1),
+        known=n_known / max(known.size, 1),
         label_counts=counts,
         label_names=dataset.label_names,
     )

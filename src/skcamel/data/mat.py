@@ -116,15 +116,16 @@ def read_mat(path: Path_, *, features: str | None = None, labels: str | None = N
 
 def _chosen(found: list[str], groups: list[list[str]], path: Path_) -> list[str]:
     """The variables of the first group that is there: features and labels, of one or two parts."""
-    own = {name.lower(): name for name in found} | {name: name for name in found}
+    own = {name.lower(): name for name in found}
+    own.update((name, name) for name in found)
     for group in groups:
-        names = [own.get(name, own.get(name.lower(), "")) for name in group]
+        names = [own.get(name) or own.get(name.lower(), "") for name in group]
         if all(names):
             return names
+    wanted = "data and target, X and Y, …" if groups[1:] else " and ".join(groups[0])
     raise DataError(
-        f"no matrices {' and '.join(groups[0])}{', X and Y, …' if groups[1:] else ''}; found"
-        f" {shortened(found, most=8) or 'none'}. Rename two of them so, or in Python: read_mat(path,"
-        " features=…, labels=…).",
+        f"no matrices {wanted}; found {shortened(found, most=8) or 'none'}. Rename two of them so, or"
+        " in Python: read_mat(path, features=…, labels=…).",
         path=path,
     )
 

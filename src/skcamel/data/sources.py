@@ -263,7 +263,7 @@ def _decoded(content: bytes, path: Path_) -> str:
 
 @contextmanager
 def text_file(path: Path_) -> Iterator[BinaryIO]:
-    """Open a file for writing, compressed where the name ends in ``.gz``; it appears whole or not at all."""
+    """Open a file for writing, compressed by a name in ``.gz``; it appears whole or not at all."""
     with whole_file(path) as file:
         if Path(path).suffix.lower() == ".gz":
             # without name and time: the same bytes on every day

@@ -144,10 +144,14 @@ def _labels(X: Array, y: Array | None) -> np.ndarray:
 def _folds(Y: np.ndarray, sizes: np.ndarray, groups: Array | None, rng: Rng) -> np.ndarray:
     """Fold of each row, (n,), groups kept together where given; `rng` shuffles them first."""
     n = len(Y)
-    index = np.arange(n) if groups is None else _numbered(groups, n, sizes)
-    columns = np.column_stack([Y, np.ones(n, dtype=np.int64)])  # each row counts, as labels do
+    index = np.arange(n)
+    if groups is not None:
+        index = _numbered(groups, n, sizes)
+    ones = np.ones((n, 1), dtype=np.int64)
+    columns = np.hstack([Y, ones])  # each row counts, as labels do
     frequency = columns.sum(axis=0)
-    counts = np.zeros((index.max() + 1, len(frequency)), dtype=np.int64)  # of each group
+    shape = (index.max() + 1, columns.shape[1])
+    counts = np.zeros(shape, dtype=np.int64)  # of each group
     np.add.at(counts, index, columns)
     # sizes that differ by one count as equal, or the larger folds would draw every rare label
     shares = np.ones_like(sizes) if np.ptp(sizes) <= 1 else sizes
@@ -172,9 +176,12 @@ def _folds(Y: np.ndarray, sizes: np.ndarray, groups: Array | None, rng: Rng) -> 
 def _rarest_first(counts: np.ndarray, frequency: np.ndarray, rng: Rng) -> np.ndarray:
     """Groups by the frequency of their rarest label; large ones first, equal ones together."""
     order = np.arange(len(counts)) if rng is None else rng.permutation(len(counts))
-    rarest = np.where(counts > 0, frequency, frequency.max() + 1).min(axis=1)
-    kinds = np.unique(counts, axis=0, return_inverse=True)[1].ravel()
-    return order[np.lexsort((kinds[order], -counts[order, -1], rarest[order]))]
+    large_first = -counts[order, -1]
+    frequencies = np.where(counts > 0, frequency, frequency.max() + 1)
+    rarest = frequencies.min(axis=1)[order]
+    _, kinds = np.unique(counts, axis=0, return_inverse=True)
+    equal_together = kinds.ravel()[order]
+    return order[np.lexsort((equal_together, large_first, rarest))]
 
 
 def _fitting(room: np.ndarray, sizes: np.ndarray, n_rows: int, n_left: int) -> np.ndarray:

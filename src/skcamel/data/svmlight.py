@@ -9,7 +9,6 @@ import io
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
@@ -89,14 +88,18 @@ def read_svmlight(
     content = utf8(whole_content(path), path)
     check_memory(CELL_BYTES * content.count(b":"), "Its cells", path)
     first = SIZES.match(content)
-    start = first.end() if first else 0
-    rows = _rows(content[start:], path, first_line=2 if first else 1)
-    sizes = tuple(map(int, first.groups())) if first else (len(rows.counts), 0, 0)
+    start = 0
+    sizes = [0, 0, 0]
+    if first:
+        start = first.end()
+        sizes = [int(size) for size in first.groups()]
+    rows = _rows(content[start:], path, first_line=1 + bool(first))
     n = len(rows.counts)
-    if n == 0 or sizes[0] != n:
+    expected = sizes[0] if first else max(n, 1)
+    if n != expected:
         raise DataError(
-            f"the file has {n} rows, {sizes[0] or 'at least one'} were expected; it is empty or cut"
-            " short, or its first line is wrong.",
+            f"the file has {n} rows, {expected} or more were expected; it is empty or cut short, or"
+            " its first line is wrong.",
             path=path,
             line=max(1, content.count(b"\n")),
         )
@@ -104,42 +107,41 @@ def read_svmlight(
     indices, d, of_features = _columns(rows.X.indices, bases[0], n_features, sizes[1], path)
     labels, q, of_labels = _columns(rows.labels, bases[1], n_labels, sizes[2], path)
     check_claimed_size(LABEL_BYTES * n * q, f"{n} rows x {q} labels", path)
-    Y = np.zeros((n, q), dtype=np.int64)
-    Y[np.repeat(np.arange(n), rows.counts), labels] = 1
     X = sparse.csr_array((rows.X.data, indices, rows.X.indptr), shape=(n, d))
-    counted_from_zero = (of_features, of_labels)
-    return Dataset(X, Y, name=stem(path), source=str(path), zero_based=counted_from_zero)
+    Y = np.zeros((n, q), dtype=np.int64)
+    row_of_label = np.repeat(np.arange(n), rows.counts)
+    Y[row_of_label, labels] = 1
+    base = (of_features, of_labels)
+    return Dataset(X, Y, name=stem(path), source=str(path), zero_based=base)
 
 
-def read_pair(train: Path_, test: Path_) -> tuple[Dataset, Dataset]:
+def read_pair(train: Path_, test: Path_) -> list[Dataset]:
     """A training and a test file with the same columns; the first one says how both count."""
     first = read_svmlight(train)
-    second = read_svmlight(test, zero_based=first.zero_based or "auto")
+    base = first.zero_based or "auto"
+    second = read_svmlight(test, zero_based=base)
     d = max(first.d, second.d)
     q = max(first.q, second.q)
-    return _widened(first, d, q), _widened(second, d, q)
-
-
-def _widened(dataset: Dataset, d: int, q: int) -> Dataset:
-    """A data set with empty last columns."""
-    X = sparse.csr_array(dataset.X)
-    X.resize((dataset.n, d))
-    Y = np.pad(dataset.Y, [(0, 0), (0, q - dataset.q)])
-    return replace(dataset, X=X, Y=Y, feature_names=(), label_names=())
+    return [
+        read_svmlight(path, n_features=d, n_labels=q, zero_based=base) for path in (train, test)
+    ]
 
 
 def _columns(
     indices: np.ndarray, zero_based: bool | str, given: int | None, stated: int, path: Path_
 ) -> tuple[np.ndarray, int, bool]:
     """Indices from 0 on, the number of columns, and whether counting started at 0."""
-    is_zero_based = bool(stated or 0 in indices) if zero_based == "auto" else bool(zero_based)
+    is_zero_based = bool(zero_based)
+    if zero_based == "auto":
+        is_zero_based = stated > 0 or 0 in indices
     columns = indices if is_zero_based else indices - 1
     needed = int(columns.max(initial=-1)) + 1
     width = given or stated or needed
     if given is None:
         check_claimed_size(NAME_BYTES * width, f"{width} columns", path)
     if width < max(needed, 1) or columns.min(initial=0) < 0:
-        least, most = int(indices.min(initial=1)), int(indices.max(initial=0))
+        least = indices.min(initial=1)
+        most = indices.max(initial=0)
         counted = "0" if is_zero_based else "1"
         raise DataError(
             f"its indices of features or labels run from {least} to {most}, for {width} columns"

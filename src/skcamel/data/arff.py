@@ -381,6 +381,9 @@ class ArffFile:
         is_text = np.array([attribute.kind == "text" for attribute in self.attributes])
         self.features = np.flatnonzero(~is_label & ~is_text)
         self.width = len(self.attributes)
+        self.binary = [k for k, a in enumerate(self.attributes) if a.codes == {"0": 0, "1": 1}]
+        n_numeric = sum(attribute.kind == "numeric" for attribute in self.attributes)
+        self.is_plain = len(self.binary) + n_numeric == self.width
         Xs: list[Any] = []
         Ys: list[np.ndarray] = []
         row = self.first_row
@@ -427,15 +430,6 @@ class ArffFile:
         """Number of each attribute where a sparse row leaves it out: the first of a nominal."""
         return np.array([next(iter(a.codes.values()), 0.0) for a in self.attributes])
 
-    @cached_property
-    def nominals(self) -> dict[tuple[float, ...], list[int]]:
-        """Numbers of nominals, and the columns that hold them."""
-        found: dict[tuple[float, ...], list[int]] = {}
-        for column, attribute in enumerate(self.attributes):
-            if attribute.values:
-                found.setdefault(tuple(attribute.codes.values()), []).append(column)
-        return found
-
     def _numbers(self, block: bytes) -> Any:
         """Matrix of rows that hold numbers alone; ValueError where anything is unusual."""
         marks = block.translate(None, NO_MARKS)
@@ -446,7 +440,7 @@ class ArffFile:
             row = b"," * (self.width - 1) + b"\n"
             is_usual = marks.replace(b" ", b"") == row * marks.count(b"\n")
             lines = block.translate(DENSE_LINES)
-        if not is_usual or not all(attribute.holds_numbers for attribute in self.attributes):
+        if not is_usual or not self.is_plain:
             raise ValueError("words, quotes, or cells in another form")
         numbers = parsed(lines)
         if self.is_sparse:
@@ -454,17 +448,12 @@ class ArffFile:
             table = self._sparse(counts, numbers[::2], numbers[1::2])
         else:
             table = numbers.reshape(-1, self.width)
-        self._check_declared(table)
+        found = table[:, self.binary]
+        found = found.data if self.is_sparse else found
+        is_declared = (found == 0) | (found == 1) | np.isnan(found)
+        if not is_declared.all():
+            raise ValueError("a number that is not declared")
         return table
-
-    def _check_declared(self, table: Any) -> None:
-        """ValueError where a nominal has a number that is not declared."""
-        for numbers, columns in self.nominals.items():
-            found = table[:, columns]
-            found = found.data if self.is_sparse else found
-            is_declared = np.isin(found, numbers) | np.isnan(found)
-            if not is_declared.all():
-                raise ValueError("a number that is not declared")
 
     def _words(self, block: bytes, first: int) -> Any:
         """Matrix of any rows, cell by cell; a DataError names the first one that is wrong."""

@@ -96,7 +96,7 @@ def _temporary(target: Path) -> tuple[Path, BinaryIO]:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise where :func:`whole_file` could not write: no folder, a read-only one, or a folder itself.
+    """Raise where :func:`whole_file` could not write: no such folder, or a read-only one.
 
     Examples
     --------

@@ -47,16 +47,12 @@ def test_frames_bring_their_names(kind):
         (([[1.0]], [[None, "x"]]), "found None, x"),
         (([[1.0]], [[1]], ("a", "b")), "2 feature names for 1 columns"),
         (([[1.0]], [[1, 0]], ("a",), ("l", "l")), "'l' twice"),
+        (([[1.0]], [[1]], (), (), "", "", (), [1]), "train must hold row numbers from 0 to 0"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         Dataset(*arguments)
-
-
-def test_parts_must_be_rows():
-    with pytest.raises(ValueError, match="row numbers from 0 to 0"):
-        Dataset([[1.0]], [[1]], train=[1])
 
 
 def test_equality_is_of_values_names_and_parts():
@@ -69,11 +65,6 @@ def test_equality_is_of_values_names_and_parts():
     assert not data.equals(Dataset([[1.0, np.nan]], [[1]], train=[0]))
     assert not data.equals(Dataset([[1.0]], [[1]]))
     assert not Dataset([[1.0]], [[1]], test=[0]).equals(Dataset([[1.0]], [[1]], test=[]))
-
-
-def test_card_is_reached_from_the_data_set():
-    assert Dataset(np.eye(3), np.eye(3, 2, dtype=int)).card() is not None
-    assert callable(skcamel.data.card)
 
 
 def test_an_error_names_file_and_line_and_survives_pickling():

@@ -83,17 +83,6 @@ def test_unknown_is_a_value_of_its_own():
     assert digest(X, Dataset(X, signed).Y) == digest(X, data.Y)
 
 
-def test_digest_of_a_complete_set_is_what_it_was():
-    assert (
-        digest(X, np.nan_to_num(Y))
-        == "e3ad0e498558f8dc1b45bb011a81605235259b359b4781912e5f85dab409b49b"
-    )
-    assert (
-        digest(X, np.nan_to_num(Y).astype(int))
-        == "e3ad0e498558f8dc1b45bb011a81605235259b359b4781912e5f85dab409b49b"
-    )
-
-
 # Card
 
 
@@ -132,16 +121,6 @@ def test_unknown_labels_are_a_finding():
     assert found["unknown-labels"].where.tolist() == np.argwhere(np.isnan(Y)).tolist()
     assert found["unlabelled-rows"].where.tolist() == [4]
     assert "unknown-labels" not in {finding.code for finding in check_dataset(X, np.nan_to_num(Y))}
-
-
-def test_constant_labels_are_those_of_known_entries():
-    labels = np.array([[1, NAN, NAN, 0], [NAN, 0, NAN, 1], [1, 0, NAN, 0]])
-    found = {
-        finding.code: finding.where.tolist()
-        for finding in check_dataset(np.arange(3.0)[:, None], labels)
-    }
-    assert found["full-labels"] == [0]
-    assert found["empty-labels"] == [1, 2]
 
 
 def test_an_unknown_label_contradicts_nothing():
@@ -192,15 +171,6 @@ def test_arff_keeps_unknown_labels(tmp_path, write, storage):
     )
     back = (read_mulan if write is write_mulan else read_meka)(tmp_path / "partial.arff")
     assert back.equals(data)
-
-
-def test_labels_of_words_may_be_unknown_in_arff(tmp_path):
-    header = (
-        "@relation 'a: -C 2'\n@attribute l {NO,YES}\n@attribute m {-1,1}\n@attribute x"
-        " numeric\n@data\n"
-    )
-    (tmp_path / "a.arff").write_text(header + "YES,?,1\n?,-1,2\n")
-    assert np.array_equal(read_meka(tmp_path / "a.arff").Y, [[1, NAN], [NAN, 0]], equal_nan=True)
 
 
 def test_mat_files_mark_unknown_labels_by_nan(tmp_path):

@@ -1,4 +1,4 @@
-"""The benchmark sets that SKCAMEL_DATA names: sizes as in their index, values as liac-arff reads them."""
+"""The benchmark sets that SKCAMEL_DATA names: sizes as in their index, values as by liac-arff."""
 
 import gzip
 import json

@@ -1,14 +1,12 @@
-"""Splitters: partitions of the right sizes, repeatable, balanced, whole groups; and scikit-learn accepts them."""
+"""Splitters: partitions of the right sizes, repeatable, balanced; groups stay whole."""
 
 import hashlib
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy import sparse
 from sklearn import config_context
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_validate
@@ -105,11 +103,6 @@ def test_folds_are_far_more_even_than_chance(rng):
     ours = held_out(MultilabelStratifiedKFold(10, shuffle=True, random_state=0), Y)
     plain = [test for _, test in KFold(10, shuffle=True, random_state=0).split(Y)]
     assert unevenness(Y, ours) < unevenness(Y, plain) / 5
-    per_fold = np.array(
-        [Y[test].sum(axis=0) for test in held_out(MultilabelStratifiedKFold(10), Y)]
-    )
-    assert per_fold.min() > 0
-    assert np.ptp(per_fold, axis=0).max() <= 3
 
 
 def test_larger_folds_do_not_draw_the_rare_labels(rng):
@@ -147,16 +140,6 @@ def test_classes_in_one_dimension_are_stratified_like_scikit_learns(rng):
     for (_, mine), (_, theirs) in zip(ours, StratifiedKFold(4).split(y, y), strict=True):
         for kind in "abc":
             assert abs((y[mine] == kind).sum() - (y[theirs] == kind).sum()) <= 1
-
-
-def test_labels_in_every_form_give_the_same_folds(rng):
-    Y = simulated(rng, n=60, q=5)
-    splitter = MultilabelStratifiedKFold(3, shuffle=True, random_state=0)
-    expected = held_out(splitter, Y)
-    forms = (2 * Y - 1, Y == 1, Y.astype(float), sparse.coo_array(Y), pd.DataFrame(Y))
-    for form in forms:
-        assert held_out(splitter, form) == expected
-    assert [test.tolist() for _, test in splitter.split(Y.tolist(), Y.tolist())] == expected
 
 
 def test_empty_and_full_labels_and_no_label_at_all():

@@ -1,4 +1,4 @@
-"""Damaged and hostile data files: each ends in a consistent Dataset, or in one DataError that names the file; memory stays bounded."""
+"""Damaged data files: each ends in a Dataset, or in one DataError that names the file."""
 
 import gzip
 import random
@@ -111,7 +111,7 @@ def read_expanded(path):
     return read_meka(path, nominal="onehot")
 
 
-# What a format is called ► the file that is damaged, how it is written, or what it holds, and how it is read.
+# Format ► the file that is damaged, how it is written, or what it holds, and how it is read.
 FORMATS = {
     "mulan": ("a.arff", write_dataset, read_dataset),
     "label xml": ("a.xml", write_dataset, lambda path: read_dataset(path.with_suffix(".arff"))),
@@ -185,7 +185,7 @@ def mutated(whole: bytes, rng: random.Random) -> bytes:
 
 
 def damaged(whole: bytes, rng: random.Random) -> bytes:
-    """Damage a file; of a compressed one its bytes, what it holds, or how often its blocks stand there."""
+    """Damage a file; of a compressed one its bytes, or what it holds, or repeat its blocks."""
     if not whole.startswith(b"\x1f\x8b") or rng.random() < 0.4:
         return mutated(whole, rng)
     packed = gzip.compress(mutated(gzip.decompress(whole), rng))

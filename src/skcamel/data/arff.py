@@ -1,4 +1,4 @@
-"""ARFF files with many labels: Mulan's, with an XML file of their names, and MEKA's, with their number.
+"""ARFF files with many labels: Mulan's, with an XML file of their names, and MEKA's.
 
 Rows of numbers are read by pyarrow's CSV reader, about a megabyte of text at a time, with a number
 on each line: a dense row becomes its values, and a sparse row ``{3 1,7 0.5}`` the lines 3, 1, 7,

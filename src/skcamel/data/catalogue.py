@@ -234,8 +234,8 @@ def _checked(facts: DatasetFacts, dataset: Dataset, path: Path) -> Dataset:
     if found != expected:
         raise DataError(
             f"this is not the data set {facts.name}: it has {found}, expected {expected}; put the"
-            f" published file in {path.parent}, or give yours as a file, with its suffix (in Python:"
-            " read_dataset).",
+            f" published file in {path.parent}, or give yours as a file, with its suffix (in"
+            " Python: read_dataset).",
             path=path,
         )
     return replace(dataset, name=facts.name, source=str(path))

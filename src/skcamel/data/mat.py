@@ -124,8 +124,8 @@ def _chosen(found: list[str], groups: list[list[str]], path: Path_) -> list[str]
             return names
     wanted = "data and target, X and Y, …" if groups[1:] else " and ".join(groups[0])
     raise DataError(
-        f"no matrices {wanted}; found {shortened(found, most=8) or 'none'}. Rename two of them so, or"
-        " in Python: read_mat(path, features=…, labels=…).",
+        f"no matrices {wanted}; found {shortened(found, most=8) or 'none'}. Rename two of them so,"
+        " or in Python: read_mat(path, features=…, labels=…).",
         path=path,
     )
 

@@ -58,6 +58,7 @@ ROW_START = re.compile(rb"^[ \t\r]*[^% \t\r\n]", re.MULTILINE)
 NO_ROWS = re.compile(rb"\n(?:[ \t\r]*(?:%[^\n]*)?\n)++")  # empty lines and comments
 MEKA_LABELS = re.compile(r"-C\s+(-?\d{1,9})\b", re.ASCII)
 ESCAPED = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
+ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 CELL = re.compile(rf"(?:^|,)(\s*(?:\d+\s+)?(?:{QUOTED}(?=\s*(?:,|\Z))|[^,]*))")
 NO_MARKS = bytes(set(range(256)) - set(b" ,{}\n\r\t'\""))
@@ -548,7 +549,11 @@ def unquoted(text: str) -> str:
     """Text without its quotes and escapes."""
     if text[:1] not in ("'", '"') or not re.fullmatch(QUOTED, text, re.DOTALL):
         return text
-    return re.sub(r"(?s)\\(.)", lambda escape: ESCAPES.get(escape[1], escape[1]), text[1:-1])
+
+    def meant(escape: re.Match[str]) -> str:
+        return ESCAPES.get(escape[1], escape[1])
+
+    return ESCAPE.sub(meant, text[1:-1])
 
 
 def parsed(lines: bytes) -> np.ndarray:
@@ -588,15 +593,14 @@ def read_label_names(path: Path_) -> list[str]:
     A document type is refused: label files have none, and its entities could fill the memory or
     read other files.
     """
-    names: dict[str, None] = {}
+    names: list[str] = []
     parser = expat.ParserCreate()
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if tag.rpartition(":")[2] == "label":
-            name = attributes.get("name")
-            if name is None or name in names:
-                raise ValueError(f"the name of a <label> is missing or there twice: {name!r:.60}")
-            names[name] = None
+            if "name" not in attributes:
+                raise ValueError("a <label> has no name")
+            names.append(attributes["name"])
 
     def refuse(*_: object) -> None:
         raise ValueError("it has a DOCTYPE, which label files never need; remove it")
@@ -615,7 +619,7 @@ def read_label_names(path: Path_) -> list[str]:
             path=path,
             line=parser.CurrentLineNumber,
         ) from None
-    return list(names)
+    return names
 
 
 # Writing

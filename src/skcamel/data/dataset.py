@@ -127,10 +127,13 @@ class Dataset:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        name = f"{self.name}: " if self.name else ""
-        sizes = f"{counted(self.n, 'row')}, {counted(self.d, 'feature')}"
-        storage = ", sparse" if sparse.issparse(self.X) else ""
-        return f"Dataset({name}{sizes}, {counted(self.q, 'label')}{storage})"
+        rows = counted(self.n, "row")
+        sizes = [rows, counted(self.d, "feature"), counted(self.q, "label")]
+        if self.name:
+            sizes[0] = f"{self.name}: {rows}"
+        if sparse.issparse(self.X):
+            sizes.append("sparse")
+        return f"Dataset({', '.join(sizes)})"
 
     @property
     def n(self) -> int:
@@ -175,13 +178,11 @@ class Dataset:
         >>> data.equals(Dataset(sparse.csr_array([[0.0, np.nan]]), [[1]]))
         True
         """
-        names = (self.feature_names, self.label_names)
-        return (
-            self.sha256 == other.sha256
-            and names == (other.feature_names, other.label_names)
-            and np.array_equal(self.train, other.train)
-            and np.array_equal(self.test, other.test)
-        )
+        if self.feature_names != other.feature_names or self.label_names != other.label_names:
+            return False
+        same_train = np.array_equal(self.train, other.train)
+        same_test = np.array_equal(self.test, other.test)
+        return same_train and same_test and self.sha256 == other.sha256
 
 
 def joined(train: Dataset, test: Dataset) -> Dataset:
@@ -297,7 +298,9 @@ def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
     if given.dtype == bool and given.shape == (n,):
         return np.flatnonzero(given)
     are_numbers = given.ndim == 1 and (given.size == 0 or given.dtype.kind in "iu")
-    if not are_numbers or ((given < 0) | (given >= n)).any():
+    if are_numbers:
+        are_numbers = given.min(initial=0) >= 0 and given.max(initial=-1) < n
+    if not are_numbers:
         raise ValueError(
             f"{name} must hold row numbers from 0 to {n - 1}, or be a mask of {n} rows; got shape"
             f" {given.shape}, {given.dtype}."
@@ -307,8 +310,9 @@ def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
 
 def _names(names: Iterable[str], table: Any, prefix: str, count: int) -> tuple[str, ...]:
     """The names given, those that a frame brings, or numbers."""
-    found = tuple(map(str, names)) or tuple(column_names(table) or ())
-    found = found or default_names(prefix, count)
+    found = tuple(map(str, names))
+    if not found:
+        found = tuple(column_names(table) or default_names(prefix, count))
     if len(found) != count:
         noun = "label" if prefix == "label" else "feature"
         raise ValueError(f"{len(found)} {noun} names for {count} columns; give one for each.")
@@ -329,8 +333,9 @@ def digest(X: Any, Y: Any) -> str:
         rows = canonical(sparse.csr_array(matrix, dtype=np.float64))
         rows.data[np.isnan(rows.data)] = np.nan  # all of the same bits
         hasher.update(f"{matrix.shape[0]} {matrix.shape[1]} {rows.nnz}\n".encode())
-        for part, kind in ((rows.indptr, "<i8"), (rows.indices, "<i8"), (rows.data, "<f8")):
-            hasher.update(np.ascontiguousarray(part, dtype=kind).data)
+        for indices in (rows.indptr, rows.indices):
+            hasher.update(indices.astype("<i8").tobytes())
+        hasher.update(rows.data.astype("<f8").tobytes())
     return hasher.hexdigest()
 
 
@@ -344,8 +349,9 @@ def row_kinds(X: Any, Y: Any = None) -> np.ndarray:
     known: dict[bytes, int] = {}
     kinds: list[int] = []
     for start, stop in pairwise(rows.indptr.tolist()):
-        cells = rows.indices[start:stop].tobytes() + rows.data[start:stop].tobytes()
-        key = hashlib.blake2b(cells, digest_size=16).digest()
+        hasher = hashlib.blake2b(rows.indices[start:stop].tobytes(), digest_size=16)
+        hasher.update(rows.data[start:stop].tobytes())
+        key = hasher.digest()
         kinds.append(known.setdefault(key, len(known)))
     return np.array(kinds, dtype=np.int64)
 

@@ -295,7 +295,8 @@ def stored_cells(X: Any, separator: str, first: int, missing: str) -> Iterator[l
     Columns are counted from `first`.
     """
     for start, stop in pairwise(X.indptr.tolist()):
-        columns = (X.indices[start:stop] + first).tolist()
+        indices = X.indices[start:stop] + first
+        columns = indices.tolist()
         values = numerals(X.data[start:stop], missing)
         yield [f"{column}{separator}{value}" for column, value in zip(columns, values)]
 
@@ -306,12 +307,16 @@ def stored_cells(X: Any, separator: str, first: int, missing: str) -> Iterator[l
 def shortened(words: Iterable[object], most: int = 4) -> str:
     """First few of `words`, quoted, for messages."""
     shown = [repr(str(word)[:60])[:80] for word in words]  # repr writes some characters as ten
-    return ", ".join(shown[:most] + ["…"] * (len(shown) > most))
+    if len(shown) > most:
+        shown[most:] = ["…"]
+    return ", ".join(shown)
 
 
 def counted(number: int, noun: str) -> str:
     """``1 label``, ``2 labels``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} {noun}s"
 
 
 def first_repeated(names: Iterable[str]) -> str | None:

@@ -136,8 +136,11 @@ def _labels(X: Array, y: Array | None) -> np.ndarray:
     if not sparse.issparse(y) and np.ndim(y) == 1:
         classes, index = np.unique(np.asarray(y), return_inverse=True)
         y = index[:, None] == np.arange(len(classes))
-    Y = (as_labels(y, "y") == 1).astype(np.int64)
-    check_same_rows(X if hasattr(X, "shape") else np.empty(len(X)), Y, "y")  # X may be a list
+    labels = as_labels(y, "y")
+    Y = (labels == 1).astype(np.int64)
+    if not hasattr(X, "shape"):  # a list
+        X = np.empty(len(X))
+    check_same_rows(X, Y, "y")
     return Y
 
 

@@ -240,7 +240,8 @@ def _lines(dataset: Dataset, *, header: bool) -> Iterator[str]:
         yield f"{dataset.n} {dataset.d} {dataset.q}\n"
     rows = stored_cells(sparse.csr_array(dataset.X), ":", base, "nan")
     for cells, y in zip(rows, dataset.Y):
-        labels = ",".join(map(str, np.flatnonzero(y).tolist()))
+        relevant = np.flatnonzero(y).tolist()
+        labels = ",".join(map(str, relevant))
         if not labels and not cells:
             cells = [f"{base}:0"]  # an empty line would not count as a row
         yield f"{labels} {' '.join(cells)}\n"

@@ -40,9 +40,9 @@ FORMATS = {
     **dict.fromkeys((".svm", ".svmlight", ".libsvm", ".txt"), "svmlight"),
 }
 BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
 }
 ENCODINGS = ("utf-8", "cp1252", "latin-1")  # of a text without a mark; the first that fits
 STDIN = "standard input"  # as messages name it

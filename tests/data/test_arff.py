@@ -270,7 +270,7 @@ def test_hostile_quotes_take_linear_time(mulan, row):
 def test_cells_of_a_sparse_row_may_be_apart_by_tabs_and_quotes(mulan):
     data = mulan(
         header("c {'a b',c,d}", "x numeric", "l {0,1}")
-        + "{0\t'a b', 1  2 ,2 1}\n{ 0 c }\n{}\n{0 d}\n{1 5,0 c}\n"
+        + " {0\t'a b', 1  2 ,2 1}\n{ 0 c }\n{}\n{0 d}\n{1 5,0 c}\n"
     )
     np.testing.assert_array_equal(data.X.toarray(), [[0, 2], [1, 0], [0, 0], [2, 0], [1, 5]])
 

@@ -390,7 +390,7 @@ class ArffFile:
         row = self.first_row
         for block in self._blocks():
             if not Xs:
-                self.is_sparse = block.startswith(b"{")
+                self.is_sparse = block.lstrip().startswith(b"{")
                 self._check_room(labels)
             try:
                 table = self._numbers(block)

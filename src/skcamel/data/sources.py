@@ -241,7 +241,7 @@ def utf8(content: bytes, path: Path_) -> bytes:
         content = _decoded(content, path).encode()
     if b"\0" in content:
         raise DataError(
-            "holds zero bytes; is it a text file? Save it as CSV in UTF-8.",
+            "holds zero bytes; is it a text file? Save it again as UTF-8.",
             path=path,
             line=content.count(b"\n", 0, content.index(b"\0")) + 1,
         )

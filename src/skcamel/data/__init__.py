@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skcamel.lazy import lazily
 
@@ -34,28 +33,20 @@ if TYPE_CHECKING:
     from skcamel.data.tables import read_columns, read_table, write_table
 
 _NAMES = {
-    "arff": ("read_meka", "read_mulan", "write_meka", "write_mulan"),
+    "arff": "read_meka read_mulan write_meka write_mulan",
     "catalogue": (
-        "DatasetNotFoundError",
-        "DownloadError",
-        "TermsError",
-        "dataset_facts",
-        "fetch_dataset",
-        "list_datasets",
-        "load_dataset",
+        "DatasetNotFoundError DownloadError TermsError"
+        " dataset_facts fetch_dataset list_datasets load_dataset"
     ),
-    "checks": ("check_dataset",),
-    "dataset": ("Dataset", "card"),
-    "labels": ("take_labels",),
-    "mat": ("read_mat",),
-    "preparer": ("TablePreparer",),
-    "sources": ("read_dataset", "write_dataset"),
-    "splitting": (
-        "MultilabelStratifiedKFold",
-        "MultilabelStratifiedShuffleSplit",
-    ),
-    "svmlight": ("read_svmlight", "write_svmlight"),
-    "tables": ("read_columns", "read_table", "write_table"),
+    "checks": "check_dataset",
+    "dataset": "Dataset card",
+    "labels": "take_labels",
+    "mat": "read_mat",
+    "preparer": "TablePreparer",
+    "sources": "read_dataset write_dataset",
+    "splitting": "MultilabelStratifiedKFold MultilabelStratifiedShuffleSplit",
+    "svmlight": "read_svmlight write_svmlight",
+    "tables": "read_columns read_table write_table",
 }
 __all__ = [
     "DataError",
@@ -88,7 +79,7 @@ __all__ = [
 ]
 
 __getattr__, _ = lazily(
-    __name__, {name: module for module, names in _NAMES.items() for name in names}
+    __name__, {name: module for module, names in _NAMES.items() for name in names.split()}
 )
 
 
@@ -129,6 +120,3 @@ class DataError(ValueError):
         where = "" if self.path is None else Path(self.path).name
         where += "" if line is None else f", line {line}"
         super().__init__(f"{where}: {message}" if where else message)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return partial(DataError, path=self.path, line=self.line), (self.message,)

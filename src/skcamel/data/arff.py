@@ -436,7 +436,9 @@ class ArffFile:
         marks = block.translate(None, NO_MARKS)
         if self.is_sparse:
             is_usual = SPARSE_MARKS.fullmatch(marks) is not None
-            lines = block.replace(b"{}\n", b"").translate(SPARSE_LINES, b"{}")
+            if b"{}" in marks:  # rows without a cell
+                block = block.replace(b"{}\n", b"")
+            lines = block.translate(SPARSE_LINES, b"{}")
         else:
             row = b"," * (self.width - 1) + b"\n"
             is_usual = marks.replace(b" ", b"") == row * marks.count(b"\n")

@@ -11,7 +11,7 @@ from scipy import sparse
 import skcamel.data
 import tiny
 from skcamel.data import DataError, Dataset
-from skcamel.data.dataset import as_features, as_labels, constant_columns, digest, row_kinds
+from skcamel.data.dataset import as_labels, digest, row_kinds
 
 
 def test_values_are_kept_in_the_types_of_the_contract():
@@ -123,12 +123,6 @@ def test_equal_rows_are_told_by_their_values_only():
     expected = [0, 1, 0, 2, 2]
     assert row_kinds(X).tolist() == row_kinds(sparse.csr_array(X)).tolist() == expected
     assert row_kinds(X[:3], np.array([[1], [0], [0]])).tolist() == [0, 1, 2]
-
-
-def test_constant_columns_dense_and_sparse():
-    X = np.array([[np.nan, 1.0, np.nan, 0.0], [np.nan, 1.0, 2.0, 0.0]])
-    for form in (X, sparse.csr_array(X)):
-        assert constant_columns(as_features(form)).tolist() == [0, 1, 3]
 
 
 def test_the_digest_sees_values_and_shape_only():

@@ -361,17 +361,6 @@ def row_kinds(X: Any, Y: Any = None) -> np.ndarray:
     return np.array(kinds, dtype=np.int64)
 
 
-def constant_columns(X: Array) -> np.ndarray:
-    """Columns with one value only, ascending; NaN counts as a value."""
-    n, d = X.shape
-    if n == 0:
-        return np.arange(d)
-    low = dense(X.min(axis=0)).ravel()
-    high = dense(X.max(axis=0)).ravel()
-    n_missing = (X != X).sum(axis=0)
-    return np.flatnonzero((low == high) | (n_missing == n))
-
-
 # Statistics
 
 

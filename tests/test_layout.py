@@ -15,7 +15,7 @@ import skcamel
 SOURCE = Path(skcamel.__file__).parent
 # Each stage may import from the stages before it and from its own.
 ORDER = (
-    ("arrays", "files", "gone", "lazy", "presets", "text"),
+    ("arrays", "files", "names", "presets", "text"),
     ("memory",),
     ("checks",),
     ("metrics",),
@@ -71,7 +71,7 @@ LIMITS = {
 }
 PACKAGES = {
     "core": (
-        *("__init__", "arrays", "camel", "checks", "gone", "lazy", "memory", "metrics"),
+        *("__init__", "arrays", "camel", "checks", "memory", "metrics", "names"),
         *("presets", "text"),
     ),
     "data": ("data", "files"),

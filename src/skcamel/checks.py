@@ -35,7 +35,7 @@ from skcamel.arrays import (
     to_numpy,
     with_gaps,
 )
-from skcamel.gone import hint
+from skcamel.names import hint
 from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared

@@ -18,7 +18,7 @@ from skcamel.arrays import Array, to_match, to_numpy
 from skcamel.camel.distributed import by_partition
 from skcamel.camel.link import SetThresholds
 from skcamel.checks import check_labels, check_number
-from skcamel.gone import without
+from skcamel.names import without
 from skcamel.metrics.ranking import best_labels
 
 NO_SETS = (

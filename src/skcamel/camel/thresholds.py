@@ -15,7 +15,7 @@ import numpy as np
 
 from skcamel.arrays import Array, MaybeArray, divisor, namespace, take_along_rows, to_match
 from skcamel.checks import as_number
-from skcamel.gone import hint
+from skcamel.names import hint
 from skcamel.metrics.decision import f1_of
 
 METRICS = ("hamming_loss", "macro_f1", "micro_f1")

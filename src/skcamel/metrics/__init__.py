@@ -10,7 +10,7 @@ import numpy as np
 
 from skcamel.arrays import Array, MaybeArray, Params, default_names, to_numpy
 from skcamel.checks import choice
-from skcamel.lazy import lazily
+from skcamel.names import lazily
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights
 from skcamel.metrics.decision import (
     count,

@@ -1,10 +1,9 @@
 """numpy or torch, decided by the arguments: everything in which the two differ, and nothing else.
 
 The numeric core asks :func:`namespace` of its arguments for ``xp`` and then uses the names that
-numpy and torch share
-(``xp.sum(x, axis=0)``, ``xp.linalg.svd`` …). What they spell differently has a function here. No
-other file of the
-library names torch, and torch is imported only when a tensor or a device is asked for.
+numpy and torch share (``xp.sum(x, axis=0)``, ``xp.linalg.svd`` …). What they spell differently has
+a function here. No other file of the library names torch, and torch is imported only when a tensor
+or a device is asked for.
 """
 
 from __future__ import annotations
@@ -113,8 +112,7 @@ def eigh_in_place(K: Array) -> tuple[Array, Array]:
     """Eigenvalues (ascending) and eigenvectors of a symmetric matrix whose memory may be reused.
 
     LAPACK's divide and conquer is the fastest driver for all vectors. It overwrites `K` where it
-    can, so that no
-    more than 3 n² doubles are alive at a time.
+    can, so that no more than 3 n² doubles are alive at a time.
     """
     if is_tensor(K):
         return namespace(K).linalg.eigh(K)

@@ -76,8 +76,7 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     """X as a float64 or float32 matrix, numpy or canonical CSR, with the feature count and names of the fit.
 
     Tensors are copied to the CPU for these checks. A model fitted by the command line knows names
-    although it was fitted on an array,
-    so an array is no reason to warn.
+    although it was fitted on an array, so an array is no reason to warn.
     """
     if is_lazy(X):
         raise ValueError(

@@ -1,9 +1,8 @@
 """Does this fit? What a piece of work needs at its peak, against what this process may still use.
 
 Readers, fits, studies and reports all ask :func:`require` before they allocate. On Linux the answer
-takes the smallest of what the
-machine has left, what the control groups of this process leave (containers, batch systems; version
-2), and ``ulimit -v``.
+takes the smallest of what the machine has left, what the control groups of this process leave
+(containers, batch systems; version 2), and ``ulimit -v``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Text from files, made safe for terminals and spreadsheets, and small words for sentences.
 
 A terminal obeys the control characters in a name. A spreadsheet takes some text for formulas and
-runs them, so every writer of CSV
-passes names through :func:`plain_cell`, and every reader of those files takes it back by
-:func:`original_cell`.
+runs them, so every writer of CSV passes names through :func:`plain_cell`, and every reader of those
+files takes it back by :func:`original_cell`.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ import re
 from collections.abc import Sequence
 
 # What begins a formula, also in its full-width form, behind characters that spreadsheets skip.
-# Apostrophes in front of it count too,
-# else nobody could tell on reading whether one was added.
+# Apostrophes in front of it count too, else nobody could tell on reading whether one was added.
 _FORMULA = re.compile(
     r"'*[\s\x00-\x20\x7f-\xa0\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|'*[\t\r\n]"
 )

@@ -1,8 +1,8 @@
 """The paper's Algorithm 1, kept literal: the reference that the closed form is held against, and Figure 1(d).
 
 It converges to the closed form, slowly where G has a small singular value: about ln(1/ε) / (λ1
-d_min²) alternations.
-Where G is singular, parts of Z that no score depends on go on changing at the pace of ω / (ω + λ2).
+d_min²) alternations. Where G is singular, parts of Z that no score depends on go on changing at the
+pace of ω / (ω + λ2).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def solve(
     """Alternate between (b, A), T and Z until ||ΔZ|| ≤ tol ||Z|| (Frobenius), at most `max_iter` times.
 
     K (n, n) is the kernel matrix of the training rows, Y (n, q) holds labels in {-1, +1}, G is (q,
-    q). The solution keeps
-    ||ΔZ|| of every alternation in `convergence`; the last one tells whether `tol` was met.
+    q). The solution keeps ||ΔZ|| of every alternation in `convergence`; the last one tells whether
+    `tol` was met.
     """
     xp = namespace(K)
     finite_size(K)

@@ -1,20 +1,17 @@
 """Scores ► columns: exact Shapley values of columns, or of groups of columns, for scores Σ_i b_i k(x, x_i).
 
 The rbf and the laplacian kernel are products over groups of columns, k(x, x_i) = Π_g k_g. Where a
-group is absent its columns are
-drawn from the training rows, together but apart from the other groups, so its factor becomes the
-mean m_g over these rows. The
-Shapley value of a group is what it adds to a score when it appears, averaged over all orders of
-appearance. Let groups appear at
-random times in [0, 1]: at time t each of the others is there with probability t, so
+group is absent its columns are drawn from the training rows, together but apart from the other
+groups, so its factor becomes the mean m_g over these rows. The Shapley value of a group is what it
+adds to a score when it appears, averaged over all orders of appearance. Let groups appear at random
+times in [0, 1]: at time t each of the others is there with probability t, so
 
     φ_g = ∫₀¹ Σ_i b_i (k_g - m_g) Π_{l≠g} (m_l + t (k_l - m_l)) dt.
 
 The integrand is a polynomial in t of degree G - 1. Eight Gauss-Legendre nodes integrate it exactly
-for up to 16 groups, and to the last
-digits for more, unless a row is far from all training rows in nearly every column. There the rest
-of its score is shared among
-the groups in proportion to their values, so that values always add up.
+for up to 16 groups, and to the last digits for more, unless a row is far from all training rows in
+nearly every column. There the rest of its score is shared among the groups in proportion to their
+values, so that values always add up.
 """
 
 from __future__ import annotations

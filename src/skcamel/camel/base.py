@@ -521,8 +521,8 @@ class BaseCamel(MultiLabelClassifier):
         Explanation
             ``base`` (q,) and ``parts`` (m, q, q) with ``base + parts.sum(axis=1) ==
             decision_function(X)``: the part of the label's own prediction, and the push of every
-            other label. With ``features=True`` also ``feature_base`` (q,) and ``features``
-            (m, G, q) with ``feature_base + features.sum(axis=1) == decision_function(X)``.
+            other label. With ``features=True`` also ``feature_base`` (q,) and ``features`` (m, G,
+            q) with ``feature_base + features.sum(axis=1) == decision_function(X)``.
 
         Notes
         -----

@@ -68,9 +68,8 @@ class CamelClassifier(BaseCamel):
     """Collaboration based multi-label learning: kernel ridge regression in which predictions of labels help each other.
 
     The final prediction of a label is (1 - α) times its own plus α times a sparse combination of
-    the others, learned
-    from the labels (problem 3 of the paper); the training problem (equation 7) is solved for these
-    final predictions.
+    the others, learned from the labels (problem 3 of the paper); the training problem (equation 7)
+    is solved for these final predictions.
 
     Parameters
     ----------
@@ -86,39 +85,31 @@ class CamelClassifier(BaseCamel):
         σ of the radial kernels; "mean" is the mean distance between training rows, as in the paper.
     scaling : {"none", "standard", "minmax", "unit", "rank"}, default="none"
         Scaling of the features (of the rows for "unit"), learned in fit and kept with the model.
-        "rank" replaces each value by
-        the share of training rows below it (ties count half), linear in between, so that only the
-        order within a column
-        counts; it needs dense rows.
+        "rank" replaces each value by the share of training rows below it (ties count half), linear
+        in between, so that only the order within a column counts; it needs dense rows.
     sparsity : float > 0, default=0.01
         Penalty of the label correlation, as a share of the one that makes it vanish; the paper
         takes 0.01.
     correlation : {"paper", "centred"}, default="paper"
         What the label correlation is learned from: labels in {-1, +1} as in the paper, or these
-        minus their means. With
-        centred labels pushes have the signs that people expect of labels that go together or avoid
-        each other; scores
-        are about as good.
+        minus their means. With centred labels pushes have the signs that people expect of labels
+        that go together or avoid each other; scores are about as good.
     solver : {"auto", "spectral", "landmark", "primal", "alternating"}, default="auto"
         "spectral" is the exact closed form, with a matrix of n x n numbers. "landmark" solves the
-        same problem in the kernels with
-        `n_landmarks` rows, "primal" for the linear kernel in the features themselves, which is
-        exact too; both take one pass over the
-        rows, in blocks, and the linear kernel takes the features themselves under "landmark" too if
-        they are no more than the
-        landmarks, or 2,000. "auto" is "spectral" for at most 10,000 rows (40,000 on a GPU) whose
-        matrices `max_memory` allows, else one of
-        these two, with a warning; how much memory is free has no say. "alternating" is the paper's
-        Algorithm 1. Only "spectral"
-        takes unknown labels.
+        same problem in the kernels with `n_landmarks` rows, "primal" for the linear kernel in the
+        features themselves, which is exact too; both take one pass over the rows, in blocks, and
+        the linear kernel takes the features themselves under "landmark" too if they are no more
+        than the landmarks, or 2,000. "auto" is "spectral" for at most 10,000 rows (40,000 on a GPU)
+        whose matrices `max_memory` allows, else one of these two, with a warning; how much memory
+        is free has no say. "alternating" is the paper's Algorithm 1. Only "spectral" takes unknown
+        labels.
     n_landmarks : int, default=1000
         Number of landmarks; time grows with its square. As many as rows give the exact solution.
     landmarks : {"uniform", "kmeans"} or array of shape (m, d), default="uniform"
         Rows drawn at random, centres of clusters, or rows that are given. They are chosen from a
-        sample of 20,000 rows, and so are
-        scaling and bandwidth. A centre is the mean of at least two different rows and equals none
-        of them, so the model holds no
-        training row; there may be fewer centres than `n_landmarks`.
+        sample of 20,000 rows, and so are scaling and bandwidth. A centre is the mean of at least
+        two different rows and equals none of them, so the model holds no training row; there may be
+        fewer centres than `n_landmarks`.
     max_memory : int or str, default=None
         Bytes that "landmark" and "primal" may take beside X and y, as a number or as "1GiB"; None:
         what is free.
@@ -128,26 +119,22 @@ class CamelClassifier(BaseCamel):
         Tolerance of both: KKT violation in units of the penalty, and ||ΔZ|| / ||Z||.
     scores : {"paper", "log_odds"}, default="paper"
         What `decision_function` gives: f(x)G as printed, or log-odds a_j f(x)G_j + b_j, whose
-        slopes and offsets are fitted to
-        leave-one-out scores, label by label and drawn to those of all labels. Log-odds rank labels
-        better. Their sigmoid is
-        `predict_proba` in both cases.
+        slopes and offsets are fitted to leave-one-out scores, label by label and drawn to those of
+        all labels. Log-odds rank labels better. Their sigmoid is `predict_proba` in both cases.
     threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss"}, float or array of shape (q,),
     default="zero"
         A label is predicted where its score exceeds it: the paper's 0; thresholds of the labels
-        that are best for a metric on exact
-        leave-one-out scores, those of rare labels drawn to the one that is best for all; or
-        numbers.
+        that are best for a metric on exact leave-one-out scores, those of rare labels drawn to the
+        one that is best for all; or numbers.
     miss_cost : float > 0 or mapping from labels to such, default=None
         How many false predictions of a label a missed one is worth: it is predicted from the
-        probability 1 / (1 + cost) on. Labels
-        that a mapping does not name follow `threshold`.
+        probability 1 / (1 + cost) on. Labels that a mapping does not name follow `threshold`.
     device : str, default=None
         "cuda" computes on a GPU by torch; None on the CPU by numpy.
     random_state : int or RandomState, default=None
         Seed of landmarks, of the sample of rows that sets thresholds and probabilities where rows
-        are summed up, and of the deal of
-        rows by which prediction sets and estimates are judged. None: 0, so that fits repeat.
+        are summed up, and of the deal of rows by which prediction sets and estimates are judged.
+        None: 0, so that fits repeat.
 
     Attributes
     ----------
@@ -162,8 +149,7 @@ class CamelClassifier(BaseCamel):
         G = (1 - α) I + α S.
     dual_coef_, intercept_ : arrays of shape (n, q) and (q,)
         Scores are k(x) @ dual_coef_ + intercept_. There are m landmarks in place of n rows with
-        solver="landmark", and d columns
-        with solver="primal", where k(x) is the scaled row itself.
+        solver="landmark", and d columns with solver="primal", where k(x) is the scaled row itself.
     A_, b_, Z_ : arrays of shape (n, q), (q,), (n, q)
         The paper's variables; Z_ only where there is a row for each training row.
     solver_ : {"spectral", "landmark", "primal", "alternating"}
@@ -207,9 +193,8 @@ class CamelClassifier(BaseCamel):
     accounted for on average.
 
     A row without any known label helps to scale the features, and sets σ and the average row; else
-    nothing depends on it. A label
-    without any known row has the score 0 and the probability ½, is not predicted, and takes no part
-    in the collaboration.
+    nothing depends on it. A label without any known row has the score 0 and the probability ½, is
+    not predicted, and takes no part in the collaboration.
 
     See Also
     --------
@@ -295,10 +280,8 @@ class CamelClassifier(BaseCamel):
             An integer weight equals that many copies of the row.
         groups : array of shape (n,), default=None
             Rows that belong together, such as those of one person: they are left out together
-            wherever rows are left out, which
-            decides about thresholds, probabilities, prediction sets and estimates, and not about
-            the scores. A group leaves with all
-            its weight.
+            wherever rows are left out, which decides about thresholds, probabilities, prediction
+            sets and estimates, and not about the scores. A group leaves with all its weight.
 
         Returns
         -------
@@ -345,13 +328,11 @@ class CamelClassifier(BaseCamel):
         """Learn from some rows in addition to those of earlier calls, by sums over rows (solver="landmark" or "primal").
 
         The first call fixes landmarks, bandwidth and scaling by its rows, so it should have
-        thousands of typical ones; landmarks and
-        bandwidth may also be given as parameters. From then on these parameters must stay as they
-        are, while others such as `lambda2` may
-        change, and it does not matter in which batches rows come: all give the model of one fit on
-        all of them, thresholds and probabilities included, but for rounding (the order of rows
-        deals those by which prediction sets and
-        estimates are judged). If a call fails, it changes nothing.
+        thousands of typical ones; landmarks and bandwidth may also be given as parameters. From
+        then on these parameters must stay as they are, while others such as `lambda2` may change,
+        and it does not matter in which batches rows come: all give the model of one fit on all of
+        them, thresholds and probabilities included, but for rounding (the order of rows deals those
+        by which prediction sets and estimates are judged). If a call fails, it changes nothing.
 
         Parameters
         ----------
@@ -363,8 +344,7 @@ class CamelClassifier(BaseCamel):
         sample_weight : array of shape (n,), default=None
         solve : bool, default=True
             Whether to update the model. To solve takes as long as to add thousands of rows, so for
-            small batches give False for all
-            but the last.
+            small batches give False for all but the last.
 
         Returns
         -------

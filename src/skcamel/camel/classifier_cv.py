@@ -109,8 +109,7 @@ class CamelClassifierCV(BaseCamel):
     """CAMEL with its hyper-parameters chosen by exact leave-one-out or by folds.
 
     One eigendecomposition scores every α, λ1 and λ2 (of a fold, or of all rows for leave-one-out);
-    only kernels,
-    bandwidths and scalings cost another one.
+    only kernels, bandwidths and scalings cost another one.
 
     Parameters
     ----------
@@ -127,22 +126,20 @@ class CamelClassifierCV(BaseCamel):
         What to try in place of the product of scalings, kernels and bandwidths.
     combine : bool, default=False
         Whether scores are ȳ + Σ w_r (f_r(x) - ȳ) over representations, w ≥ 0 by least squares on
-        leave-one-out scores. Each takes
-        part with its candidate of least squared error and α ≤ ½, but for standardised columns of
-        sparse rows.
+        leave-one-out scores. Each takes part with its candidate of least squared error and α ≤ ½,
+        but for standardised columns of sparse rows.
     cv : "loo", int, splitter or iterable of (train, test), default="loo"
         "loo" is exact leave-one-out with S and σ held. An int means that many folds as in
-        scikit-learn: in the order of
-        the rows, or shuffled where `random_state` is given.
+        scikit-learn: in the order of the rows, or shuffled where `random_state` is given.
     scoring : str, default="average_precision"
         One of the seven metrics, see `skcamel.metrics.NAMES`. A criterion that is undefined on
-        every row (a ranking
-        metric with one label) gives way to the Hamming loss, and `scoring_` says so.
+        every row (a ranking metric with one label) gives way to the Hamming loss, and `scoring_`
+        says so.
     scores, threshold, miss_cost, sparsity, correlation, solver, n_landmarks, landmarks, max_memory,
     max_iter, tol, device
         As in :class:`CamelClassifier`. Candidates are compared by the printed scores; by a metric
-        of decisions with the thresholds that
-        they would be deployed with, else `cv_results_` shows decisions at 0.
+        of decisions with the thresholds that they would be deployed with, else `cv_results_` shows
+        decisions at 0.
     callback : callable, default=None
         Called with a :class:`Progress` whenever candidates have been scored. The logger "skcamel"
         tells the same.
@@ -155,37 +152,32 @@ class CamelClassifierCV(BaseCamel):
         The choice; bandwidth_ is σ itself. Not set where models are combined.
     members_, weights_ : list of CamelClassifier, array
         The models that are combined, those with weight 0 left out, and their weights. The weighted
-        sum of the members'
-        scores, plus (1 - Σ w) ȳ, is what the link takes. Set where `combine` is.
+        sum of the members' scores, plus (1 - Σ w) ȳ, is what the link takes. Set where `combine`
+        is.
     best_score_, best_params_, best_index_, scoring_
         As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid.
-        Parameters are those of
-        :class:`CamelClassifier`, with σ as bandwidth: where models are not combined,
-        ``CamelClassifier(**best_params_)`` with the other
-        settings of the search gives the fitted model again. Where they are, `best_params_` lists
-        weights and the parameters of the
-        members, `best_score_` is that of the combination by leave-one-out, and there is no
+        Parameters are those of :class:`CamelClassifier`, with σ as bandwidth: where models are not
+        combined, ``CamelClassifier(**best_params_)`` with the other settings of the search gives
+        the fitted model again. Where they are, `best_params_` lists weights and the parameters of
+        the members, `best_score_` is that of the combination by leave-one-out, and there is no
         `best_index_`.
     estimate_ : dict
         The seven metrics of this model by leave-one-out, with its thresholds; not set with folds.
-        Slightly optimistic:
-        hyper-parameters, weights and thresholds were chosen on the same rows.
+        Slightly optimistic: hyper-parameters, weights and thresholds were chosen on the same rows.
     cv_results_ : dict
         params, param_*, mean_test_score, rank_test_score and mean_test_<each of the seven metrics>,
-        losses negated; with
-        folds also std_test_score and split<k>_test_score.
+        losses negated; with folds also std_test_score and split<k>_test_score.
 
     Notes
     -----
     All other attributes are those of :class:`CamelClassifier`.
 
     Where labels are unknown (NaN), criteria, thresholds and weights count known entries: rows rank
-    their known labels, and macro-F1 is the
-    mean over labels that some row knows. Every candidate fills the unknown entries itself, to two
-    or three digits for the comparison; the
-    winner is then solved exactly. Folds are judged as refits would be. Leave-one-out is no longer
-    exact: a row that is left
-    out has helped to fill the others, which is accounted for on average over the rows of a label.
+    their known labels, and macro-F1 is the mean over labels that some row knows. Every candidate
+    fills the unknown entries itself, to two or three digits for the comparison; the winner is then
+    solved exactly. Folds are judged as refits would be. Leave-one-out is no longer exact: a row
+    that is left out has helped to fill the others, which is accounted for on average over the rows
+    of a label.
 
     Examples
     --------
@@ -269,12 +261,11 @@ class CamelClassifierCV(BaseCamel):
         ----------
         preset : {"quick", "paper", "best"}
             "quick": a few representations, a coarse grid, tuned thresholds; seconds for thousands
-            of rows. "paper": as printed.
-            "best": twelve representations, combined, and tuned thresholds.
+            of rows. "paper": as printed. "best": twelve representations, combined, and tuned
+            thresholds.
         prepared : bool, default=False
             Whether the rows come out of a :class:`skcamel.data.TablePreparer`: then the preset's
-            representations are replaced by such
-            as leave the scale of the columns alone.
+            representations are replaced by such as leave the scale of the columns alone.
         **overrides
             Parameters of the class.
 
@@ -298,12 +289,11 @@ class CamelClassifierCV(BaseCamel):
         ----------
         X, y, sample_weight
             As in :meth:`CamelClassifier.fit`. Weights also weight the selection; leave-one-out
-            takes one unit of weight
-            away, so that integer weights equal repeated rows.
+            takes one unit of weight away, so that integer weights equal repeated rows.
         groups : array of shape (n,), default=None
             Which rows belong together, such as those of one person: they are left out together,
-            exactly, and a group leaves with all
-            its weight. A splitter in `cv` gets them as in scikit-learn: ``cv=GroupKFold(5)``.
+            exactly, and a group leaves with all its weight. A splitter in `cv` gets them as in
+            scikit-learn: ``cv=GroupKFold(5)``.
 
         Returns
         -------

@@ -6,19 +6,14 @@ Each label is reconstructed from the others by a lasso,
     Y_j|,
 
 with labels in {-1, +1} as in the paper, or with these centred (docs/deviations.md says why). All q
-problems share the Gram
-matrix C = YᵀY, so that one matrix ADMM solves them together. Labels that are equal or opposite (in
-the paper's form empty
-labels among them) enter once and share what they get: S would not be unique. A constant label is 0
-when centred: its row and
-its column of S are 0.
+problems share the Gram matrix C = YᵀY, so that one matrix ADMM solves them together. Labels that
+are equal or opposite (in the paper's form empty labels among them) enter once and share what they
+get: S would not be unique. A constant label is 0 when centred: its row and its column of S are 0.
 
 Where entries are unknown, C_ij is n times the mean of y_i y_j over the rows that know both labels,
-0 where no row does. Such a matrix
-has noise in its eigenvalues, of about √q times that of its entries, whose variance is 1 by the rows
-that know both labels less 1 by
-those that know each. Some eigenvalues may be negative, and lassos wild. So all correlations are
-shrunk by one factor, until no
+0 where no row does. Such a matrix has noise in its eigenvalues, of about √q times that of its
+entries, whose variance is 1 by the rows that know both labels less 1 by those that know each. Some
+eigenvalues may be negative, and lassos wild. So all correlations are shrunk by one factor, until no
 eigenvalue is below the noise. A label that no row knows has S = 0.
 """
 
@@ -200,8 +195,7 @@ def kkt_violation(C: Array, S: Array, penalty: Array, columns: MaybeArray = None
     """Distance of each column of S from optimality; 0 iff S solves the problem.
 
     Where s_ij ≠ 0 the gradient must be -λ_j sign(s_ij), elsewhere at most λ_j in absolute value;
-    s_jj is fixed at 0.
-    `S` and `penalty` may be those of some `columns` alone.
+    s_jj is fixed at 0. `S` and `penalty` may be those of some `columns` alone.
     """
     if columns is None:
         columns = np.arange(len(C))
@@ -215,14 +209,11 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
     """All columns by ADMM with one inverse; a column leaves as soon as its support gives the exact solution.
 
     Labels are brought to one length first: where they vary differently, steps that suit one would
-    be far too short for another.
-    The constraint s_jj = 0 is kept by a rank-one correction of each column. At growing intervals
-    the zero pattern
-    reached so far is tried: on a given support with given signs the lasso is a linear system, and
-    if its solution keeps
-    the signs and meets the KKT conditions, that column is solved to rounding. Columns whose support
-    never settles
-    (more labels than rows can tell apart) leave when the ADMM iterate itself meets `tol`.
+    be far too short for another. The constraint s_jj = 0 is kept by a rank-one correction of each
+    column. At growing intervals the zero pattern reached so far is tried: on a given support with
+    given signs the lasso is a linear system, and if its solution keeps the signs and meets the KKT
+    conditions, that column is solved to rounding. Columns whose support never settles (more labels
+    than rows can tell apart) leave when the ADMM iterate itself meets `tol`.
 
     Returns
     -------

@@ -1,9 +1,10 @@
 """Rows that are summed up, wherever they are: in memory, in batches, or in Dask collections; and answers for the latter.
 
-A fit on Dask collections maps over their partitions on whatever cluster Dask is set to use, and the model comes back small:
-sums of a few thousand numbers squared, and a sample of rows. Partitions are taken in chains of a few, each of which adds to
-one sum, and the chains in a fixed tree. So results repeat to the last bit for the same partitions, however many workers
-there are, and few sums are alive at a time. What a lost worker held, Dask computes again.
+A fit on Dask collections maps over their partitions on whatever cluster Dask is set to use, and the
+model comes back small: sums of a few thousand numbers squared, and a sample of rows. Partitions are
+taken in chains of a few, each of which adds to one sum, and the chains in a fixed tree. So results
+repeat to the last bit for the same partitions, however many workers there are, and few sums are
+alive at a time. What a lost worker held, Dask computes again.
 """
 
 from __future__ import annotations

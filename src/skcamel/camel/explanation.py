@@ -1,8 +1,8 @@
 """Scores ► reasons: exact additive parts of every score, and what the training rows show about pairs of labels.
 
 Every text and every page that lists pushes takes their order from :func:`ranked_pushes`: strongest
-first, but those whose sign
-contradicts the plain correlation of the two labels come after all others, and are marked.
+first, but those whose sign contradicts the plain correlation of the two labels come after all
+others, and are marked.
 """
 
 from __future__ import annotations
@@ -159,8 +159,7 @@ class Explanation:
         Score of the average training row.
     parts : array of shape (n, q, q)
         ``parts[r, i, j]`` is what label i pushes into the score of label j in row r: α s_ij (f_i -
-        f̄_i), and on the
-        diagonal the label's own part (1 - α)(f_j - f̄_j).
+        f̄_i), and on the diagonal the label's own part (1 - α)(f_j - f̄_j).
     label_names : array of shape (q,)
     thresholds : array of shape (q,)
         Threshold of each label.
@@ -284,8 +283,8 @@ class Explanation:
         """The `k` pushes of other labels into one score that a text should list first.
 
         Strongest first, but those whose sign contradicts what the training rows show come after all
-        others; each with how
-        often both labels were seen together and how often they would be if they were independent.
+        others; each with how often both labels were seen together and how often they would be if
+        they were independent.
 
         Parameters
         ----------

@@ -9,11 +9,9 @@ bandwidth:
     linear       xᵀy                           no bandwidth
 
 X may be a numpy array, a torch tensor or a scipy sparse matrix in canonical CSR form; K is always
-dense. Squared distances
-come from one matrix product, which loses digits where rows are close to each other and far from the
-origin: rows are
-expected around it (:func:`skcamel.camel.scaling.fitted`), and pairs that are close all the same are
-computed again.
+dense. Squared distances come from one matrix product, which loses digits where rows are close to
+each other and far from the origin: rows are expected around it
+(:func:`skcamel.camel.scaling.fitted`), and pairs that are close all the same are computed again.
 """
 
 from __future__ import annotations
@@ -160,8 +158,8 @@ def mean_distance(
     """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is 0, or for rows of unit length rounding.
 
     Unless their :func:`distances` D (n, n) are given, these are computed in blocks of rows. Integer
-    weights (n,) count a row
-    that often, so that a row with weight 3 forms 6 ordered pairs with itself.
+    weights (n,) count a row that often, so that a row with weight 3 forms 6 ordered pairs with
+    itself.
 
     >>> mean_distance("laplacian", np.array([[0.0], [1.0], [2.0]])).__round__(6)
     1.333333

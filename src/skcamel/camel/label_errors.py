@@ -1,10 +1,8 @@
 """Labels ► label errors: the entries of Y that are most likely wrong, by leave-one-out scores that contradict them.
 
 The score F_ij of an entry comes from all rows but row i, so a wrong label in that row has no say in
-it. A link for each label makes
-log-odds z_ij of the scores, and with y in {-1, +1} the chance that the label is right is
-sigmoid(y_ij z_ij). Entries with the
-smallest chance come first.
+it. A link for each label makes log-odds z_ij of the scores, and with y in {-1, +1} the chance that
+the label is right is sigmoid(y_ij z_ij). Entries with the smallest chance come first.
 """
 
 from __future__ import annotations
@@ -40,9 +38,8 @@ def find_label_errors(
     """List the entries of Y, the ones most likely to be wrong first.
 
     Every candidate that the estimator would try scores each row by exact leave-one-out; the scores
-    of the candidate with the least
-    squared error decide. How the estimator chooses otherwise (`cv`, `scoring`), its thresholds and
-    `combine` do not matter here.
+    of the candidate with the least squared error decide. How the estimator chooses otherwise (`cv`,
+    `scoring`), its thresholds and `combine` do not matter here.
 
     Parameters
     ----------
@@ -51,8 +48,7 @@ def find_label_errors(
         Labels in {0, 1} or {-1, +1}; NaN where one is unknown.
     estimator : CamelClassifier, CamelClassifierCV, or Pipeline that ends in one, default=None
         What is tried; it is left as it is. None: ``CamelClassifierCV.from_preset("quick")``. The
-        other steps of a Pipeline are fitted
-        on all rows.
+        other steps of a Pipeline are fitted on all rows.
     limit : int, default=None
         Keep only so many, the first; None: all known entries.
     groups : array of shape (n,), default=None
@@ -156,8 +152,7 @@ class LabelErrors:
         Positions of the entries.
     scores : array of shape (k,)
         Leave-one-out score of the label times +1 where it is given and -1 where it is not. Below 0
-        the score contradicts
-        the label, at -1 as firmly as scores usually support one.
+        the score contradicts the label, at -1 as firmly as scores usually support one.
     given : int array of shape (k,)
         1 or 0, as in Y; what is suggested is the other.
     chance : array of shape (k,)
@@ -170,8 +165,7 @@ class LabelErrors:
         Other labels push the rest.
     deviations, collaboration : arrays of shape (n, q) and (q, q)
         What own parts and pushes are made of: label i pushes entry (r, j) by ``deviations[r, i] *
-        collaboration[i, j]``. All
-        are exact parts of the leave-one-out scores.
+        collaboration[i, j]``. All are exact parts of the leave-one-out scores.
     evidence : Evidence
         How often two labels were seen together.
     """

@@ -1,27 +1,24 @@
 """The same problem in m features instead of n rows: sums over rows, then one decomposition of m x m.
 
 Features of a row are its kernel with m landmarks Z, φ(x) = k(x, Z) V s^-½ with K_ZZ = V diag(s) Vᵀ
-(Nyström), or for the linear
-kernel the row itself, which is no approximation. With sums over all rows, additive over blocks,
-batches and machines,
+(Nyström), or for the linear kernel the row itself, which is no approximation. With sums over all
+rows, additive over blocks, batches and machines,
 
     C = Σ w (φ - μ)(φ - μ)ᵀ = Q diag(ω) Qᵀ,     M = Σ w (φ - μ)(y - ȳ)ᵀ,
 
 the coefficients of component c are Q diag(1/(ω + ρ_c)) Qᵀ M r_c, as in
-:mod:`skcamel.camel.spectral`, whose formulas serve here as
-they are. Leave-one-out of any row, with the landmarks held, takes its features alone: Qᵀ(φ(x) - μ)
-/ √ω is the row in an orthonormal
-basis of all rows (:class:`skcamel.camel.spectral.Smoother`). So a sample of the rows, kept from the
-one pass, scores every candidate,
-and the cost of that does not grow with n.
+:mod:`skcamel.camel.spectral`, whose formulas serve here as they are. Leave-one-out of any row, with
+the landmarks held, takes its features alone: Qᵀ(φ(x) - μ) / √ω is the row in an orthonormal basis
+of all rows (:class:`skcamel.camel.spectral.Smoother`). So a sample of the rows, kept from the one
+pass, scores every candidate, and the cost of that does not grow with n.
 
 The sample holds the rows whose random numbers are smallest. Row i of all rows has the i-th number
-of a seeded generator, so samples of
-blocks, batches and partitions add up to the sample of all rows.
+of a seeded generator, so samples of blocks, batches and partitions add up to the sample of all
+rows.
 
 Sums are taken of k(x, Z) - k₀ as it is, for to whiten every block would cost more than the rest: V
-s^-½ is applied at the end. Where
-that would lose too many digits, blocks are whitened first (:func:`keeps_digits`).
+s^-½ is applied at the end. Where that would lose too many digits, blocks are whitened first
+(:func:`keeps_digits`).
 """
 
 from __future__ import annotations

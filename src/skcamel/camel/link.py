@@ -1,15 +1,13 @@
 """Leave-one-out scores ► log-odds, probabilities and prediction sets: one logistic link per label, drawn to the common one.
 
 Scores of all labels together give one slope a and one offset b by Platt's method. Then each label
-minimises its own cross-entropy plus
-κa/2 (a_j / a - 1)² + κb/2 (b_j - b)², so that a label of few rows has the common link and a
-frequent one its own. ``z = a_j score + b_j``
-are log-odds: labels can be ranked by them, and their sigmoid is a probability. Fewer than 50 rows
-give no offsets.
+minimises its own cross-entropy plus κa/2 (a_j / a - 1)² + κb/2 (b_j - b)², so that a label of few
+rows has the common link and a frequent one its own. ``z = a_j score + b_j`` are log-odds: labels
+can be ranked by them, and their sigmoid is a probability. Fewer than 50 rows give no offsets.
 
 Prediction sets make two promises over all labels together: of the labels answered yes about
-`confidence` are present, and of the labels
-that are present at most about 1 - `confidence` are answered no.
+`confidence` are present, and of the labels that are present at most about 1 - `confidence` are
+answered no.
 """
 
 from __future__ import annotations
@@ -107,8 +105,7 @@ def _minimum(
     """Links of the labels by Newton's method; slopes are measured in that of the centre.
 
     The curvature of the logistic loss changes by at most the factor exp(r) where log-odds change by
-    r, so a step of the share
-    log(1 + r) / r of Newton's always descends.
+    r, so a step of the share log(1 + r) / r of Newton's always descends.
     """
     of_slope, of_offset = precisions
     least = flattest / centre.slope
@@ -283,9 +280,8 @@ def set_rates(Y: Array, answers: Array) -> dict[str, Array]:
     -------
     dict
         ``right``: share of the yes answers that are right, ``missed``: of the present labels that
-        are answered no, ``open``: of the
-        answers that are open. ``Y.reshape(-1, 1)`` and ``answers.reshape(-1, 1)`` give the rates of
-        all labels together.
+        are answered no, ``open``: of the answers that are open. ``Y.reshape(-1, 1)`` and
+        ``answers.reshape(-1, 1)`` give the rates of all labels together.
 
     Examples
     --------

@@ -18,8 +18,8 @@ from skcamel.arrays import Array, to_match, to_numpy
 from skcamel.camel.distributed import by_partition
 from skcamel.camel.link import SetThresholds
 from skcamel.checks import check_labels, check_number
-from skcamel.names import without
 from skcamel.metrics.ranking import best_labels
+from skcamel.names import without
 
 NO_SETS = (
     "Prediction sets come from leave-one-out scores, which this model does not have; use"
@@ -158,9 +158,9 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         -------
         Outputs
             With numpy arrays, also where X is a tensor. Scores of CAMEL are f(x)G or log-odds, as
-            its parameter `scores` says;
-            float32 for float32 rows, else float64. Those of the comparison methods are F - 1/2, or
-            the smallest positive number where F is 1/2, for they predict a label then.
+            its parameter `scores` says; float32 for float32 rows, else float64. Those of the
+            comparison methods are F - 1/2, or the smallest positive number where F is 1/2, for they
+            predict a label then.
         """
         check_is_fitted(self)
         return self._outputs(X)
@@ -199,8 +199,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Probability of every label: the share of rows like this one that have it.
 
         It does not depend on the thresholds: a tuned threshold may predict a label whose
-        probability is below ½, as it should
-        where F1 counts.
+        probability is below ½, as it should where F1 counts.
 
         Parameters
         ----------
@@ -226,8 +225,8 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Answer yes, no or open, such that both answers are seldom wrong.
 
         Two promises hold for all labels together: of the yes answers about `confidence` are right,
-        and of the labels that rows have
-        at most about 1 - `confidence` are answered no. A yes is always predicted, a no never.
+        and of the labels that rows have at most about 1 - `confidence` are answered no. A yes is
+        always predicted, a no never.
 
         Parameters
         ----------

@@ -1,11 +1,9 @@
 """X ► X: scaling of the features, fitted on training rows and kept with the model.
 
 A shift of the features changes no radial kernel, and the unpenalised intercept absorbs it in the
-linear one. So sparse
-matrices are shifted only in columns that are filled anyway, and stay sparse; a centred scaling
-moves the rows to their
-middle, which changes no result and saves its digits. Ranks alone need dense rows: they turn every
-zero into a level of its column.
+linear one. So sparse matrices are shifted only in columns that are filled anyway, and stay sparse;
+a centred scaling moves the rows to their middle, which changes no result and saves its digits.
+Ranks alone need dense rows: they turn every zero into a level of its column.
 """
 
 from __future__ import annotations
@@ -28,8 +26,8 @@ class Ranks(NamedTuple):
     """Mid-distribution function of every column: the weight below a value plus half of the weight at it, as a share of all.
 
     It lies on [0, 1], ties share their average rank, and it is linear between the different values
-    ("knots") of a column.
-    Columns have different numbers of knots, so those of all columns stand one after the other.
+    ("knots") of a column. Columns have different numbers of knots, so those of all columns stand
+    one after the other.
 
     Examples
     --------
@@ -242,9 +240,8 @@ def middle(X: Array) -> Array:
     """Where to move the origin, (d,): to the mean of the columns that become much smaller by it, else 0.
 
     A column whose entries all lie within a quarter of the largest around their mean is moved
-    without any rounding, for the
-    differences are exact. Where zeros or both signs occur this is never so; nothing would be
-    gained, and sparse columns stay as they are.
+    without any rounding, for the differences are exact. Where zeros or both signs occur this is
+    never so; nothing would be gained, and sparse columns stay as they are.
 
     Examples
     --------
@@ -262,8 +259,7 @@ def moments(X: Array, weights: MaybeArray = None) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of every column, (d,) each.
 
     Deviations are summed, never squares subtracted, in units of the largest: neither a large mean
-    nor a large or small
-    unit of the column costs digits.
+    nor a large or small unit of the column costs digits.
 
     Parameters
     ----------

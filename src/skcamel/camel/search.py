@@ -150,10 +150,9 @@ def _combinable(problem: Problem) -> Sequence[bool]:
     """Which candidates of a representation may be combined; none if columns of sparse rows are standardised and others are not.
 
     With few rows, leave-one-out is slightly optimistic for two reasons. A row that is left out has
-    helped to learn S, so a label of few
-    rows is known through S, the more so the larger α is. It has also helped to scale the columns,
-    so a word of two rows weighs half of
-    what it weighs for a new row.
+    helped to learn S, so a label of few rows is known through S, the more so the larger α is. It
+    has also helped to scale the columns, so a word of two rows weighs half of what it weighs for a
+    new row.
     """
     is_standard = problem.representation.scaling.name == "standard"
     others = any(scaling != "standard" for scaling, _, _ in problem.grid.places)

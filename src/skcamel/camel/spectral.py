@@ -5,14 +5,13 @@ The training problem (equations 6 and 7) is
     min over W, b, Z   ½ Σ w_i ||z_i - f(x_i)||² + λ1/2 Σ w_i ||z_i G - y_i||² + λ2/2 ||W||²,
     f(x) = φ(x)W + b
 
-with W = φ(X)ᵀA/λ2. The weights w_i of the rows are 1 unless given. Scores of new rows are f(x)G.
-Other modules solve it for labels of
-which some are unknown (`unknown`), by sums over rows (`landmark`), and by the paper's Algorithm 1
-(`alternating`).
+with W = φ(X)ᵀA/λ2 and weights w_i of the rows. Scores of new rows are f(x)G. Other modules solve it
+for labels of which some are unknown (`unknown`), by sums over rows (`landmark`), and by the paper's
+Algorithm 1 (`alternating`).
 
 With the SVD G = P diag(d) Rᵀ and the eigendecomposition U diag(ω) Uᵀ of the centred kernel matrix,
-the problem falls
-apart, in the label basis R, into kernel ridge regressions of the targets Y r_c with ridge
+the problem separates, in the label basis R, into kernel ridge regressions of the targets Y r_c with
+ridge
 
     ρ_c = λ2 (1 + 1 / (λ1 d_c²)),
 
@@ -39,11 +38,11 @@ Candidates = Sequence[tuple[int, Array]]  # number of the label basis, and ridge
 
 
 class Solution(NamedTuple):
-    """Coefficients of a trained model, in the paper's variables and ready for prediction; n may count landmarks in place of rows.
+    """Coefficients of a trained model, in the paper's variables and ready for prediction.
 
-    Scores of new rows are ``k(x) @ dual_coef + intercept``, the labels' own predictions before
-    collaboration
-    ``k(x) @ A / lambda2 + b``, with ``dual_coef = A @ G / lambda2`` and ``intercept = b @ G``.
+    Scores of new rows are ``k(x) @ dual_coef + intercept``, predictions before collaboration ``k(x)
+    @ A / lambda2 + b``, with ``dual_coef = A @ G / lambda2`` and ``intercept = b @ G``. There may
+    be n landmarks in place of n rows.
     """
 
     dual_coef: Array  # (n, q) B
@@ -57,10 +56,10 @@ class Solution(NamedTuple):
 
 
 class Spectrum(NamedTuple):
-    """Eigenbasis of the centred kernel matrix without its constant direction: all that the solver needs of X.
+    """Eigenbasis of the centred kernel matrix without its constant direction.
 
-    With row weights w (D = diag(w), v = w / Σw) the decomposed matrix is D^½ (I - 1vᵀ) K (I - v1ᵀ)
-    D^½.
+    It is all that the solver needs of X. With row weights w (D = diag(w), v = w / Σw) the
+    decomposed matrix is D^½ (I - 1vᵀ) K (I - v1ᵀ) D^½.
     """
 
     values: Array  # (m,)   ω, m = n - 1, ascending
@@ -98,12 +97,11 @@ def decompose(K: Array, weights: MaybeArray = None) -> Spectrum:
     """Eigenbasis of the centred kernel: O(n³) once, shared by every alpha, lambda1, lambda2.
 
     The kernel matrix K (n, n) of the training rows is overwritten: at most 3 n² doubles are alive
-    at a time. Weights (n,) are
-    positive.
+    at a time. Weights (n,) are positive.
 
     The constant vector is an eigenvector with eigenvalue 0, lost among other null directions where
-    rows repeat. It is
-    moved to a negative eigenvalue of the size of the matrix, comes out first, and is cut off.
+    rows repeat. It is moved to a negative eigenvalue of the size of the matrix, comes out first,
+    and is left out.
     """
     xp = namespace(K)
     n = len(K)
@@ -121,13 +119,11 @@ def decompose(K: Array, weights: MaybeArray = None) -> Spectrum:
     for i in range(0, n, 512):  # rank-one update without a second n²
         K[i : i + 512] -= size * constant[i : i + 512, None] * constant
     values, vectors = eigh_in_place(K)
-    values = values[1:]
-    vectors = vectors[:, 1:]
-    # what centring leaves of a large common part
-    rounding = n * EPS * float(xp.abs(mean).max())
     if n > 1:
-        check_definite(float(values[0]), size, rounding)
-    return Spectrum(xp.clip(values, 0, None), vectors, mean, weights, total)
+        # what centring leaves of a large common part
+        rounding = n * EPS * float(xp.abs(mean).max())
+        check_definite(float(values[1]), size, rounding)
+    return Spectrum(xp.clip(values[1:], 0, None), vectors[:, 1:], mean, weights, total)
 
 
 def finite_size(K: Array) -> float:
@@ -142,7 +138,7 @@ def finite_size(K: Array) -> float:
 
 
 def check_definite(least: float, size: float, rounding: float = 0.0) -> None:
-    """Refuse a kernel matrix whose least eigenvalue is below 0, by more than `rounding` and a share of its norm."""
+    """Refuse a least eigenvalue below 0, by more than `rounding` and a share of the norm."""
     if least < -INDEFINITE * size - rounding:
         raise ValueError(
             "The kernel matrix is not positive semi-definite: its smallest eigenvalue is"
@@ -163,8 +159,7 @@ def label_basis(G: Array) -> LabelBasis:
     """Live components of G: those with d_c > q · eps · d_max.
 
     They come from the SVD of G itself: squaring G would hide the small ones. There is a jump at d_c
-    = 0: a null
-    component contributes nothing, a tiny one its mean.
+    = 0: a null component contributes nothing, a tiny one its mean.
     """
     xp = namespace(G)
     P, d, Rt = xp.linalg.svd(G)
@@ -188,8 +183,7 @@ def solve_in(
     >>> solution = solve_in(spectrum, project(spectrum, Y), label_basis(G), lambda1=1.0, lambda2=0.5)
     >>> (K @ solution.dual_coef + solution.intercept).round(3)
     array([[ 0.667,  0.333],
-           [ 0.667, -0.667],
-           [-0.333, -0.667]])
+           [ 0.667, -0.667], [-0.333, -0.667]])
     """
     rho = basis.ridges(lambda1, lambda2)
     w = spectrum.weights[:, None]
@@ -223,9 +217,8 @@ def leave_one_out(
     """Exact leave-one-out scores (n, q) of the training rows for every (λ1, λ2) of every label basis.
 
     Row i is scored by the model of all rows but i, with S and σ held. Under weights, row i loses
-    one unit of
-    weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is scored by the
-    model of all rows outside its group.
+    one unit of weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is
+    scored by the model of all rows outside its group.
     """
     smoother = smoother_of(
         spectrum.values, spectrum.vectors, targets, spectrum.weights, spectrum.weight
@@ -263,9 +256,8 @@ class Diagonal:
     """g(ρ) = Σ_k U_ik² / (ω_k + ρ) for many ρ, (n, number of ρ), from ω (m,) and U (n, m).
 
     log g is analytic in log ρ, so interpolation gives it to rounding. A grid of 77 candidates and
-    100 labels needs 7 700 values of ρ
-    per row, the interpolation 100 nodes, which halves the cost of leave-one-out. Few values are
-    computed directly.
+    100 labels needs 7 700 values of ρ per row, the interpolation 100 nodes, which halves the cost
+    of leave-one-out. Few values are computed directly.
     """
 
     def __init__(self, values: Array, vectors: Array, ridges: Sequence[Array]) -> None:

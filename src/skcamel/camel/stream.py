@@ -1,13 +1,11 @@
 """Rows in blocks ► sums ► the eigenbasis of features: how a fit gets along without a matrix of rows.
 
 A fit goes through the rows twice, wherever they are: in memory, in files or on a cluster. The first
-pass surveys them: how often labels
-occur together, how many rows there are, and a sample of them, which fixes scaling, bandwidth and
-landmarks. Then one pass for each
-representation adds up moments (:mod:`skcamel.camel.landmark`), in blocks of a fixed number of rows.
-Both are sums over parts of the
-rows, formed where the parts are, so what is added later, in whatever batches, counts as if it had
-been there from the start.
+pass surveys them: how often labels occur together, how many rows there are, and a sample of them,
+which fixes scaling, bandwidth and landmarks. Then one pass for each representation adds up moments
+(:mod:`skcamel.camel.landmark`), in blocks of a fixed number of rows. Both are sums over parts of
+the rows, formed where the parts are, so what is added later, in whatever batches, counts as if it
+had been there from the start.
 """
 
 from __future__ import annotations
@@ -148,8 +146,7 @@ class Stream:
         """Rows of a block, and threads: as many as fit into memory, each with sums of its own; refused where one does not fit.
 
         What is needed is the peak of the pass over n rows, or of the decomposition with the judged
-        rows in its basis, beside labels and
-        the sample.
+        rows in its basis, beside labels and the sample.
         """
         device = self.by.device
         budget = self.by.budget

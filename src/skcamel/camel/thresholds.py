@@ -1,10 +1,9 @@
 """Leave-one-out scores ► thresholds, where a score becomes a decision.
 
 The paper's threshold is 0. Leave-one-out scores allow one tuned for a metric without refitting, for
-each label. A threshold tuned on
-three positives follows their noise, so that of a label is drawn towards the one that is best for
-all labels together: with p positives
-it keeps p / (p + 10) of its own choice.
+each label. A threshold tuned on three positives follows their noise, so that of a label is drawn
+towards the one that is best for all labels together: with p positives it keeps p / (p + 10) of its
+own choice.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import numpy as np
 
 from skcamel.arrays import Array, MaybeArray, divisor, namespace, take_along_rows, to_match
 from skcamel.checks import as_number
-from skcamel.names import hint
 from skcamel.metrics.decision import f1_of
+from skcamel.names import hint
 
 METRICS = ("hamming_loss", "macro_f1", "micro_f1")
 OTHER_NAMES = {"common": "micro_f1", "label": "macro_f1"}  # of earlier versions
@@ -120,8 +119,7 @@ def _micro_gain(curve: _Curve) -> Array:
     """What is greatest, label by label, at the thresholds of the greatest micro-F1 of all labels; by Dinkelbach's iteration for ratios.
 
     That is 2 hits - F1 predicted: for a given F1 the best thresholds have the greatest gain, and
-    the F1 that they reach is the next one.
-    It rises until it repeats.
+    the F1 that they reach is the next one. It rises until it repeats.
     """
     f1 = 0.0
     last = -1.0

@@ -10,7 +10,6 @@ import numpy as np
 
 from skcamel.arrays import Array, MaybeArray, Params, default_names, to_numpy
 from skcamel.checks import choice
-from skcamel.names import lazily
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights
 from skcamel.metrics.decision import (
     count,
@@ -28,6 +27,7 @@ from skcamel.metrics.ranking import (
     ranking_loss,
     ranking_metrics,
 )
+from skcamel.names import lazily
 from skcamel.text import one_line
 
 __all__ = [
@@ -123,8 +123,7 @@ def edge_cases(Y: Array, P: Array) -> EdgeCases:
     """Count the edge cases of truth Y and decisions P, both (n, q).
 
     Unknown entries of Y, which are NaN, do not count: neither their truth nor their decisions. Rows
-    and labels of which nothing is
-    known are no edge case.
+    and labels of which nothing is known are no edge case.
 
     Examples
     --------
@@ -199,8 +198,7 @@ def report(
     -------
     LabelReport
         If some entries of Y are unknown (NaN), with the number of known ones of each label; all
-        other figures count these alone, and
-        F1 is NaN where there are none.
+        other figures count these alone, and F1 is NaN where there are none.
 
     Examples
     --------
@@ -286,9 +284,8 @@ class Scorer:
     """``scorer(estimator, X, Y)``, for any scikit-learn estimator that predicts label matrices.
 
     scikit-learn's own scorers take the probabilities of a two-label estimator for those of a binary
-    one; this one reads
-    `decision_function` first, stacks per-label probabilities, and knows labels that were constant
-    in training.
+    one; this one reads `decision_function` first, stacks per-label probabilities, and knows labels
+    that were constant in training.
     """
 
     name: str

@@ -9,17 +9,14 @@ irrelevant labels are
 rows    rows with no or with all labels relevant, where ranking says nothing. "skip": left out.
 "mulan": one-error 1,
         coverage 0, ranking loss 0, not counted in average precision. "sklearn": as scikit-learn's
-        functions give
-        them, coverage -1/q among it, average precision 1.
+        functions give them, coverage -1/q among it, average precision 1.
 absent  F1 of a label with no positive and none predicted, 0/0: 1 (MULAN, and evidently the paper)
 or 0.
 
 NaN in the truth marks an unknown label. A row is ranked as if it had its known labels alone: its
-coverage is a share of these, and
-"no" and "all" labels above mean no and all known ones. Decisions are compared where the truth is
-known. Rows without a known
-label enter no ranking metric under any convention, and labels without a known entry do not enter
-macro-F1.
+coverage is a share of these, and "no" and "all" labels above mean no and all known ones. Decisions
+are compared where the truth is known. Rows without a known label enter no ranking metric under any
+convention, and labels without a known entry do not enter macro-F1.
 """
 
 from __future__ import annotations

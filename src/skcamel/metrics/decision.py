@@ -45,8 +45,7 @@ def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: MaybeArr
         As in :func:`hamming_loss`.
     absent : float, default=1.0
         F1 of a label that neither occurs nor is predicted. 1 rewards a method that never predicts a
-        rare label: report 0 beside it.
-        A label without a known entry does not count.
+        rare label: report 0 beside it. A label without a known entry does not count.
 
     Examples
     --------
@@ -75,8 +74,7 @@ def count(
     """True positives, predictions and positives of each label.
 
     Truth is a bool array (n, q), False where not `known` (n, q), decisions are (n, q), or (c, n, q)
-    for c candidates at once, weights
-    (n,).
+    for c candidates at once, weights (n,).
     """
     if known is not None:
         predicted = predicted & known

@@ -132,9 +132,8 @@ def ranking_metrics(
     """All four ranking metrics, arrays of shape () or (c,).
 
     Relevance is a bool array (n, q), scores are (n, q), or (c, n, q) for c candidates at once,
-    weights (n,). `known` (n, q) says
-    which entries of the relevance are known; None: all. Labels that are not known take no part;
-    their relevance is False.
+    weights (n,). `known` (n, q) says which entries of the relevance are known; None: all. Labels
+    that are not known take no part; their relevance is False.
     """
     choice(ties, TIES, "ties")
     choice(rows, ROWS, "rows")
@@ -188,14 +187,13 @@ def _by_marks(relevant: Array, scores: Array, ties: str) -> Array:
     """What the rankings say, (5, n).
 
     That is: whether the top label is relevant, the position of the last relevant one, pairs in the
-    wrong order, the sum of the
-    precisions at relevant labels, and the number of these. A relevant label at `position` (1 is the
-    best) with `hits` relevant
-    labels down to there has ``position - hits`` irrelevant ones above it.
+    wrong order, the sum of the precisions at relevant labels, and the number of these. A relevant
+    label at `position` (1 is the best) with `hits` relevant labels down to there has ``position -
+    hits`` irrelevant ones above it.
 
     Relevance is written into the last bit of each score, so that values are sorted instead of
-    indices, which is four times as fast.
-    Rows in which that bit could decide about a relevant label are left to :func:`_by_pairs`.
+    indices, which is four times as fast. Rows in which that bit could decide about a relevant label
+    are left to :func:`_by_pairs`.
     """
     n, q = scores.shape
     finite = np.isfinite(scores)

@@ -85,7 +85,10 @@ def to_match(x: Array, like: Array) -> Array:
 
 
 def as_floats(values: Any, like: Array | None = None) -> Array:
-    """`values` (an array, or a sequence of numbers) as a float64 array where `like` lives, or where they are themselves."""
+    """`values`, an array or a sequence of numbers, as a float64 array.
+
+    It lives where `like` lives, or where the values do.
+    """
     if like is None:
         like = values
     xp = namespace(like)
@@ -130,7 +133,9 @@ def free_on_gpu(device: Any) -> int:
 
 
 def allowed_threads() -> int:
-    """How many threads to start: as many as BLAS has now, so that whoever limits it (joblib, a study, the user) limits all.
+    """How many threads to start: as many as BLAS has now.
+
+    Whoever limits BLAS (joblib, a study, the user) so limits all threads.
 
     Examples
     --------
@@ -146,7 +151,9 @@ def allowed_threads() -> int:
 
 
 def one_thread(size: int = 0, least: int = SMALL) -> AbstractContextManager[Any]:
-    """Within the body, BLAS takes one thread: for code that starts threads of its own, and for small matrices.
+    """Within the body, BLAS takes one thread.
+
+    This is for code that starts threads of its own, and for small matrices.
 
     Matrices whose `size` is below `least` are too small for several threads to help each other.
     """
@@ -181,7 +188,9 @@ def _torch(device: Any) -> Any:
 
 
 def canonical(X: sparse.sparray) -> sparse.csr_array:
-    """A copy as CSR with sorted indices, repeated entries summed and no stored zeros; what is no matrix is refused.
+    """A copy as CSR with sorted indices, repeated entries summed and no stored zeros.
+
+    An invalid matrix is refused.
 
     Flags that scipy keeps with a matrix are not believed: they may be older than its entries.
 
@@ -210,7 +219,7 @@ def default_names(prefix: str, count: int) -> tuple[str, ...]:
 
 
 def column_names(table: Any) -> list[str] | None:
-    """Names of the columns of a pandas, polars or pyarrow frame, or of labels that know theirs; None where there are none."""
+    """Names of the columns of a pandas, polars or pyarrow frame, or of named labels; else None."""
     of_arrow = type(table).__module__.split(".", 1)[0] == "pyarrow"  # its columns are no names
     columns = getattr(table, "column_names" if of_arrow else "columns", None)
     if columns is None:

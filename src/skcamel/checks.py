@@ -1,4 +1,4 @@
-"""What a user passes to an estimator (rows, labels, weights, parameters) ► what the core works with.
+"""Checks of what a user passes to an estimator: rows, labels, weights and parameters.
 
 Every refusal says what came, what is wrong and what to do.
 """
@@ -73,7 +73,9 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 @overflow_allowed  # of the sum by which scikit-learn looks for NaN
 def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Array:
-    """X as a float64 or float32 matrix, numpy or canonical CSR, with the feature count and names of the fit.
+    """X as a float64 or float32 matrix, numpy or canonical CSR.
+
+    It has as many features as in the fit, and the same names.
 
     Tensors are copied to the CPU for these checks. A model fitted by the command line knows names
     although it was fitted on an array, so an array is no reason to warn.
@@ -123,7 +125,7 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
 
 
 def _said_better(error: ValueError, X: Array) -> str:
-    """What scikit-learn says of X, with the place or what to do; empty where nothing can be added."""
+    """The message of scikit-learn with the place or what to do; empty if nothing is to be added."""
     said = str(error)
     if "could not convert string" in said:
         return (
@@ -153,7 +155,10 @@ def _check_kernel_matrix(K: Array) -> None:
 
 @contextmanager
 def names_compared() -> Iterator[None]:
-    """Quiet scikit-learn about arrays for a model that knows names of features: the caller has matched columns by name."""
+    """Quiet scikit-learn about arrays for a model that knows names of features.
+
+    The caller has matched the columns by name.
+    """
     token = _COMPARED.set(True)
     try:
         yield
@@ -164,7 +169,9 @@ def names_compared() -> Iterator[None]:
 def check_labels(
     Y: Array, n_rows: int, *, known: Labels | None = None, classes: MaybeArray = None
 ) -> Labels:
-    """Labels from an indicator matrix (array, sparse, frame, tensor), NaN where unknown, or from a 1-d y.
+    """Labels from a matrix of indicators (array, sparse, frame, tensor) or from a 1-d y.
+
+    Unknown entries of a matrix are NaN.
 
     They must agree with those `known` from an earlier batch; a 1-d y may lack some of its
     `classes`.
@@ -218,7 +225,7 @@ def check_labels(
 
 
 def _matrix_labels(Y: Array, names: list[str] | None) -> Labels | None:
-    """Labels of a matrix in {0, 1} or {-1, +1}, NaN where unknown; None for a column of classes, as scikit-learn understands it."""
+    """Labels of a matrix in {0, 1} or {-1, +1}, NaN where unknown; None for a column of classes."""
     if Y.shape[1] == 0:
         raise ValueError(f"Y has shape {Y.shape}: no label; give at least one column.")
     try:
@@ -250,7 +257,7 @@ def _matrix_labels(Y: Array, names: list[str] | None) -> Labels | None:
 
 
 def _class_labels(y: Array, known: MaybeArray = None) -> Labels:
-    """One column per class of a 1-d y, a single column for two classes; of the `known` classes if they are given."""
+    """One column per class of a 1-d y, or of its `known` classes; a single one for two classes."""
     if y.dtype.kind == "O":
         kinds = {type(value) for value in y} - {bytes}
         others = kinds - {str, float}  # NaN, a float, is a missing value
@@ -292,7 +299,7 @@ def _class_labels(y: Array, known: MaybeArray = None) -> Labels:
 
 
 def _warn_of_joined_names(classes: Array) -> None:
-    """Say so where classes look like sets of labels in one text: their parts are fewer than the classes."""
+    """Warn where classes look like joined sets of labels, whose parts are fewer."""
     texts = [name for name in classes.tolist() if isinstance(name, str)]
     for separator in "|;,/\t":
         joined = [name for name in texts if separator in name]
@@ -353,7 +360,9 @@ def inner_splits(
     weights: MaybeArray = None,
     groups: MaybeArray = None,
 ) -> list[tuple[Array, Array]]:
-    """Training and test rows of each fold of the `cv` of a search; with weights only the rows that have some.
+    """Training and test rows of each fold of the `cv` of a search.
+
+    With weights they are the rows that have some.
 
     A number of folds means what it does in scikit-learn, shuffled where the search has a
     `random_state`.
@@ -394,7 +403,7 @@ def inner_splits(
 
 
 def warn_of_constant_labels(labels: Labels, weights: MaybeArray = None) -> None:
-    """Say so where a label is the same in every row that has weight and knows it, or known in none: nothing can be learned for it."""
+    """Warn of labels that are the same in every row that has weight and knows them, or unknown."""
     if labels.target != "matrix":
         return
     if weights is None:
@@ -440,7 +449,10 @@ def check_number(
     whole: bool = False,
     otherwise: str = "",
 ) -> None:
-    """Refuse what is not a finite number from `least` to `most`; with `above` it must exceed the least one, with `whole` be an integer."""
+    """Refuse what is not a finite number from `least` to `most`.
+
+    With `above` it must exceed the least one, with `whole` be an integer.
+    """
     number = as_number(value)
     fits = least <= number <= most and number < np.inf and not (above and number == least)
     if fits and (isinstance(value, Integral) or not whole):
@@ -460,7 +472,8 @@ def check_number(
 def check_flag(name: str, value: Any) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {value!r}.")  # noqa: TRY004 (as for every other parameter)
+        # ValueError, as for every other parameter
+        raise ValueError(f"{name} must be True or False, got {value!r}.")  # noqa: TRY004
 
 
 def choice(value: Any, options: tuple[Any, ...], name: str) -> Any:
@@ -472,7 +485,7 @@ def choice(value: Any, options: tuple[Any, ...], name: str) -> Any:
 
 
 def check_at_least(thing: Any, **least: float) -> None:
-    """Refuse attributes, numbers or arrays, below their least values; what is None or not there is left out."""
+    """Refuse attributes, numbers or arrays, below their least values; None is legal."""
     for name, bound in least.items():
         value = getattr(thing, name, None)
         if value is not None and np.min(value) < bound:
@@ -502,7 +515,7 @@ def check_groups(groups: Any, Y: Array) -> Array:
 
 
 def seed_of(random_state: Any) -> int:
-    """A seed from a `random_state`: a number is one, a RandomState draws one; None is 0, so that fits repeat."""
+    """A seed from a `random_state`: a number, one drawn from a RandomState, or 0 for None."""
     if isinstance(random_state, Integral):
         check_number("random_state", random_state, most=2**32 - 1)
     if random_state is None or isinstance(random_state, Integral):

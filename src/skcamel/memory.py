@@ -25,7 +25,7 @@ GROUPS = Path("/sys/fs/cgroup")
 def require(
     needed: float, what: str, cure: str | Callable[[int], str], *, device: Any = None
 ) -> None:
-    """Raise MemoryError where `needed` bytes cannot be had; the message says what needs them and what to do.
+    """Raise MemoryError where `needed` bytes are not free; say what needs them and what to do.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def require(
     --------
     >>> require(2.0**60, "A kernel matrix", "Take fewer rows.")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    MemoryError: A kernel matrix needs about 1073741824.0 GiB of memory and ... are free. Take fewer rows.
+    MemoryError: A kernel matrix needs about 1073741824.0 GiB of memory and ... Take fewer rows.
     """
     free = available(device)
     if free is not None and needed > free:
@@ -56,7 +56,10 @@ def require(
 
 
 def available(device: Any = None) -> int | None:
-    """Bytes that this process can still allocate on `device` (None: this machine), or None where the system does not say."""
+    """Bytes that this process can still allocate, or None where the system does not say.
+
+    They are those of `device`, or of this machine for None.
+    """
     if device is not None and str(device).startswith("cuda"):
         return free_on_gpu(device)
     left: list[int] = []
@@ -110,7 +113,7 @@ def gib(n_bytes: float) -> str:
 
 
 def forget_peak() -> bool:
-    """Start the count of :func:`peak` anew; False where the system does not allow it, and it is that since the process began."""
+    """Start the count of :func:`peak` anew; False where the system does not allow it."""
     try:
         (PROC / "self/clear_refs").write_text("5")
     except OSError:
@@ -141,7 +144,7 @@ def _figure(field: str) -> int:
 
 
 def _found(file: Path, pattern: str) -> str:
-    """What the group of a pattern matches at the start of a line of a file; nothing where the line or the file is missing."""
+    """The group of a pattern that matches the start of a line of a file; empty if there is none."""
     try:
         found = re.search(f"^{pattern}", file.read_text(), re.MULTILINE)
     except OSError:
@@ -160,7 +163,7 @@ class Alive(NamedTuple):
     copies: int = 5  # of X
 
     def bytes(self, n: int, q: int, X: Array | None = None) -> int:
-        """Bytes of a fit on n rows and q labels, with the copies of the rows X of which they are some."""
+        """Bytes of a fit on n rows and q labels; the rows are some of X, which is copied."""
         size = 8 * (self.kernels * n**2 + self.scores * n * q + self.pairs * q**2)
         if X is None:
             return size
@@ -176,7 +179,10 @@ BY_SUMS = Alive(kernels=0, scores=3, copies=0)  # beside the sums themselves
 
 
 def check_memory(X: Array, q: int, device: Any, alive: Alive = EXACT) -> None:
-    """Refuse a fit on X (n, d) and q labels that cannot fit into memory, before anything is allocated, and say how much would fit."""
+    """Refuse a fit on X (n, d) and q labels that does not fit into memory; say how much would.
+
+    Nothing is allocated before.
+    """
     n = X.shape[0]
 
     def cure(free: int) -> str:

@@ -1,4 +1,4 @@
-"""Public names of packages, imported on first use, and what replaces the names that went with 1.0."""
+"""Public names of packages, imported on first use, and hints for names that version 1.0 removed."""
 
 from __future__ import annotations
 

@@ -19,7 +19,9 @@ _NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def one_line(text: str) -> str:
-    r"""`text` with an escape for each character that a terminal does not show: controls, ends of line, direction marks, half characters.
+    r"""`text` with an escape for each character that a terminal does not show.
+
+    These are controls, ends of line, direction marks and half characters.
 
     Examples
     --------
@@ -43,7 +45,7 @@ def printable(text: str) -> str:
 
 
 def plain_cell(text: str) -> str:
-    r"""`text` such that no spreadsheet runs it: a formula gets an apostrophe in front; numerals stay as they are.
+    r"""`text` such that no spreadsheet runs it: a formula gets an apostrophe in front.
 
     Examples
     --------

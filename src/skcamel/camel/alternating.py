@@ -1,4 +1,4 @@
-"""The paper's Algorithm 1, kept literal: the reference that the closed form is held against, and Figure 1(d).
+"""The paper's Algorithm 1, literally: the reference for the closed form, and Figure 1(d).
 
 It converges to the closed form, slowly where G has a small singular value: about ln(1/ε) / (λ1
 d_min²) alternations. Where G is singular, parts of Z that no score depends on go on changing at the
@@ -24,7 +24,7 @@ def solve(
     tol: float = 1e-6,
     max_iter: int = 10_000,
 ) -> Solution:
-    """Alternate between (b, A), T and Z until ||ΔZ|| ≤ tol ||Z|| (Frobenius), at most `max_iter` times.
+    """Alternate between (b, A), T and Z until ||ΔZ|| ≤ tol ||Z||, at most `max_iter` times.
 
     K (n, n) is the kernel matrix of the training rows, Y (n, q) holds labels in {-1, +1}, G is (q,
     q). The solution keeps ||ΔZ|| of every alternation in `convergence`; the last one tells whether

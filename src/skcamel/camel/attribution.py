@@ -1,4 +1,4 @@
-"""Scores ► columns: exact Shapley values of columns, or of groups of columns, for scores Σ_i b_i k(x, x_i).
+"""Scores ► columns: exact Shapley values of groups of columns for scores Σ_i b_i k(x, x_i).
 
 The rbf and the laplacian kernel are products over groups of columns, k(x, x_i) = Π_g k_g. Where a
 group is absent its columns are drawn from the training rows, together but apart from the other
@@ -42,7 +42,7 @@ BLOCK_BYTES = 2**24  # factors of some rows at a time, small enough to stay near
 def column_groups(
     d: int, sources: Sequence[Hashable] | None = None, names: Sequence[str] | None = None
 ) -> tuple[Array, list[Array]]:
-    """Names (G,) of those who share a score, and the columns of each: those of one source together, or each on its own.
+    """Names (G,) of groups of columns, and the columns of each: of one source, or one by one.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def column_groups(
 
 
 def check_kernels(kernels: Sequence[Kernel]) -> None:
-    """Raise ValueError where scores by one of the kernels of a model, one for each member, cannot be shared by columns."""
+    """Refuse kernels of a model, one for each member, whose scores cannot be shared by columns."""
     for position, kernel in enumerate(kernels, 1):
         if kernel.name not in EXPLAINED:
             whose = "this model"
@@ -98,7 +98,7 @@ def shapley(
     *,
     mean: Any = None,
 ) -> tuple[Array, Array]:
-    """Shapley value of every group of columns for the scores k(x) @ coefficients, and the scores where all are absent.
+    """Shapley value of every group of columns for the scores k(x) @ coefficients.
 
     Parameters
     ----------
@@ -121,7 +121,8 @@ def shapley(
     Examples
     --------
     >>> train, coefficients = np.array([[0.0, 0.0], [0.0, 1.0]]), np.array([[1.0], [2.0]])
-    >>> values, base = shapley(Kernel("rbf"), train[:1], train, coefficients, [np.array([0]), np.array([1])])
+    >>> groups = [np.array([0]), np.array([1])]
+    >>> values, base = shapley(Kernel("rbf"), train[:1], train, coefficients, groups)
     >>> bool(np.isclose((base + values.sum(axis=1)).item(), 1 + 2 * np.exp(-0.5)))
     True
     >>> bool(abs(values[0, 0, 0]) < 1e-12)  # column 0 is constant
@@ -159,7 +160,7 @@ def shapley(
 
 
 def _integrated(factors: Array, means: Array, coefficients: Array) -> Array:
-    """Values (b, G, q) of some rows from their factors (G, b, n) with the training rows, and the mean factors (G, n)."""
+    """Values (b, G, q) from factors (G, b, n) of rows with the training rows, and their means."""
     scores = (factors.prod(axis=0) - means.prod(axis=0)) @ coefficients  # (b, q)
     factors -= means[:, None]  # steps from absent to present
     integral = np.zeros_like(factors)  # for each training row
@@ -173,7 +174,7 @@ def _integrated(factors: Array, means: Array, coefficients: Array) -> Array:
 
 
 def _mean_factor(kernel: Kernel, part: Array) -> Array:
-    """Mean kernel between each row of some columns (n, w) and all of the rows, or a sample of them where w > 1; (n,)."""
+    """Mean kernel (n,) of each row of some columns (n, w) with all rows, or a sample if w > 1."""
     n, width = part.shape
     if width > 1:
         some = part

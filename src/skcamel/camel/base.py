@@ -239,7 +239,7 @@ class BaseCamel(MultiLabelClassifier):
             )
 
     def _has_probabilities(self) -> bool:
-        """Whether this fit gives probabilities: where leave-one-out scores exist, of two classes."""
+        """Whether this fit gives probabilities: with leave-one-out scores, of two classes."""
         if not hasattr(self, "_target"):
             return False
         if self._target == "multiclass":
@@ -453,8 +453,8 @@ class BaseCamel(MultiLabelClassifier):
             sets = f"Prediction sets need {BY_LEAVE_ONE_OUT}"
         if self._target == "multiclass":
             sets = (
-                "Of more than two classes each row has exactly one, so there are no prediction sets;"
-                " use decision_function."
+                "Of more than two classes each row has exactly one, so there are no prediction"
+                " sets; use decision_function."
             )
         return Outputs(
             _narrowed(scores, rows.dtype),
@@ -585,7 +585,7 @@ class BaseCamel(MultiLabelClassifier):
         return {"features": values, "feature_base": base, "feature_names": names}
 
     def deviations(self, X: Array) -> Array:
-        """f(x) - f̄ of every row, (m, q), where f̄ are the predictions for the average training row.
+        """f(x) - f̄ of every row, (m, q); f̄ are the predictions for the average training row.
 
         These are the labels' own predictions, before collaboration: ``base_scores_ + deviations(X)
         @ collaboration_`` is the decision function.

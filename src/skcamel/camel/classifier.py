@@ -65,7 +65,7 @@ def _keeps_sums(estimator: Any) -> bool:
 
 
 class CamelClassifier(BaseCamel):
-    """Collaboration based multi-label learning: kernel ridge regression in which predictions of labels help each other.
+    """Collaboration based multi-label learning: kernel ridge regression with related labels.
 
     The final prediction of a label is (1 - α) times its own plus α times a sparse combination of
     the others, learned from the labels (problem 3 of the paper); the training problem (equation 7)
@@ -211,7 +211,8 @@ class CamelClassifier(BaseCamel):
     >>> model = CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], Y[:80])
     >>> model.predict(X[80:]).shape, model.label_sets(X[80:82])
     ((20, 3), [('label1', 'label2', 'label3'), ('label2',)])
-    >>> partly = np.where(np.random.default_rng(0).random(Y.shape) < 0.4, np.nan, Y)  # nobody knows 40 % of the labels
+    >>> unknown = np.random.default_rng(0).random(Y.shape) < 0.4
+    >>> partly = np.where(unknown, np.nan, Y)  # 40 % of the labels are missing
     >>> CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], partly[:80]).label_sets(X[80:82])
     [('label1', 'label2', 'label3'), ('label2', 'label3')]
     """
@@ -325,7 +326,9 @@ class CamelClassifier(BaseCamel):
         *,
         solve: bool = True,
     ) -> Self:
-        """Learn from some rows in addition to those of earlier calls, by sums over rows (solver="landmark" or "primal").
+        """Learn from some rows in addition to those of earlier calls, by sums over rows.
+
+        It needs solver="landmark" or "primal".
 
         The first call fixes landmarks, bandwidth and scaling by its rows, so it should have
         thousands of typical ones; landmarks and bandwidth may also be given as parameters. From
@@ -461,7 +464,7 @@ class _Partial(NamedTuple):
     fixed: Params  # parameters that cannot change any more
 
     def under(self, by: Streaming, fixed: Params) -> _Partial:
-        """The same with the memory that is allowed now; refused where a parameter has changed that is fixed."""
+        """The same with the memory that is allowed now; no parameter may change that is fixed."""
         for key, value in fixed.items():
             if not np.array_equal(value, self.fixed[key]):
                 raise ValueError(

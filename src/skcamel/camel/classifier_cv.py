@@ -1,4 +1,4 @@
-""":class:`CamelClassifierCV`: hyper-parameters chosen inside the training rows, a whole grid from one decomposition."""
+""":class:`CamelClassifierCV`: hyper-parameters chosen by leave-one-out, or by folds."""
 
 from __future__ import annotations
 
@@ -255,7 +255,7 @@ class CamelClassifierCV(BaseCamel):
 
     @classmethod
     def from_preset(cls, preset: str, *, prepared: bool = False, **overrides: Any) -> Self:
-        """An estimator, not yet fitted, with the parameters of a preset and whatever is given beside it.
+        """An unfitted estimator with the parameters of a preset, some of them overridden.
 
         Parameters
         ----------
@@ -370,7 +370,7 @@ class CamelClassifierCV(BaseCamel):
     def _store_combination(
         self, judged: Data, models: Sequence[Model], S: Array, labels: Labels
     ) -> None:
-        """Set the models with a weight above 0, as fitted estimators, their weights, and how scores become answers."""
+        """Set the models with a weight above 0 as fitted estimators, and what the sum needs."""
         combined = combine(judged, [model.scores for model in models])
         live = combined.weights > 0
         self.weights_ = combined.weights[live]
@@ -467,7 +467,8 @@ class CamelClassifierCV(BaseCamel):
         choice(self.combine, (True, False), "combine")
         if self.combine and not isinstance(self.cv, str):
             raise ValueError(
-                "combine=True learns its weights on leave-one-out scores, not on folds; use cv='loo'."
+                "combine=True learns its weights on leave-one-out scores, not on folds; use"
+                " cv='loo'."
             )
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(
@@ -501,7 +502,7 @@ class CamelClassifierCV(BaseCamel):
         return [(scaling, kernel, multiple) for scaling, kernel, multiple in self.representations]
 
     def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:
-        """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
+        """Results of all candidates in each fold; S, σ and scaling come from its training part."""
         splits = inner_splits(self, data.X, labels.Y, labels.target, groups=data.groups)
         threshold = self.threshold
         if self.scoring not in thresholds.METRICS and thresholds.is_tuned(threshold):
@@ -530,7 +531,7 @@ class CamelClassifierCV(BaseCamel):
         return folds
 
     def _tell(self, results: list[Scores], before: int, total: int) -> None:
-        """Say how many candidates have been scored, of all folds, and how good the best of this one is."""
+        """Report how many candidates have been scored, and the best score of this fold."""
         done = before + len(results)
         values = [larger_is_better(self.scoring, scores[self.scoring]) for scores in results]
         best = max((value for value in values if value > -np.inf), default=float("nan"))

@@ -1,4 +1,4 @@
-"""Y ► S ► G: label correlations by sparse reconstruction (equations 1 to 5 of the paper, Appendix A).
+"""Y ► S ► G: label correlations by sparse reconstruction (equations 1 to 5, Appendix A).
 
 Each label is reconstructed from the others by a lasso,
 
@@ -122,11 +122,12 @@ def learn(
 def gram(
     Y: Array | tuple[Array, float], weights: MaybeArray = None, *, centred: bool = False
 ) -> Array:
-    """C = YᵀDY (q, q), with exact zeros where labels are orthogonal up to rounding, or constant and centred.
+    """C = YᵀDY (q, q), with exact zeros where labels are orthogonal or constant up to rounding.
 
     Y (n, q) are labels, or what :func:`cooccurrence` makes of them.
 
-    >>> gram(np.array([[1.0, 1, np.nan], [-1, -1, np.nan], [1, np.nan, 1], [-1, np.nan, 1]])).round(2)
+    >>> Y = np.array([[1.0, 1, np.nan], [-1, -1, np.nan], [1, np.nan, 1], [-1, np.nan, 1]])
+    >>> gram(Y).round(2)
     array([[4.  , 2.77, 0.  ],
            [2.77, 4.  , 0.  ],
            [0.  , 0.  , 4.  ]])
@@ -168,7 +169,7 @@ def _gram_of_known(Y: Array, weights: MaybeArray, centred: bool) -> Array:
 
 
 def _products(both: Array, one: Array, neither: Array, n: float, centred: bool) -> Array:
-    """C from the weights of the rows that have both labels, the first alone, and neither, (q, q) each; of n rows."""
+    """C from the weights of rows with both labels, the first alone, and neither, (q, q) each."""
     # how far the mean lies above -1, as a share of the distance to 1
     below = np.full(len(both), 0.5)
     above = below
@@ -206,7 +207,7 @@ def kkt_violation(C: Array, S: Array, penalty: Array, columns: MaybeArray = None
 
 
 def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tuple[Array, int]:
-    """All columns by ADMM with one inverse; a column leaves as soon as its support gives the exact solution.
+    """All columns by ADMM; a column leaves when its support gives the exact solution.
 
     Labels are brought to one length first: where they vary differently, steps that suit one would
     be far too short for another. The constraint s_jj = 0 is kept by a rank-one correction of each
@@ -265,7 +266,7 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
 
 
 def _finish(C: Array, S: Array, penalty: Array, columns: Array, tol: float) -> Array:
-    """Solve what can be solved exactly on its present support with its signs, in place; which of `columns` are done."""
+    """Solve columns exactly, in place, where support and signs are right; say which are done."""
     penalty = penalty[columns]
     exact = S[:, columns]
     done = kkt_violation(C, exact, penalty, columns) <= tol * penalty

@@ -1,4 +1,4 @@
-"""Rows that are summed up, wherever they are: in memory, in batches, or in Dask collections; and answers for the latter.
+"""Rows that are summed up: in memory, in batches, or in Dask collections; lazy predictions.
 
 A fit on Dask collections maps over their partitions on whatever cluster Dask is set to use, and the
 model comes back small: sums of a few thousand numbers squared, and a sample of rows. Partitions are
@@ -47,7 +47,7 @@ CHAINS = 32
 
 
 class Partitions(Source):
-    """Rows in partitions of Dask collections X (n, d), Y (n, q) and weights (n,), of known size or not.
+    """Rows in partitions of Dask collections X (n, d), Y (n, q) and weights (n,).
 
     `check` makes a :class:`skcamel.camel.landmark.Block` of what a partition holds, and labels; it
     runs where the partition is.
@@ -134,7 +134,7 @@ def _plus(first: Any, second: Any = None) -> Any:
 
 
 def _aligned(part: Any) -> Any:
-    """Arrays as numpy makes them: those that a network delivers may lie askew, and sum up differently in the last bit."""
+    """Arrays aligned as numpy makes them: else sums may differ in the last bit."""
     if isinstance(part, np.ndarray):
         return np.require(part, requirements=["A", "C"])
     return part
@@ -155,7 +155,7 @@ def parts_of(collection: Any, name: str) -> list[Any]:
 
 
 def by_partition(method: Callable[..., Array]) -> Callable[..., Array]:
-    """Let a method of a fitted model answer lazily for a Dask array or frame: nothing is computed before the answer is asked for."""
+    """Let a method of a fitted model return a lazy Dask array for a Dask array or frame."""
 
     @wraps(method)
     def answered(self: Any, X: Array, *args: Any, **options: Any) -> Array:
@@ -167,7 +167,7 @@ def by_partition(method: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _mapped(method: Callable[..., Array], X: Any, *args: Any, **options: Any) -> Any:
-    """A Dask array with the answers for each partition; those for one row of zeros show their shape and type."""
+    """A Dask array of results for each partition; that of a row of zeros shows shape and type."""
     import dask
     import dask.array as da
 
@@ -223,7 +223,7 @@ def streaming(estimator: Any, d: int) -> Streaming:
 
 
 def in_memory(estimator: Any, data: Data, labels: Labels) -> tuple[Data, Labels]:
-    """Rows that are here, those of weight 0 left out, as a source of sums; labels take a byte each."""
+    """Rows in memory that have weight, as a source of sums; labels take a byte each."""
     n, q = data.Y.shape
     if data.groups is not None and n > JUDGED_ROWS:
         raise ValueError(
@@ -243,7 +243,7 @@ def batch(
     sample_weight: MaybeArray,
     classes: MaybeArray = None,
 ) -> tuple[Block, Labels]:
-    """A batch of rows, those of weight 0 left out, with labels as in the batches before, if these are `known`."""
+    """A batch of rows that have weight, with labels as in earlier batches, if there are some."""
     rows = check_rows(estimator, X, reset=known is None, pairwise=False)
     labels = check_labels(y, rows.shape[0], known=known, classes=classes)
     if np.isnan(labels.Y).any():
@@ -261,7 +261,7 @@ def batch(
 def elsewhere(
     estimator: Any, X: Any, Y: Any, sample_weight: Any, groups: Any
 ) -> tuple[Data, Labels]:
-    """Rows of Dask collections or of batches: a sample of them with the source of sums over all rows, and labels without rows."""
+    """A sample of rows of Dask collections or of batches, with the source of sums over all."""
     if groups is not None:
         raise ValueError(
             "groups leave together where all rows are judged, which those of Dask or of files are"

@@ -113,7 +113,7 @@ class Kernel(NamedTuple):
 
 @overflow_allowed
 def distances(name: str, X1: Array, X2: Array) -> Array:
-    """The distance that the radial kernel `name` is a function of, (n1, n2): squared for "rbf", L1 for "laplacian"."""
+    """The distance (n1, n2) of a radial kernel: squared for "rbf", L1 for "laplacian"."""
     if name == "laplacian":
         return _l1(X1, X2)
     D = _squared_l2(X1, X2)
@@ -131,7 +131,7 @@ def fitted_many(
     weights: MaybeArray = None,
     of_unit_length: bool = False,
 ) -> Iterator[tuple[Kernel, Array]]:
-    """Kernel and kernel matrix (n, n) for each multiple of σ, the mean distance unless given; distances are computed once."""
+    """Kernel and kernel matrix (n, n) for each multiple of σ, or of the mean distance."""
     if name not in RADIAL:
         K = Kernel(name)(X, X)
         if name == "precomputed":  # it will be overwritten, and belongs to others
@@ -155,7 +155,9 @@ def mean_distance(
     weights: MaybeArray = None,
     of_unit_length: bool = False,
 ) -> float:
-    """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is 0, or for rows of unit length rounding.
+    """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is 0.
+
+    For rows of unit length what is rounding counts as 0.
 
     Unless their :func:`distances` D (n, n) are given, these are computed in blocks of rows. Integer
     weights (n,) count a row that often, so that a row with weight 3 forms 6 ordered pairs with
@@ -200,7 +202,7 @@ def _squared_norms(X: Array) -> Array:
 
 
 def _squared_l2(X1: Array, X2: Array) -> Array:
-    """||x - y||² by one matrix product, and by differences for pairs of rows that are close to each other."""
+    """||x - y||² by one matrix product, and by differences for pairs of close rows."""
     norms1 = _squared_norms(X1)
     norms2 = _squared_norms(X2)
     D = dense(X1 @ X2.T)
@@ -228,7 +230,7 @@ def _squared_l2(X1: Array, X2: Array) -> Array:
 
 
 def _l1(X1: Array, X2: Array) -> Array:
-    """||x - y||₁; of rows in {0, 1} as the squared Euclidean distance, which is the same integer."""
+    """||x - y||₁; of rows in {0, 1} the squared Euclidean distance, which is the same integer."""
     entries = [X.data if sparse.issparse(X) else X for X in (X1, X2)]
     if all(bool(((values == 0) | (values == 1)).all()) for values in entries):
         return _squared_l2(X1, X2)

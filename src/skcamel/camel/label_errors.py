@@ -1,4 +1,4 @@
-"""Labels ► label errors: the entries of Y that are most likely wrong, by leave-one-out scores that contradict them.
+"""Labels ► label errors: entries of Y that leave-one-out scores contradict.
 
 The score F_ij of an entry comes from all rows but row i, so a wrong label in that row has no say in
 it. A link for each label makes log-odds z_ij of the scores, and with y in {-1, +1} the chance that
@@ -67,7 +67,8 @@ def find_label_errors(
 
     Examples
     --------
-    >>> X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 20, axis=0) + np.random.default_rng(0).normal(size=(40, 2)) / 5
+    >>> noise = np.random.default_rng(0).normal(size=(40, 2)) / 5
+    >>> X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 20, axis=0) + noise
     >>> Y = (X > 0.5).astype(int)
     >>> Y[7] = 1, 0  # wrong on purpose
     >>> found = find_label_errors(X, Y, limit=2)
@@ -214,7 +215,7 @@ class LabelErrors:
         return ", ".join([f"own {self.own[entry]:+.2f}", *pushes])
 
     def records(self, k: int | None = None) -> list[Params]:
-        """One mapping for each of the first `k` entries: row (as in `row_names`), label, given, suggested, score, chance and why."""
+        """One mapping for each of the first `k` entries, with the columns of :meth:`to_frame`."""
         records = []
         for entry in range(len(self))[:k]:
             given = int(self.given[entry])
@@ -231,7 +232,10 @@ class LabelErrors:
         return records
 
     def to_frame(self) -> Any:
-        """A pandas frame with one line per entry, in their order: row, label, given, suggested, score, chance, why."""
+        """A pandas frame with one line per entry, in their order.
+
+        Columns: row (as in `row_names`), label, given, suggested, score, chance and why.
+        """
         return data_frame(self.records())
 
     def __str__(self) -> str:
@@ -259,7 +263,7 @@ def as_table(records: Sequence[Params]) -> list[str]:
 
 
 def _least_error(model: Any, data: Data) -> tuple[Array, float]:
-    """Leave-one-out scores (n, q) and α of the candidate with the least squared error, the first of equal ones.
+    """Leave-one-out scores (n, q) and α of the first candidate with the least squared error.
 
     Where rows are summed up, candidates are compared by the sample, and the best one then scores
     all rows, in blocks.

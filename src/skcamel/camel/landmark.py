@@ -1,4 +1,4 @@
-"""The same problem in m features instead of n rows: sums over rows, then one decomposition of m x m.
+"""The same problem in m features instead of n rows: sums over rows, then one decomposition.
 
 Features of a row are its kernel with m landmarks Z, φ(x) = k(x, Z) V s^-½ with K_ZZ = V diag(s) Vᵀ
 (Nyström), or for the linear kernel the row itself, which is no approximation. With sums over all
@@ -61,7 +61,7 @@ JUDGED_ROWS = 10_000  # of a sample, whose leave-one-out scores judge candidates
 
 @dataclass(frozen=True)
 class Features:
-    """x ► k(x, Z) - k₀, and what makes features of it; without landmarks the row itself is meant."""
+    """x ► k(x, Z) - k₀, and what makes features of it; without landmarks the row itself."""
 
     kernel: Kernel
     landmarks: MaybeArray  # (m, d)
@@ -124,7 +124,10 @@ class Summary(NamedTuple):
 
 @overflow_allowed
 def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Features:
-    """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on (of the linear kernel in its unit too)."""
+    """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on.
+
+    For the linear kernel the ridge may be in its unit.
+    """
     K = kernel(Z, Z)
     size = spectral.finite_size(K)
     xp = namespace(K)
@@ -152,14 +155,17 @@ def _decomposed(K: Array) -> tuple[Array, Array]:
 
 
 def keeps_digits(least: float, spread: float, rows_per_landmark: float, ridge: float) -> bool:
-    """Whether sums of kernels may be whitened afterwards: from the least eigenvalue of K_ZZ, the norm of K_ZZ - k₀, and the least ridge."""
+    """Whether sums of kernels may be whitened afterwards.
+
+    It depends on the least eigenvalue of K_ZZ, the norm of K_ZZ - k₀, and the least ridge.
+    """
     return bool(EPS * max(1.0, rows_per_landmark) * spread**2 / (least * ridge) <= DIGITS)
 
 
 def moments(
     of: Features, blocks: Sequence[Callable[[], Block]], q: int, *, threads: int = 1
 ) -> Moments:
-    """Sums over all blocks, each made when its turn comes; on the CPU by several threads, each with sums of its own.
+    """Sums over all blocks; on the CPU by several threads, each with sums of its own.
 
     Which thread takes which block is fixed, so that results repeat to the last bit.
     """
@@ -239,7 +245,7 @@ def leave_one_out(
     penalties: Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
-    """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample, with the landmarks held.
+    """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample.
 
     Groups are those of the rows of the sample, which must hold all rows of a group.
     """
@@ -268,7 +274,8 @@ class Sample(NamedTuple):
     --------
     >>> X, Y = np.arange(8.0)[:, None], np.ones((8, 1), dtype=np.int8)
     >>> whole = drawn(Block(X, Y), size=3, seed=0)
-    >>> parts = [drawn(rows, size=3, seed=0) for rows in (Block(X[:5], Y[:5]), Block(X[5:], Y[5:], first=5))]
+    >>> halves = Block(X[:5], Y[:5]), Block(X[5:], Y[5:], first=5)
+    >>> parts = [drawn(rows, size=3, seed=0) for rows in halves]
     >>> bool((whole.X == parts[0].plus(parts[1]).X).all()), whole.X.ravel().tolist()
     (True, [1.0, 2.0, 3.0])
     """

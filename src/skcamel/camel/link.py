@@ -1,4 +1,4 @@
-"""Leave-one-out scores ► log-odds, probabilities and prediction sets: one logistic link per label, drawn to the common one.
+"""Leave-one-out scores ► log-odds, probabilities and prediction sets, by a link for each label.
 
 Scores of all labels together give one slope a and one offset b by Platt's method. Then each label
 minimises its own cross-entropy plus κa/2 (a_j / a - 1)² + κb/2 (b_j - b)², so that a label of few
@@ -151,7 +151,10 @@ def cross_fitted(
     groups: MaybeArray = None,
     seed: int = 0,
 ) -> Array:
-    """Log-odds (n, q) of the training rows, each fifth by the link of the other four; rows of one of the `groups` stay together."""
+    """Log-odds (n, q) of the training rows, each fifth by the link of the other four.
+
+    Rows of one of the `groups` stay together.
+    """
     if groups is None:
         units = np.arange(len(scores))
     else:
@@ -176,7 +179,7 @@ def cross_fitted(
 
 
 def probabilities(log_odds: Array) -> Array:
-    """Their sigmoid (m, q), strictly inside (0, 1) and above ½ exactly where log-odds are above 0, in their precision."""
+    """Sigmoid (m, q) in (0, 1), above ½ exactly where log-odds are above 0, in their precision."""
     kind = log_odds.dtype.type
     half = kind(0.5)
     one = kind(1)
@@ -185,7 +188,7 @@ def probabilities(log_odds: Array) -> Array:
 
 
 class SetThresholds(NamedTuple):
-    """Thresholds on probabilities for prediction sets: entry k is for a confidence of k / `LEVELS`."""
+    """Thresholds on probabilities for prediction sets; entry k: a confidence of k / `LEVELS`."""
 
     yes: Array  # (LEVELS + 1,) ascending; a predicted label from there on is answered yes
     # (LEVELS + 1,) descending; a label that is not predicted is answered no below it
@@ -221,7 +224,7 @@ class SetThresholds(NamedTuple):
 
 
 def fit_sets(relevant: Array, p: Array, predicted: Array, w: Array) -> SetThresholds:
-    """Thresholds that keep both promises on the training rows, with a margin of `SAFETY` standard errors.
+    """Thresholds that fulfil both promises on the training rows, `SAFETY` standard errors apart.
 
     Parameters
     ----------
@@ -235,7 +238,8 @@ def fit_sets(relevant: Array, p: Array, predicted: Array, w: Array) -> SetThresh
     --------
     >>> p = np.linspace(0.01, 0.99, 99)[:, None]
     >>> found = fit_sets(p > 0.4, p, p > 0.5, np.ones((99, 1)))
-    >>> bool(found.yes[900] > 0.5), found.answers(np.array([[0.9, 0.1, 0.45]]), np.array([[1, 0, 0]]), 0.9).tolist()
+    >>> answers = found.answers(np.array([[0.9, 0.1, 0.45]]), np.array([[1, 0, 0]]), 0.9)
+    >>> bool(found.yes[900] > 0.5), answers.tolist()
     (True, [[1, 0, -1]])
     """
     confidences = np.arange(LEVELS + 1) / LEVELS
@@ -320,7 +324,7 @@ class NeverPredictedWarning(UserWarning):
 
 
 def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array) -> Answers:
-    """Link, thresholds, prediction sets and estimates from leave-one-out scores (n, q) of the rows of `data`.
+    """Link, thresholds, prediction sets and estimates from leave-one-out scores (n, q) of `data`.
 
     On the CPU: there is little to compute, in many steps, which a GPU is slow to start.
     """
@@ -371,7 +375,7 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array) -> 
 
 
 def _of_costs(estimator: Any, link: Link | None, labels: Labels, at: Array) -> Array:
-    """Thresholds at the probability 1 / (1 + cost) in place of those in `at`, on the scale of the scores."""
+    """Thresholds at the probability 1 / (1 + cost) in place of those in `at`, as scores."""
     if link is None or labels.target != "matrix":
         raise ValueError(
             "miss_cost needs calibrated probabilities, which a 1-d y has not; give a matrix with"

@@ -1,4 +1,4 @@
-"""Scores ► decisions, probabilities, label sets and ranks: what every estimator answers, from one evaluation of its model."""
+"""Scores ► decisions, probabilities, label sets and ranks, from one evaluation of a model."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ class Outputs:
     Examples
     --------
     >>> names = np.array(["sea", "sun"], dtype=object)
-    >>> found = Outputs(np.array([[0.2, -0.3], [0.4, 0.9]]), np.zeros(2), names, np.arange(2), "matrix")
+    >>> scores = np.array([[0.2, -0.3], [0.4, 0.9]])
+    >>> found = Outputs(scores, np.zeros(2), names, np.arange(2), "matrix")
     >>> found.decisions.tolist(), found.label_sets, found.ranks.tolist(), found.top(1).tolist()
     ([[1, 0], [1, 1]], [('sea',), ('sea', 'sun')], [[1, 2], [2, 1]], [[0], [1]])
     """
@@ -65,7 +66,7 @@ class Outputs:
 
     @cached_property
     def decisions(self) -> Array:
-        """1 where a score exceeds its threshold, both in the precision of the scores: int64 (m, q); of exclusive classes the best alone."""
+        """1 where a score exceeds its threshold, int64 (m, q); the best of exclusive classes."""
         if self.target == "multiclass":
             return (np.arange(self.scores.shape[1]) == self.scores.argmax(axis=1)[:, None]).astype(
                 np.int64
@@ -82,21 +83,21 @@ class Outputs:
         return self.link(self.scores)
 
     def sets(self, confidence: float = 0.9) -> Array:
-        """Prediction sets, int8 (m, q): 1 yes, 0 no, -1 open; see :meth:`MultiLabelClassifier.predict_sets`."""
+        """Prediction sets, int8 (m, q); see :meth:`MultiLabelClassifier.predict_sets`."""
         if isinstance(self.set_thresholds, str):
             raise AttributeError(self.set_thresholds)  # noqa: TRY004 (as for predict_proba)
         return self.set_thresholds.answers(self.probabilities, self.decisions, confidence)
 
     @property
     def label_sets(self) -> list[tuple[str, ...]]:
-        """Names of the predicted labels of every row; the predicted class after a fit on a 1-d y."""
+        """Names of the predicted labels of every row; the class after a fit on a 1-d y."""
         if self.target != "matrix":
             return [(str(name),) for name in self.predictions]
         return [tuple(self.label_names[row]) for row in self.decisions.astype(bool)]
 
     @cached_property
     def ranks(self) -> Array:
-        """Rank of every label, int64 (m, q): 1 for the highest score, the first of equal labels before the others."""
+        """Rank of every label, int64 (m, q): 1 for the highest score; ties in their order."""
         return np.argsort(best_labels(self.scores, self.scores.shape[1]), axis=1) + 1
 
     def top(self, k: int) -> Array:
@@ -129,7 +130,7 @@ class Outputs:
 
     @property
     def class_probabilities(self) -> Array:
-        """What `predict_proba` answers: the probabilities, (m, number of classes) after a fit on a binary 1-d y."""
+        """Probabilities as `predict_proba` returns them, (m, number of classes) for a binary y."""
         p = self.probabilities
         if self.target != "binary":
             return p
@@ -140,7 +141,7 @@ class Outputs:
 
 
 class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
-    """An estimator that scores labels; a subclass gives `_outputs`, and says in `_has_probabilities` whether they have any."""
+    """An estimator that scores labels; subclasses have `_outputs` and `_has_probabilities`."""
 
     threshold: Any  # parameter of every subclass
 
@@ -292,7 +293,9 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         return to_match(self.outputs(X).top(k), X)
 
     def score(self, X: Array, y: Array, sample_weight: Array | None = None) -> float:
-        """Share of rows whose known labels are all right (scikit-learn's subset accuracy), also for labels in {-1, +1}.
+        """Share of rows whose known labels are all right (scikit-learn's subset accuracy).
+
+        Labels may be in {-1, +1} too.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Grid ► representations: training rows as each kernel sees them, decomposed once for all α, λ1 and λ2."""
+"""Grid ► representations: training rows as each kernel sees them, decomposed once."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Data(NamedTuple):
         return Data(sample.X, sample.Y.astype(np.float64), sample.weights, self.groups)
 
     def truth(self, like: Array) -> tuple[Array, Array]:
-        """Which labels are relevant, and weights of entries, 0 where unknown, (n, q) each, where `like` lives."""
+        """Which labels are relevant, and weights of entries, 0 where unknown, (n, q), as `like`."""
         weights = self.weights[:, None] * ~np.isnan(self.Y)
         return to_match(self.Y, like) > 0, to_match(weights, like)
 
@@ -107,7 +107,7 @@ class Grid(NamedTuple):
     relative: bool = True
 
     def params(self, representation: Representation, spectrum: Any = None) -> list[Params]:
-        """Parameters of each candidate of a representation, as :class:`skcamel.CamelClassifier` takes them."""
+        """Parameters of each candidate, as :class:`skcamel.CamelClassifier` takes them."""
         kernel = representation.kernel
         unit = 1.0
         if self.relative and kernel.name == "linear":
@@ -139,7 +139,7 @@ class Grid(NamedTuple):
 
 
 class Representation(NamedTuple):
-    """Training rows, or landmarks, as the kernel sees them; none where the features themselves are meant."""
+    """Training rows, or landmarks, as the kernel sees them; none for solver="primal"."""
 
     scaling: scaling.Scaling
     kernel: kernel.Kernel
@@ -166,7 +166,7 @@ class Model(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One representation with its decomposition, labels in it, the candidates, and the module that solves for them."""
+    """One representation, decomposed, with its candidates and the module that solves for them."""
 
     representation: Representation
     spectrum: Any  # Spectrum, or Summary where rows are summed up
@@ -186,7 +186,7 @@ class Problem(NamedTuple):
         return [(own["lambda1"], own["lambda2"]) for own in of_one]
 
     def leave_one_out(self, bases: spectral.Bases) -> Iterator[Array]:
-        """Scores (n, q) of the rows for each candidate, from the label basis of each α; rows of a group are left out together."""
+        """Scores (n, q) for each candidate without the row or its group; a basis for each α."""
         return self.solver.leave_one_out(
             self.spectrum, self.targets, bases, self.penalties, self.data.groups
         )
@@ -197,7 +197,7 @@ class Problem(NamedTuple):
         return self.solver.held_out(self.spectrum, self.targets, bases, self.penalties, K)
 
     def solve(self, bases: spectral.Bases, index: int = 0, scores: MaybeArray = None) -> Model:
-        """One candidate solved; its leave-one-out scores (n, q) need not be computed again if they are exact."""
+        """One candidate solved; its leave-one-out scores (n, q) are computed unless passed."""
         basis = bases[index * len(bases) // len(self.params)]
         params = self.params[index]
         lambda1 = params["lambda1"]
@@ -318,7 +318,7 @@ def all_candidates(data: Data, grid: Grid, device: Any) -> list[Params]:
 
 
 def label_bases(S: Array, alphas: Sequence[float], device: Any) -> list[spectral.LabelBasis]:
-    """The label basis of every α on the device, decomposed on the CPU, which is idle and as fast as a GPU here."""
+    """The label basis of every α on the device, decomposed on the CPU, which is as fast."""
     found = []
     with one_thread(len(S)):
         for alpha in alphas:
@@ -328,7 +328,7 @@ def label_bases(S: Array, alphas: Sequence[float], device: Any) -> list[spectral
 
 
 def check_place(name: str, place: Place, otherwise: str = "") -> None:
-    """Refuse a scaling or a kernel that does not exist, any scaling of a kernel matrix, and a bandwidth whose square is no number."""
+    """Refuse an unknown scaling, kernel or bandwidth, and any scaling of a kernel matrix."""
     scaling_name, kernel_name, bandwidth = place
     if not callable(kernel_name) and kernel_name not in kernel.NAMES:
         raise ValueError(

@@ -23,7 +23,7 @@ FREE = ("none", "unit", "rank")  # without a scale of the columns
 
 
 class Ranks(NamedTuple):
-    """Mid-distribution function of every column: the weight below a value plus half of the weight at it, as a share of all.
+    """Mid-distribution function of every column: the share of weight below a value, half of ties.
 
     It lies on [0, 1], ties share their average rank, and it is linear between the different values
     ("knots") of a column. Columns have different numbers of knots, so those of all columns stand
@@ -41,7 +41,7 @@ class Ranks(NamedTuple):
     stored = {"knots": ("k",), "levels": ("k",), "ends": ("d", int)}
 
     def check_stored(self) -> None:
-        """Refuse knots that do not increase and levels that fall within a column, and columns without any."""
+        """Refuse knots that do not increase, falling levels within a column, and empty columns."""
         if self.ends[0] < 1 or self.ends[-1] != len(self.knots) or (np.diff(self.ends) < 1).any():
             raise ValueError(
                 f"must share {len(self.knots)} knots among its columns, none without any"
@@ -70,7 +70,7 @@ class Ranks(NamedTuple):
 
 
 class Scaling(NamedTuple):
-    """A fitted scaling: ``(X - shift) / scale`` per column; for "unit" and "rank" their rows, then minus `shift`.
+    """A fitted scaling, ``(X - shift) / scale`` per column, after "unit" or "rank".
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Scaling(NamedTuple):
 
     @overflow_allowed
     def __call__(self, X: Array) -> Array:
-        """X scaled, float64; a new matrix unless nothing is to be done. Sparse rows stay sparse, but for ranks."""
+        """X scaled, float64, a new matrix unless nothing changes; ranks make sparse rows dense."""
         if sparse.issparse(X):
             X = X.astype(np.float64)
         else:  # rows of a frame give the same last digits
@@ -119,7 +119,7 @@ class Scaling(NamedTuple):
 
 
 def fitted(name: str, X: Array, weights: MaybeArray = None, *, centred: bool = False) -> Scaling:
-    """Scaling of that name with what it needs to know of the training rows X (n, d); constant columns keep scale 1.
+    """Scaling with what it learns from the training rows X (n, d); constant columns have scale 1.
 
     `centred` shifts the rows further, so that they lie around the origin.
     """
@@ -170,7 +170,7 @@ def ranked(X: Array, weights: MaybeArray = None) -> Ranks:
 
 
 def _of_unit_length(X: Array) -> Array:
-    """Rows divided by their length, in two steps: squares of very large or small numbers would overflow or vanish."""
+    """Rows divided by their length, in two steps lest squares overflow or vanish."""
     if sparse.issparse(X):
         norm = sparse.linalg.norm
     else:
@@ -237,7 +237,7 @@ def shifted(X: Array, shift: Array) -> Array:
 
 
 def middle(X: Array) -> Array:
-    """Where to move the origin, (d,): to the mean of the columns that become much smaller by it, else 0.
+    """Where to move the origin, (d,): the mean of columns that become much smaller by it, else 0.
 
     A column whose entries all lie within a quarter of the largest around their mean is moved
     without any rounding, for the differences are exact. Where zeros or both signs occur this is

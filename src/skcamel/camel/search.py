@@ -1,4 +1,4 @@
-"""Grid ► a table of candidates, scored by exact leave-one-out or by folds, and the best of them, solved.
+"""Grid ► a table of candidates, scored by leave-one-out or folds, and the best ones solved.
 
 No decomposition is kept: the best candidate of a representation is solved before the next one is
 decomposed.
@@ -58,14 +58,16 @@ class Found(NamedTuple):
 
 
 def larger_is_better(name: str, value: float) -> float:
-    """A metric as a score, without the digits that the order of the rows decides; undefined is worse than anything."""
+    """A metric as a score, rounded, for the order of rows decides the last digits; -inf for NaN."""
     if math.isnan(value):
         return -math.inf
     return round(-value if name in LOSSES else value, DIGITS)
 
 
 def usable(criterion: str, Y: Array, weights: MaybeArray = None) -> str:
-    """The criterion, or Hamming loss in place of a ranking metric that no row defines (each has all labels or none).
+    """The criterion, or Hamming loss in place of a ranking metric that no row defines.
+
+    Such rows have all labels or none.
 
     >>> usable("coverage", np.array([[1.0], [-1.0]])), usable("coverage", np.array([[1.0, -1.0]]))
     ('hamming_loss', 'coverage')
@@ -147,7 +149,9 @@ def search(
 
 
 def _combinable(problem: Problem) -> Sequence[bool]:
-    """Which candidates of a representation may be combined; none if columns of sparse rows are standardised and others are not.
+    """Which candidates of a representation may be combined.
+
+    None may if columns of sparse rows are standardised and others are not.
 
     With few rows, leave-one-out is slightly optimistic for two reasons. A row that is left out has
     helped to learn S, so a label of few rows is known through S, the more so the larger α is. It
@@ -208,7 +212,7 @@ def _judged(
 def score_fold(
     train: Data, test: Data, grid: Grid, S: Array, threshold: Any, device: Any
 ) -> Iterator[list[Scores]]:
-    """For each representation, the metrics of its candidates on the test part, as refitting each would give them.
+    """Metrics of all candidates on the test part, as refits would give them, by representation.
 
     A tuned threshold comes from the leave-one-out scores of the training part.
     """
@@ -229,7 +233,9 @@ def score_fold(
 
 
 def stacks(scores: Iterable[Array]) -> Iterator[Array]:
-    """Scores (n, q) of some candidates as (c, n, q): one at a time on the CPU, for the cache; many on a GPU, which is slow to start.
+    """Scores (n, q) of some candidates as (c, n, q).
+
+    There is one at a time on the CPU, for the cache, and many on a GPU, which is slow to start.
 
     Threads would gain nothing here: those of BLAS still wait for the next product while the scores
     are sorted.
@@ -247,7 +253,9 @@ def stacks(scores: Iterable[Array]) -> Iterator[Array]:
 def candidate_metrics(
     relevant: Array, scores: Array, at: Array, weights: MaybeArray
 ) -> list[Scores]:
-    """The seven metrics of c candidates: scores (c, n, q), relevance bool (n, q), thresholds (q,) or (c, 1, q).
+    """The seven metrics of c candidates with scores (c, n, q) and relevance bool (n, q).
+
+    Thresholds are (q,) or (c, 1, q).
 
     Weights are (n,) or None, or those of entries (n, q), 0 where labels are unknown; then all
     metrics are those of known entries.
@@ -282,14 +290,18 @@ def tabulate(
     *,
     split_scores: bool = True,
 ) -> Results:
-    """Table of all candidates from the parameters of each, and for each fold the seven metrics of each; the first of equal ones is best.
+    """Table of all candidates from their parameters, and the seven metrics of each in each fold.
+
+    The first of equal ones is the best.
 
     `split_scores` adds the score of every fold to the table; leave-one-out has none.
 
     >>> fold = [dict.fromkeys(NAMES, 0.5), dict.fromkeys(NAMES, 0.7)]
     >>> found = tabulate([{"alpha": 1.0}, {"alpha": 2.0}], [fold, fold], "micro_f1")
-    >>> found.best_index, found.table["rank_test_score"].tolist(), found.table["mean_test_one_error"].tolist()
-    (1, [2, 1], [-0.5, -0.7])
+    >>> found.best_index, found.table["rank_test_score"].tolist()
+    (1, [2, 1])
+    >>> found.table["mean_test_one_error"].tolist()
+    [-0.5, -0.7]
     """
     table: Params = {"params": [dict(candidate) for candidate in candidates]}
     for key in candidates[0]:
@@ -316,7 +328,7 @@ def tabulate(
 
 
 class Combination(NamedTuple):
-    """Weights of the members (R,), what is added to their weighted scores (q,), and leave-one-out scores (n, q) of the combination."""
+    """Weights (R,) of members, what is added to the sum (q,), and its leave-one-out scores."""
 
     weights: Array
     constant: Array
@@ -324,7 +336,9 @@ class Combination(NamedTuple):
 
 
 def weights_of(gram: Array, target: Array, energy: float = 0.0) -> Array:
-    """Weights w ≥ 0 that minimise wᵀ gram w - 2 wᵀ target, (R,); equal ones if `gram` is rounding beside the squared labels, `energy`.
+    """Weights w ≥ 0 that minimise wᵀ gram w - 2 wᵀ target, (R,).
+
+    They are equal if `gram` is rounding beside the squared labels, `energy`.
 
     >>> weights_of(np.eye(2), np.array([0.5, -1.0]))
     array([0.5, 0. ])
@@ -337,7 +351,7 @@ def weights_of(gram: Array, target: Array, energy: float = 0.0) -> Array:
 
 
 def combine(data: Data, members: Sequence[Array]) -> Combination:
-    """Combine members by their leave-one-out scores, (n, q) each; the best one alone where no weight is above 0."""
+    """Combine members by leave-one-out scores, (n, q) each; the best one if all weights are 0."""
     like = members[0]
     xp = namespace(like)
     relevant, w = data.truth(like)
@@ -364,7 +378,7 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
 
 
 def _leaving(w: Array, Y: Array, groups: MaybeArray) -> tuple[Array, Array]:
-    """Weight, and weighted labels, that leave with each row: at most one unit of a row, or all of a group."""
+    """Weight, and weighted labels, that leave with each row: at most a unit, or its group."""
     if groups is None:
         unit = namespace(Y).clip(w, None, 1.0)
         return unit, unit * Y

@@ -70,7 +70,7 @@ class Spectrum(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """Labels in the eigenbasis of the kernel: the only thing the solver needs of Y, computed once."""
+    """Labels in the eigenbasis of the kernel: all that the solver needs of Y, computed once."""
 
     Y: Array  # (n, q)
     mean: Array  # (q,)   weighted mean ȳ
@@ -176,14 +176,18 @@ def solve_in(
     lambda2: float,
     embed: bool = True,
 ) -> Solution:
-    """The solution for one (G, λ1, λ2), from the label basis of G, in the paper's variables; Z, if wanted, has a row for each training row.
+    """The solution for one (G, λ1, λ2), from the label basis of G, in the paper's variables.
+
+    Z, if wanted, has a row for each training row.
 
     >>> K, Y, G = np.eye(3), np.array([[1.0, 1], [1, -1], [-1, -1]]), np.eye(2)
     >>> spectrum = decompose(K.copy())
-    >>> solution = solve_in(spectrum, project(spectrum, Y), label_basis(G), lambda1=1.0, lambda2=0.5)
+    >>> basis = label_basis(G)
+    >>> solution = solve_in(spectrum, project(spectrum, Y), basis, lambda1=1.0, lambda2=0.5)
     >>> (K @ solution.dual_coef + solution.intercept).round(3)
     array([[ 0.667,  0.333],
-           [ 0.667, -0.667], [-0.333, -0.667]])
+           [ 0.667, -0.667],
+           [-0.333, -0.667]])
     """
     rho = basis.ridges(lambda1, lambda2)
     w = spectrum.weights[:, None]
@@ -214,7 +218,7 @@ def leave_one_out(
     penalties: Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
-    """Exact leave-one-out scores (n, q) of the training rows for every (λ1, λ2) of every label basis.
+    """Exact leave-one-out scores (n, q) of the rows for each (λ1, λ2) of each label basis.
 
     Row i is scored by the model of all rows but i, with S and σ held. Under weights, row i loses
     one unit of weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is
@@ -247,7 +251,7 @@ def held_out(
 
 
 def in_eigenbasis(spectrum: Spectrum, K: Array) -> Array:
-    """Other rows in the eigenbasis of the kernel, (m, n - 1), from their kernel K (m, n) with the training rows."""
+    """Other rows in the eigenbasis, (m, n - 1), from their kernel K (m, n) with training rows."""
     roots = namespace(K).sqrt(spectrum.weights)
     return (K - spectrum.kernel_mean) * roots @ spectrum.vectors
 
@@ -305,7 +309,7 @@ class Nodes(NamedTuple):
 
 
 def nodes_for(rho: Array) -> Nodes | None:
-    """Nodes for all these ρ; None where there are fewer ρ than nodes, or where all are equal, as for α = 0."""
+    """Nodes for all these ρ; None where there are fewer ρ than nodes, or all are equal."""
     if len(rho) == 0:
         return None
     xp = namespace(rho)
@@ -325,7 +329,7 @@ def nodes_for(rho: Array) -> Nodes | None:
 
 
 class Smoother(NamedTuple):
-    """Rows in an orthonormal basis of the weighted training rows: all that leave-one-out needs, of every solver.
+    """Rows in an orthonormal basis of the weighted training rows, for leave-one-out.
 
     With H the hat matrix and s = √w, in units of the weighted rows,
 
@@ -350,7 +354,7 @@ class Smoother(NamedTuple):
 def smoother_of(
     values: Array, rows: Array, targets: Targets, weights: Array, total: float
 ) -> Smoother:
-    """A smoother from ω (r,), rows (n, r) times √w, labels, weights (n,) and the weight of all training rows.
+    """A smoother from ω (r,), rows (n, r) times √w, labels, weights (n,), and the weight of all.
 
     `targets.projected` (r, q) are the labels in the same basis.
     """
@@ -363,7 +367,7 @@ def smoother_of(
 
 
 def without_rounding(outside: Array, missed: Array) -> tuple[Array, Array]:
-    """Parts of rows (..., 1) and of their labels (..., q) outside the basis, both 0 where least squares fit the row exactly."""
+    """Parts of rows and labels outside the basis, 0 where least squares fit a row exactly."""
     xp = namespace(outside)
     exact = (outside < EXACT_FIT) & (xp.amax(xp.abs(missed), axis=-1)[..., None] < EXACT_FIT)
     return xp.where(exact, 0.0, outside), xp.where(exact, 0.0, missed)
@@ -375,7 +379,7 @@ def scores_without(
     penalties: Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
-    """Scores (n, q) of each row without it or its group, for every (λ1, λ2) of every label basis."""
+    """Scores (n, q) of each row without it or its group, for each (λ1, λ2) of each label basis."""
     candidates = [
         (a, basis.ridges(*penalty)) for a, basis in enumerate(bases) for penalty in penalties
     ]
@@ -392,7 +396,7 @@ def scores_without(
 def _errors_without_row(
     smoother: Smoother, bases: Bases, candidates: Candidates
 ) -> Iterator[Array]:
-    """Errors (n, l) of the components of each candidate, where one unit of weight of the row is left out, or all if it has less.
+    """Errors (n, l) of the components of each candidate without one unit of weight of the row.
 
     Where nothing is left to learn from, the error is the whole label.
     """
@@ -425,7 +429,7 @@ def _errors_without_row(
 
 
 def blocks_of_groups(groups: Array) -> list[Array]:
-    """Rows of groups (n,) as arrays (number of groups, rows of a group) of groups of equal size, each of about 512 rows.
+    """Rows of groups (n,) as arrays (groups, rows of a group), by size, of about 512 rows each.
 
     Examples
     --------
@@ -485,7 +489,7 @@ def _errors_without_group(
 def _errors_at(
     smoother: Smoother, groups: Sequence[Array], systems: Sequence[tuple[float, Array]]
 ) -> Array:
-    """Errors of mixtures of labels (q, c) under each ρ where the group is left out, (n, sum of all c): (I - H)⁻¹ (y - ŷ) of its rows.
+    """Errors (I - H)⁻¹ (y - ŷ) without the group for mixtures of labels (q, c) under each ρ.
 
     They are solved for in the eigenbasis of what lies outside the basis of the rows, where neither
     part of I - H hides the other.

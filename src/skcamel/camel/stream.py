@@ -1,4 +1,4 @@
-"""Rows in blocks ► sums ► the eigenbasis of features: how a fit gets along without a matrix of rows.
+"""Rows in blocks ► sums ► the eigenbasis of features: a fit without a matrix of all rows.
 
 A fit goes through the rows twice, wherever they are: in memory, in files or on a cluster. The first
 pass surveys them: how often labels occur together, how many rows there are, and a sample of them,
@@ -143,7 +143,7 @@ class Stream:
         return landmark.summarise(self.features, self.moments, self.block(X, Y, weights))
 
     def _plan(self, n: int, d: int, q: int) -> tuple[int, int]:
-        """Rows of a block, and threads: as many as fit into memory, each with sums of its own; refused where one does not fit.
+        """Rows of a block, and threads: as many as memory allows, each with sums of its own.
 
         What is needed is the peak of the pass over n rows, or of the decomposition with the judged
         rows in its basis, beside labels and the sample.
@@ -187,14 +187,14 @@ class Stream:
 
 
 class Source:
-    """Rows in parts, read anew for each pass, and how to sum them up; `read` gives them one after the other, none of them empty."""
+    """Rows in parts, none of them empty, that `read` gives anew for each pass, and how to sum."""
 
     def __init__(self, read: Callable[[], Iterable[Block]], by: Streaming) -> None:
         self.read = read
         self.by = by
 
     def total(self, method: Callable[..., Any], of: Any) -> Any:
-        """Sum of what a method of some object makes of each part that has rows, in a fixed order."""
+        """Sum of what a method of some object makes of each part, in a fixed order."""
         return reduce(
             lambda total, found: total.plus(found), (method(of, part) for part in self.read())
         )
@@ -227,7 +227,7 @@ def begin(
     n_rows: int = STREAM_ROWS,
     lambda2: float,
 ) -> Stream:
-    """Scaling, bandwidth (that of the place unless σ itself is given) and landmarks from a sample, for sums over `n_rows`."""
+    """Scaling, bandwidth (or σ itself) and landmarks from a sample, for sums over `n_rows`."""
     scaling_name, kernel_name, multiple = place
     X = sample.X.astype(np.float64)
     d = X.shape[1]
@@ -266,7 +266,7 @@ def begin(
 
 
 def centres(rows: Array, count: int, seed: int) -> Array:
-    """At most `count` centres of clusters of rows (n, d), dense: each is the mean of at least two different rows, and none is a row.
+    """At most `count` centres of clusters of rows (n, d), dense, none of which is a row.
 
     A cluster of one row gives way to the mean of that row and its nearest neighbour.
 

@@ -73,7 +73,7 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: MaybeArr
 
 
 class _Curve(NamedTuple):
-    """What happens to each label as its threshold moves down past one score after the other; row k predicts the k best."""
+    """Counts of each label as its threshold moves down past each score; row k predicts k rows."""
 
     thresholds: Array  # (n+1, q)
     possible: Array  # (n+1, q) False between equal scores
@@ -109,14 +109,14 @@ def _curve(relevant: Array, scores: Array, w: Array) -> _Curve:
 
 
 def _best(curve: _Curve, value: Array, of: str = "thresholds") -> Array:
-    """The threshold of the greatest value of each label, the highest such threshold, or another column `of` the curve there; (q,)."""
+    """The highest threshold of the greatest value of each label, or another column `of` it."""
     xp = namespace(value)
     best = xp.argmax(xp.where(curve.possible, value, -xp.inf), axis=0)
     return take_along_rows(getattr(curve, of).T, best[:, None])[:, 0]
 
 
 def _micro_gain(curve: _Curve) -> Array:
-    """What is greatest, label by label, at the thresholds of the greatest micro-F1 of all labels; by Dinkelbach's iteration for ratios.
+    """What is greatest, label by label, at the thresholds of the greatest micro-F1 of all labels.
 
     That is 2 hits - F1 predicted: for a given F1 the best thresholds have the greatest gain, and
     the F1 that they reach is the next one. It rises until it repeats.
@@ -133,7 +133,7 @@ def _micro_gain(curve: _Curve) -> Array:
 
 
 def check_threshold(threshold: Any, words: tuple[str, ...] = WORDS) -> None:
-    """Refuse a threshold that is neither one of `words`, nor a finite number, nor a vector of such."""
+    """Refuse a threshold that is not one of `words`, a finite number, or a vector of such."""
     if isinstance(threshold, str):
         known = threshold in words
     elif np.ndim(threshold) == 1 and len(threshold):

@@ -237,7 +237,7 @@ def report(
 
 
 def get_scorer(name: str, **conventions: Any) -> Scorer:
-    """A scikit-learn scorer for one of the seven metrics; losses are negated, so that larger is always better.
+    """A scikit-learn scorer for one of the seven metrics; losses are negated.
 
     Parameters
     ----------

@@ -44,7 +44,9 @@ ROWS = ("skip", "mulan", "sklearn")
 def as_truth(
     labels: Array, name: str = "Y", *, may_be_unknown: bool = True
 ) -> tuple[Array, MaybeArray]:
-    """Truth as a boolean matrix (n, q), True where relevant, and which entries are known, None where all are; NaN marks the others.
+    """Truth as a boolean matrix (n, q), True where relevant, and which entries are known.
+
+    The latter is None where all are; NaN marks the others.
 
     >>> relevant, known = as_truth(np.array([[1.0, np.nan], [-1.0, 1.0]]))
     >>> relevant.tolist(), known.tolist()
@@ -86,7 +88,7 @@ def as_scores(scores: Array, Y: Array) -> Array:
 
 
 def as_decisions(Y: Array, P: Array) -> tuple[Array, Array, MaybeArray]:
-    """Truth and decisions as boolean matrices (n, q), and which entries of the truth are known, None where all are."""
+    """Truth and decisions as boolean matrices (n, q), and which entries of the truth are known."""
     relevant, known = as_truth(Y)
     predicted, _ = as_truth(P, "P", may_be_unknown=False)
     _check_shapes(relevant, predicted, "P")

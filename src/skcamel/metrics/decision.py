@@ -49,7 +49,8 @@ def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: MaybeArr
 
     Examples
     --------
-    >>> macro_f1([[1, 0], [1, 0]], [[1, 0], [1, 0]]), macro_f1([[1, 0], [1, 0]], [[1, 0], [1, 0]], absent=0.0)
+    >>> Y = [[1, 0], [1, 0]]
+    >>> macro_f1(Y, Y), macro_f1(Y, Y, absent=0.0)
     (1.0, 0.5)
     """
     return float(decision_metrics(counted(Y, P, sample_weight), absent)["macro_f1"])
@@ -93,7 +94,7 @@ def count(
 
 
 def f1_of(hits: Array, predicted: Array, positives: Array, absent: float = 1.0) -> Array:
-    """F1 from the weights of true positives, predictions and positives, `absent` where nothing is positive and nothing predicted."""
+    """F1 from the weights of true positives, predictions and positives; `absent` for 0/0."""
     xp = namespace(hits)
     size = predicted + positives
     return xp.where(size > 0, 2 * hits / divisor(size), absent)

@@ -8,7 +8,8 @@ from skcamel.arrays import Array, MaybeArray, as_floats, is_tensor, namespace
 from skcamel.checks import choice
 from skcamel.metrics.conventions import RANKING, ROWS, TIES, as_scores, as_truth, as_weights
 
-# scores sorted or compared at a time; larger arrays are returned to the system after each use, at twice the cost
+# scores sorted or compared at a time; larger arrays are returned to the system after each use, at
+# twice the cost
 BLOCK = 2**17
 
 
@@ -98,7 +99,9 @@ def average_precision(
     rows: str = "skip",
     sample_weight: MaybeArray = None,
 ) -> float:
-    """Mean over relevant labels of the share of relevant ones ranked at least as high; larger is better.
+    """Mean over relevant labels of the share of relevant ones ranked at least as high.
+
+    Larger is better.
 
     Parameters and conventions as in :func:`one_error`. It is scikit-learn's label ranking average
     precision.
@@ -112,7 +115,9 @@ def average_precision(
 
 
 def best_labels(scores: Array, k: int) -> Array:
-    """Positions of the `k` highest scores of every row, highest first and the lower index first among equals: int64 (n, k).
+    """Positions of the `k` highest scores of every row: int64 (n, k).
+
+    The highest comes first, and among equals the lower index.
 
     >>> best_labels(np.array([[0.1, 0.5, 0.5, 0.2]]), 3)
     array([[1, 2, 3]])
@@ -226,7 +231,7 @@ def _by_marks(relevant: Array, scores: Array, ties: str) -> Array:
 
 
 def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
-    """The same for any rows: each relevant label is compared with all labels of its row; a score of NaN takes no part."""
+    """The same for any rows: relevant labels are compared with all of their row, except NaN."""
     xp = namespace(scores)
     n, q = scores.shape
     columns = xp.arange(q, device=scores.device)

@@ -265,7 +265,7 @@ class BaseCamel(MultiLabelClassifier):
         if isinstance(self.landmarks, str):
             choice(self.landmarks, stream.CHOICES, "landmarks")
         thresholds.check_threshold(self.threshold)
-        costs = []
+        costs: list[Any] = []
         if isinstance(self.miss_cost, Mapping):
             costs = list(self.miss_cost.values())
         elif self.miss_cost is not None:

@@ -224,9 +224,8 @@ def leave_one_out(
     one unit of weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is
     scored by the model of all rows outside its group.
     """
-    smoother = smoother_of(
-        spectrum.values, spectrum.vectors, targets, spectrum.weights, spectrum.weight
-    )
+    values, vectors, _, weights, total = spectrum
+    smoother = smoother_of(values, vectors, targets, weights, total)
     return scores_without(smoother, bases, penalties, groups)
 
 
@@ -268,13 +267,12 @@ class Diagonal:
         xp = namespace(values)
         self.values = values
         self.vectors = vectors
-        self.nodes: Nodes | None = None
-        nodes = None
+        self.nodes = None
         if ridges and len(values):
             nodes = nodes_for(xp.concatenate(list(ridges)))
-        if nodes is not None:
-            self.logarithms = xp.log(xp.clip(self(nodes.rho), 1e-300, None))  # (n, n_nodes)
-            self.nodes = nodes
+            if nodes is not None:
+                self.logarithms = xp.log(xp.clip(self(nodes.rho), 1e-300, None))  # (n, n_nodes)
+                self.nodes = nodes
 
     def __call__(self, rho: Array) -> Array:
         """The sum for each ρ, (n, number of ρ)."""
@@ -310,12 +308,14 @@ class Nodes(NamedTuple):
 
 def nodes_for(rho: Array) -> Nodes | None:
     """Nodes for all these ρ; None where there are fewer ρ than nodes, or all are equal."""
-    if len(rho) == 0:
+    if len(rho) <= 10:
         return None
     xp = namespace(rho)
     logarithms = xp.log(rho)
-    middle = float(logarithms.max() + logarithms.min()) / 2
-    half = float(logarithms.max() - logarithms.min()) / 2
+    lowest = float(logarithms.min())
+    highest = float(logarithms.max())
+    middle = (highest + lowest) / 2
+    half = (highest - lowest) / 2
     if half < 1e-6:
         return None
     # the error falls like exp(-n_nodes asinh(π / half))
@@ -406,9 +406,8 @@ def _errors_without_row(
     diagonal = Diagonal(smoother.values, smoother.rows, [rho for _, rho in candidates])
     projected = [smoother.projected @ basis.R for basis in bases]
     missed = [smoother.missed @ basis.R for basis in bases]
-    widest = max([1, *(len(basis.d) for basis in bases)])
     # enough for a fat product of n²/2 doubles
-    together = max(1, len(smoother.values) // (2 * widest))
+    together = max(1, len(smoother.values) // (2 * smoother.truth.shape[1]))
     for first in range(0, len(candidates), together):
         block = candidates[first : first + together]
         rho = xp.concatenate([rho for _, rho in block])
@@ -445,7 +444,7 @@ def blocks_of_groups(groups: Array) -> list[Array]:
     members = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
     found: list[Array] = []
     for size in np.unique(sizes[sizes > 0]).tolist():
-        rows = np.stack([own for own in members if len(own) == size])
+        rows = np.stack([group for group in members if len(group) == size])
         together = max(1, 512 // size)
         found += [rows[i : i + together] for i in range(0, len(rows), together)]
     return found
@@ -467,23 +466,24 @@ def _errors_without_group(
     every = xp.concatenate([rho for _, rho in candidates])
     nodes = nodes_for(every)
     if nodes is not None:
+        # in products of the rows with a column
         size = n / sum(map(len, groups))
-        cost = len(nodes.rho) * (q + size)  # in products of the rows with a column
-        width = len(nodes.rho) * q
-        if cost > len(every) + size * len(xp.unique(every)) or n * width > max(
-            MOST, n * len(smoother.values) // 2
-        ):
+        cost = len(nodes.rho) * (q + size)
+        direct = len(every) + size * len(xp.unique(every))
+        numbers = n * q * len(nodes.rho)
+        if cost > direct or numbers > max(MOST, n * len(smoother.values) // 2):
             nodes = None
     if nodes is not None:
         labels = as_floats(np.eye(q), smoother.rows)
         at_nodes = _errors_at(smoother, groups, [(rho, labels) for rho in nodes.rho.tolist()])
-        for a, rho in candidates:
-            mixing = nodes.shares(rho)[:, None, :] * bases[a].R  # (n_nodes, q, l)
-            yield at_nodes @ xp.reshape(mixing, (-1, len(rho)))
-    else:
-        for a, rho in candidates:
-            systems = [(own, bases[a].R[:, rho == own]) for own in xp.unique(rho).tolist()]
+    for a, rho in candidates:
+        R = bases[a].R
+        if nodes is None:
+            systems = [(value, R[:, rho == value]) for value in xp.unique(rho).tolist()]
             yield _errors_at(smoother, groups, systems)
+        else:
+            mixing = nodes.shares(rho)[:, None, :] * R  # (n_nodes, q, l)
+            yield at_nodes @ xp.reshape(mixing, (-1, len(rho)))
 
 
 def _errors_at(
@@ -496,20 +496,17 @@ def _errors_at(
     """
     xp = namespace(smoother.rows)
     width = sum(labels.shape[1] for _, labels in systems)
-    found = xp.empty((len(smoother.rows), width), dtype=xp.float64, device=smoother.rows.device)
+    found = as_floats(np.empty((len(smoother.rows), width)), smoother.rows)
     for index in groups:
-        # (k, m, r) and (k, m, 1)
-        rows = smoother.rows[index]
-        roots = smoother.roots[index]
+        rows = smoother.rows[index]  # (k, m, r)
+        roots = smoother.roots[index]  # (k, m, 1)
         k, m, r = rows.shape
         identity = as_floats(np.eye(m), rows)
-        outside = (
-            identity - roots @ roots.swapaxes(1, 2) / smoother.total - rows @ rows.swapaxes(1, 2)
-        )
+        outside = identity - roots @ roots.mT / smoother.total - rows @ rows.mT
         outside, turned = xp.linalg.eigh(outside)
-        back = turned.swapaxes(1, 2)
-        rows = back @ rows
-        outside, missed = without_rounding(outside[..., None], back @ smoother.missed[index])
+        rows = turned.mT @ rows
+        missed = turned.mT @ smoother.missed[index]
+        outside, missed = without_rounding(outside[..., None], missed)
         outside = outside * identity
         end = 0
         for rho, labels in systems:
@@ -520,6 +517,6 @@ def _errors_at(
             projected = shrinkage[:, None] * (smoother.projected @ labels)
             inside = xp.reshape(shrunk, (k * m, r)) @ projected
             residuals = missed @ labels + xp.reshape(inside, (k, m, -1))
-            errors = xp.linalg.solve(outside + shrunk @ shrunk.swapaxes(1, 2), residuals)
+            errors = xp.linalg.solve(outside + shrunk @ shrunk.mT, residuals)
             found[index, start:end] = turned @ errors / roots
     return found

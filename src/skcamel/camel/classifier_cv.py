@@ -340,7 +340,7 @@ class CamelClassifierCV(BaseCamel):
                 device=self.device,
                 threshold=self.threshold,
                 combine=self.combine,
-                tell=None if by_folds else lambda scored: self._tell(scored, 0, total),
+                progress=None if by_folds else lambda scored: self._report(scored, 0, total),
             )
             if results is None:
                 results = tabulate(found.params, [found.metrics], self.scoring_, split_scores=False)
@@ -526,11 +526,11 @@ class CamelClassifierCV(BaseCamel):
             results: list[Scores] = []
             for scored in score_fold(train, test, grid, S, threshold, self.device):
                 results += scored
-                self._tell(results, len(folds) * per_fold, len(splits) * per_fold)
+                self._report(results, len(folds) * per_fold, len(splits) * per_fold)
             folds.append(results)
         return folds
 
-    def _tell(self, results: list[Scores], before: int, total: int) -> None:
+    def _report(self, results: list[Scores], before: int, total: int) -> None:
         """Report how many candidates have been scored, and the best score of this fold."""
         done = before + len(results)
         values = [larger_is_better(self.scoring, scores[self.scoring]) for scores in results]

@@ -89,7 +89,7 @@ def search(
     device: Any = None,
     threshold: Any = "zero",
     combine: bool = False,
-    tell: Callable[[list[Scores]], None] | None = None,
+    progress: Callable[[list[Scores]], None] | None = None,
 ) -> Found:
     """Score every candidate; among equal ones the first in the order of the grid is the best.
 
@@ -110,7 +110,7 @@ def search(
     combine : bool, default=False
         Whether to keep, for each representation, the candidate of least squared error and α ≤ ½ in
         place of the best one.
-    tell : callable, default=None
+    progress : callable, default=None
         Is called with the metrics so far after each representation.
 
     Examples
@@ -142,13 +142,13 @@ def search(
             best = leader.value
         found.params.extend(problem.params)
         found.metrics.extend(metrics)
-        if tell is not None:
-            tell(found.metrics)
+        if progress is not None:
+            progress(found.metrics)
         del problem, leader  # before the next kernel matrix is made
     return found
 
 
-def _combinable(problem: Problem) -> Sequence[bool]:
+def _combinable(problem: Problem) -> list[bool]:
     """Which candidates of a representation may be combined.
 
     None may if columns of sparse rows are standardised and others are not.
@@ -160,11 +160,9 @@ def _combinable(problem: Problem) -> Sequence[bool]:
     """
     is_standard = problem.representation.scaling.name == "standard"
     others = any(scaling != "standard" for scaling, _, _ in problem.grid.places)
+    most = max(LARGEST_ALPHA, min(problem.grid.alphas))
     if is_standard and others and sparse.issparse(problem.data.X):
-        return [False] * len(problem.params)
-    most = LARGEST_ALPHA
-    if min(problem.grid.alphas) > most:
-        most = 1.0
+        most = -1.0
     return [params["alpha"] <= most for params in problem.params]
 
 
@@ -191,21 +189,18 @@ def _judged(
     metrics: list[Scores] = []
     leader: _Leader | None = None
     for stack in stacks(problem.leave_one_out(bases)):
-        if is_tuned(threshold):
-            tuned = stack
-        else:
-            tuned = stack[:1]
+        tuned = stack[: None if is_tuned(threshold) else 1]
         at = xp.stack([thresholds(threshold, relevant, scores, weights)[None] for scores in tuned])
-        new = candidate_metrics(relevant, stack, at, weights)
-        for scores, own in zip(stack, new, strict=True):
+        results = candidate_metrics(relevant, stack, at, weights)
+        for scores, result in zip(stack, results, strict=True):
             if criterion is None:
                 errors = xp.where(weights > 0, weights * (scores - Y) ** 2, 0.0)
                 value = -float(xp.sum(errors))
             else:
-                value = larger_is_better(criterion, own[criterion])
+                value = larger_is_better(criterion, result[criterion])
             if allowed[len(metrics)] and (leader is None or value > leader.value):
                 leader = _Leader(len(metrics), value, scores + 0.0)
-            metrics.append(own)
+            metrics.append(result)
     return metrics, leader
 
 
@@ -225,11 +220,12 @@ def score_fold(
         if is_tuned(threshold):
             left_out = problem.leave_one_out(bases)
         results: list[Scores] = []
-        for scores, own in zip(problem.held_out(bases, test.X, device), left_out, strict=False):
-            at = thresholds(threshold, known, own, weights)
+        held_out = problem.held_out(bases, test.X, device)
+        for scores, of_training in zip(held_out, left_out, strict=False):
+            at = thresholds(threshold, known, of_training, weights)
             results += candidate_metrics(relevant, scores[None], at, counts)
         yield results
-        del problem, left_out  # before the next kernel matrix is made
+        del problem, left_out, held_out  # before the next kernel matrix is made
 
 
 def stacks(scores: Iterable[Array]) -> Iterator[Array]:
@@ -244,10 +240,9 @@ def stacks(scores: Iterable[Array]) -> Iterator[Array]:
     for first in waiting:
         if is_tensor(first):
             size = max(1, STACK_BYTES // (8 * math.prod(first.shape)))
+            yield namespace(first).stack([first, *islice(waiting, size - 1)])
         else:
-            size = 1
-        some = [first, *islice(waiting, size - 1)]
-        yield namespace(first).stack(some) if len(some) > 1 else first[None]
+            yield first[None]
 
 
 def candidate_metrics(
@@ -308,22 +303,25 @@ def tabulate(
         values = [candidate[key] for candidate in candidates]
         are_numbers = all(isinstance(value, int | float) for value in values)
         table[f"param_{key}"] = np.array(values, dtype=float if are_numbers else object)
-    table |= {"mean_test_score": None, "rank_test_score": None}  # their place in the table
+    # scores of the folds that define each metric
+    scores = {
+        name: np.ma.masked_invalid(
+            [[larger_is_better(name, result[name]) for result in fold] for fold in folds]
+        )
+        for name in NAMES
+    }
+    by_fold = scores[criterion]
+    mean = by_fold.mean(axis=0)
+    ranks = rankdata(-mean.filled(-np.inf), method="min").astype(np.int32)
+    table["mean_test_score"] = mean.filled(np.nan)
+    table["rank_test_score"] = ranks
+    if split_scores:
+        for k, fold in enumerate(by_fold):
+            table[f"split{k}_test_score"] = fold.filled(np.nan)
+        table["std_test_score"] = by_fold.std(axis=0).filled(np.nan)
     for name in NAMES:
-        values = [[larger_is_better(name, own[name]) for own in fold] for fold in folds]
-        # undefined in a fold; means are over the folds that define the metric
-        by_fold = np.ma.masked_invalid(values)
-        mean = by_fold.mean(axis=0)
-        table[f"mean_test_{name}"] = mean.filled(np.nan)
-        if name == criterion:
-            comparable = mean.filled(-np.inf)
-            table["mean_test_score"] = mean.filled(np.nan)
-            table["rank_test_score"] = rankdata(-comparable, method="min").astype(np.int32)
-            if split_scores:
-                for k, own in enumerate(by_fold):
-                    table[f"split{k}_test_score"] = own.filled(np.nan)
-                table["std_test_score"] = by_fold.std(axis=0).filled(np.nan)
-    best = int(table["rank_test_score"].argmin())
+        table[f"mean_test_{name}"] = scores[name].mean(axis=0).filled(np.nan)
+    best = int(ranks.argmin())
     return Results(table, best, float(table["mean_test_score"][best]))
 
 
@@ -358,7 +356,6 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     Y = xp.where(w > 0, xp.where(relevant, 1.0, -1.0), 0.0)
     total = xp.sum(w * Y, axis=0)
     size = xp.sum(w, axis=0)
-    mean = total / divisor(size)  # (q,)
     left_weight, left_sum = _leaving(w, Y, data.groups)
     left = size - left_weight
     means = (total - left_sum) / xp.where(left > 0, left, xp.inf)  # (n, q) of the other rows
@@ -374,7 +371,8 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     for weight, F in zip(weights.tolist(), members, strict=True):
         if weight:
             scores = scores + weight * (F - means)
-    return Combination(weights, to_numpy(mean) * (1 - weights.sum()), scores)
+    constant = to_numpy(total / divisor(size)) * (1 - weights.sum())
+    return Combination(weights, constant, scores)
 
 
 def _leaving(w: Array, Y: Array, groups: MaybeArray) -> tuple[Array, Array]:
@@ -382,7 +380,7 @@ def _leaving(w: Array, Y: Array, groups: MaybeArray) -> tuple[Array, Array]:
     if groups is None:
         unit = namespace(Y).clip(w, None, 1.0)
         return unit, unit * Y
-    # (n, number of groups)
-    member = sparse.csr_array((np.ones(len(groups)), (np.arange(len(groups)), groups)))
-    of_groups = [member @ (member.T @ to_numpy(part)) for part in (w, w * Y)]
-    return to_match(of_groups[0], Y), to_match(of_groups[1], Y)
+    n = len(groups)
+    member = sparse.csr_array((np.ones(n), (np.arange(n), groups)))  # (n, number of groups)
+    weight, labels = (member @ (member.T @ to_numpy(part)) for part in (w, w * Y))
+    return to_match(weight, Y), to_match(labels, Y)

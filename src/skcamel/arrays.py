@@ -1,9 +1,9 @@
 """numpy or torch, decided by the arguments: everything in which the two differ, and nothing else.
 
-The numeric core asks :func:`namespace` of its arguments for ``xp`` and then uses the names that
+The numeric core calls :func:`namespace` with its arrays for ``xp`` and then uses the names that
 numpy and torch share (``xp.sum(x, axis=0)``, ``xp.linalg.svd`` …). What they spell differently has
-a function here. No other file of the library names torch, and torch is imported only when a tensor
-or a device is asked for.
+a function here. No other file of the library names torch, which is imported only for tensors and
+devices.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def allowed_threads() -> int:
 def one_thread(size: int = 0, least: int = SMALL) -> AbstractContextManager[Any]:
     """Within the body, BLAS takes one thread.
 
-    This is for code that starts threads of its own, and for small matrices.
+    This is for code that starts threads itself, and for small matrices.
 
     Matrices whose `size` is below `least` are too small for several threads to help each other.
     """
@@ -192,7 +192,7 @@ def canonical(X: sparse.sparray) -> sparse.csr_array:
 
     An invalid matrix is refused.
 
-    Flags that scipy keeps with a matrix are not believed: they may be older than its entries.
+    Flags that scipy stores with a matrix are ignored: they may be older than its entries.
 
     Examples
     --------
@@ -234,17 +234,17 @@ def dense(X: Array) -> np.ndarray:
     return X
 
 
-def with_gaps(values: np.ndarray) -> np.ndarray:
+def with_missing(values: np.ndarray) -> np.ndarray:
     """Objects as float64, NaN for None and pandas' NA; as they are where one is no number.
 
-    >>> with_gaps(np.array([[1, None]], dtype=object))
+    >>> with_missing(np.array([[1, None]], dtype=object))
     array([[ 1., nan]])
     """
-    gaps = np.array(
+    is_missing = np.array(
         [str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()], dtype=bool
     ).reshape(values.shape)
     try:
-        return np.where(gaps, np.nan, values).astype(np.float64)
+        return np.where(is_missing, np.nan, values).astype(np.float64)
     except (TypeError, ValueError):
         return values
 

@@ -1,6 +1,6 @@
 """Checks of what a user passes to an estimator: rows, labels, weights and parameters.
 
-Every refusal says what came, what is wrong and what to do.
+Each message states what came, what is wrong and what to do.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from skcamel.arrays import (
     is_tensor,
     overflow_allowed,
     to_numpy,
-    with_gaps,
+    with_missing,
 )
 from skcamel.names import hint
 from skcamel.text import listed
@@ -47,7 +47,7 @@ _COMPARED: ContextVar[bool] = ContextVar("names compared", default=False)
 
 
 class Labels(NamedTuple):
-    """Labels as the solver wants them, and what is needed to answer in the user's terms."""
+    """Labels as the solver takes them, and what predictions need."""
 
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown
     names: Array  # (q,) str as objects
@@ -105,7 +105,7 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
         else:
             rows = validate_data(estimator, X, reset=reset, **accepted)
     except ValueError as error:
-        if message := _said_better(error, X):
+        if message := _better_message(error, X):
             raise ValueError(message) from error
         raise
     if rows.shape[1] != estimator.n_features_in_:
@@ -124,18 +124,18 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     return rows
 
 
-def _said_better(error: ValueError, X: Array) -> str:
+def _better_message(error: ValueError, X: Array) -> str:
     """The message of scikit-learn with the place or what to do; empty if nothing is to be added."""
-    said = str(error)
-    if "could not convert string" in said:
+    message = str(error)
+    if "could not convert string" in message:
         return (
-            f"X holds words ({said}); skcamel.data.TablePreparer turns a table into numbers, as in"
-            " make_pipeline(TablePreparer(), CamelClassifier())."
+            f"X holds words ({message}); skcamel.data.TablePreparer turns a table into numbers, as"
+            " in make_pipeline(TablePreparer(), CamelClassifier())."
         )
-    if sparse.issparse(X) or not re.search("contains (NaN|infinity)", said):
+    if sparse.issparse(X) or not re.search("contains (NaN|infinity)", message):
         return ""
     row, column = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))[0]
-    return f"{said.splitlines()[0]} The first is in row {row}, column {column}."
+    return f"{message.splitlines()[0]} The first is in row {row}, column {column}."
 
 
 def _check_kernel_matrix(K: Array) -> None:
@@ -229,7 +229,7 @@ def _matrix_labels(Y: Array, names: list[str] | None) -> Labels | None:
     if Y.shape[1] == 0:
         raise ValueError(f"Y has shape {Y.shape}: no label; give at least one column.")
     try:
-        signs = (with_gaps(Y) if Y.dtype.kind == "O" else Y).astype(np.float64, order="C")
+        signs = (with_missing(Y) if Y.dtype.kind == "O" else Y).astype(np.float64, order="C")
     except (TypeError, ValueError):
         signs = np.full(Y.shape, np.inf)
     settled = np.isnan(signs) | (signs == 1)
@@ -251,7 +251,7 @@ def _matrix_labels(Y: Array, names: list[str] | None) -> Labels | None:
     if len(set(label_names)) < len(label_names):
         twice = Counter(label_names).most_common(1)[0][0]
         raise ValueError(
-            f"Y has two columns called {twice!r}; labels are told apart by name, rename one."
+            f"Y has two columns called {twice!r}; labels are distinguished by name, rename one."
         )
     return Labels(signs, np.array(label_names, dtype=object), np.arange(Y.shape[1]), "matrix")
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 # What begins a formula, also in its full-width form, behind characters that spreadsheets skip.
-# Apostrophes in front of it count too, else nobody could tell on reading whether one was added.
+# Apostrophes in front of it count too, else a reader could not know whether one was added.
 _FORMULA = re.compile(
     r"'*[\s\x00-\x20\x7f-\xa0\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|'*[\t\r\n]"
 )
@@ -110,7 +110,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def sampled_words(n: int, n_rows: int) -> str:
-    """Say how many rows of a table told what its columns hold.
+    """Say from how many rows of a table its columns were learned.
 
     Examples
     --------

@@ -143,7 +143,7 @@ def shapley(
             mean = train.mean(axis=0)
         values = [(dense(rows[:, group]) - mean[group]) @ coefficients[group] for group in columns]
         return np.stack(values, axis=1), mean @ coefficients
-    if d == G:  # every column is on its own, so that factors are as large as dense rows
+    if d == G:  # each column is a group, so that factors are as large as dense rows
         rows = dense(rows)
         train = dense(train)
     parts = [train[:, group] for group in columns]

@@ -73,7 +73,7 @@ EXACT_ROWS = 10_000
 EXACT_ROWS_ON_GPU = 40_000
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 # What a model file holds of a fitted model, in the words of `skcamel.model_file.state`: of every
-# one, and of one with scores of its own.
+# one, and of one that is not combined.
 OF_EVERY_MODEL: Params = {
     "n_features_in_": int,
     "feature_names_in_": ("d", str),
@@ -300,7 +300,7 @@ class BaseCamel(MultiLabelClassifier):
         groups: MaybeArray = None,
         alive: memory.Alive = memory.EXACT,
     ) -> tuple[Data, Labels]:
-        """Training data as the core wants it, rows of weight 0 included.
+        """Training data as the core takes them, rows of weight 0 included.
 
         Where there is no matrix of rows, the data have a source of sums over rows in its place.
         """
@@ -341,7 +341,7 @@ class BaseCamel(MultiLabelClassifier):
         return Data(rows, labels.Y, weights, groups), labels
 
     def _sums_up(self, data: Data, alive: memory.Alive) -> bool:
-        """Whether rows are summed up: as the solver says, or where "auto" finds them too many.
+        """Whether rows are summed up: as `solver` has it, or where "auto" finds them too many.
 
         "auto" depends on the sizes, `max_memory` and the device alone, so that the same data give
         the same model whatever else the machine does. It warns.
@@ -378,7 +378,7 @@ class BaseCamel(MultiLabelClassifier):
         return True
 
     def _store(self, model: Model, S: Array, answers: Answers, labels: Labels) -> None:
-        """Set what scores are computed from, as numpy arrays, and how they become answers."""
+        """Set what scores are computed from, as numpy arrays, and how predictions follow."""
         solution = model.solution
         representation = model.representation
         self.label_correlation_ = S
@@ -411,7 +411,7 @@ class BaseCamel(MultiLabelClassifier):
         self._store_answers(answers, labels)
 
     def _store_answers(self, answers: Answers, labels: Labels) -> None:
-        """Set how scores become answers."""
+        """Set how predictions follow from scores."""
         self.classes_ = labels.classes
         self.label_names_ = labels.names
         self._target = labels.target

@@ -67,9 +67,9 @@ def _keeps_sums(estimator: Any) -> bool:
 class CamelClassifier(BaseCamel):
     """Collaboration based multi-label learning: kernel ridge regression with related labels.
 
-    The final prediction of a label is (1 - α) times its own plus α times a sparse combination of
-    the others, learned from the labels (problem 3 of the paper); the training problem (equation 7)
-    is solved for these final predictions.
+    The final prediction of a label is (1 - α) times its first one plus α times a sparse combination
+    of the others, learned from the labels (problem 3 of the paper); the training problem (equation
+    7) is solved for these final predictions.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class CamelClassifier(BaseCamel):
     bandwidth : "mean" or float > 0, default="mean"
         σ of the radial kernels; "mean" is the mean distance between training rows, as in the paper.
     scaling : {"none", "standard", "minmax", "unit", "rank"}, default="none"
-        Scaling of the features (of the rows for "unit"), learned in fit and kept with the model.
+        Scaling of the features (of the rows for "unit"), learned in fit and stored with the model.
         "rank" replaces each value by the share of training rows below it (ties count half), linear
         in between, so that only the order within a column counts; it needs dense rows.
     sparsity : float > 0, default=0.01
@@ -106,7 +106,7 @@ class CamelClassifier(BaseCamel):
     n_landmarks : int, default=1000
         Number of landmarks; time grows with its square. As many as rows give the exact solution.
     landmarks : {"uniform", "kmeans"} or array of shape (m, d), default="uniform"
-        Rows drawn at random, centres of clusters, or rows that are given. They are chosen from a
+        Rows drawn at random, centres of clusters, or the rows of an array. They are chosen from a
         sample of 20,000 rows, and so are scaling and bandwidth. A centre is the mean of at least
         two different rows and equals none of them, so the model holds no training row; there may be
         fewer centres than `n_landmarks`.
@@ -139,7 +139,7 @@ class CamelClassifier(BaseCamel):
     Attributes
     ----------
     label_correlation_ : array of shape (q, q)
-        S; column j says which labels reconstruct label j.
+        S; column j holds the labels that reconstruct label j.
     cooccurrence_, total_weight_ : array of shape (q, q) and float
         Number of training rows that have both labels, on the diagonal that have the label, and of
         all; weights count.
@@ -163,7 +163,7 @@ class CamelClassifier(BaseCamel):
     link_slopes_, link_offsets_ : arrays of shape (q,)
         Log-odds are ``link_slopes_ * scores + link_offsets_`` with the printed scores.
     set_thresholds_ : SetThresholds
-        Thresholds on probabilities by which `predict_sets` answers.
+        Thresholds on probabilities for `predict_sets`.
     estimate_ : dict
         The seven metrics by leave-one-out.
     label_estimates_ : dict of arrays of shape (q,)
@@ -275,8 +275,8 @@ class CamelClassifier(BaseCamel):
         X : array, CSR matrix, frame or tensor of shape (n, d); the kernel matrix (n, n) for
         kernel="precomputed"
         y : array, sparse matrix, frame or tensor of shape (n, q)
-            Labels Y in {0, 1} or {-1, +1}, NaN where unknown; column names of a frame are kept. A
-            1-d y of classes is accepted too.
+            Labels Y in {0, 1} or {-1, +1}, NaN where unknown; column names of a frame become label
+            names. A 1-d y of classes is accepted too.
         sample_weight : array of shape (n,), default=None
             An integer weight equals that many copies of the row.
         groups : array of shape (n,), default=None
@@ -331,11 +331,11 @@ class CamelClassifier(BaseCamel):
         It needs solver="landmark" or "primal".
 
         The first call fixes landmarks, bandwidth and scaling by its rows, so it should have
-        thousands of typical ones; landmarks and bandwidth may also be given as parameters. From
-        then on these parameters must stay as they are, while others such as `lambda2` may change,
-        and it does not matter in which batches rows come: all give the model of one fit on all of
-        them, thresholds and probabilities included, but for rounding (the order of rows deals those
-        by which prediction sets and estimates are judged). If a call fails, it changes nothing.
+        thousands of typical ones; landmarks and bandwidth may also be parameters. From then on
+        these parameters must stay as they are, while others such as `lambda2` may change, and it
+        does not matter in which batches rows come: all give the model of one fit on all of them,
+        thresholds and probabilities included, but for rounding (the order of rows deals those by
+        which prediction sets and estimates are judged). If a call fails, it changes nothing.
 
         Parameters
         ----------

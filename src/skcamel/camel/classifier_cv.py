@@ -98,7 +98,7 @@ OF_MEMBERS = (
 
 
 class Progress(NamedTuple):
-    """What a callback is told after every block of candidates."""
+    """Progress of a search, after every block of candidates."""
 
     done: int  # candidates scored so far, over all folds
     total: int
@@ -129,8 +129,8 @@ class CamelClassifierCV(BaseCamel):
         leave-one-out scores. Each takes part with its candidate of least squared error and α ≤ ½,
         but for standardised columns of sparse rows.
     cv : "loo", int, splitter or iterable of (train, test), default="loo"
-        "loo" is exact leave-one-out with S and σ held. An int means that many folds as in
-        scikit-learn: in the order of the rows, or shuffled where `random_state` is given.
+        "loo" is exact leave-one-out with S and σ fixed. An int means that many folds as in
+        scikit-learn: in the order of the rows, or shuffled where `random_state` is set.
     scoring : str, default="average_precision"
         One of the seven metrics, see `skcamel.metrics.NAMES`. A criterion that is undefined on
         every row (a ranking metric with one label) gives way to the Hamming loss, and `scoring_`
@@ -439,10 +439,10 @@ class CamelClassifierCV(BaseCamel):
     def _checked_grid(self) -> Grid:
         """All candidates, or a refusal of a parameter."""
         choice(self.scoring, NAMES, "scoring")
-        given = ("scalings", "kernels", "bandwidths")
+        axes = ("scalings", "kernels", "bandwidths")
         if self.representations is not None:
-            given = ("representations",)
-        for name in ("alphas", "lambda1s", "lambda2s", *given):
+            axes = ("representations",)
+        for name in ("alphas", "lambda1s", "lambda2s", *axes):
             values = getattr(self, name)
             if isinstance(values, str) or not np.ndim(values) or not len(values):
                 raise ValueError(

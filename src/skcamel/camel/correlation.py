@@ -211,10 +211,10 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
 
     Labels are brought to one length first: where they vary differently, steps that suit one would
     be far too short for another. The constraint s_jj = 0 is kept by a rank-one correction of each
-    column. At growing intervals the zero pattern reached so far is tried: on a given support with
-    given signs the lasso is a linear system, and if its solution keeps the signs and meets the KKT
+    column. At growing intervals the zero pattern reached so far is tried: on a fixed support with
+    fixed signs the lasso is a linear system, and if its solution keeps the signs and meets the KKT
     conditions, that column is solved to rounding. Columns whose support never settles (more labels
-    than rows can tell apart) leave when the ADMM iterate itself meets `tol`.
+    than rows can separate) leave when the ADMM iterate itself meets `tol`.
 
     Returns
     -------
@@ -237,13 +237,13 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
     check = FIRST_CHECK
     while len(active) and n_iter < max_iter:
         n_iter += 1
-        own = (active, np.arange(len(active)))  # entries s_jj
+        diagonal = (active, np.arange(len(active)))  # entries s_jj
         smooth = inverse @ (R[:, active] + rho * (before - dual))
-        smooth -= inverse[:, active] * (smooth[own] / np.diag(inverse)[active])
+        smooth -= inverse[:, active] * (smooth[diagonal] / np.diag(inverse)[active])
         dual = dual + OVER_RELAXATION * smooth + (1 - OVER_RELAXATION) * before
         threshold = (penalty / lengths)[active] / (lengths[:, None] * rho)
         after = np.sign(dual) * np.clip(np.abs(dual) - threshold, 0, None)
-        after[own] = 0
+        after[diagonal] = 0
         dual -= after
         if n_iter in (check, max_iter):
             check = int(CHECK_GROWTH * check) + 1
@@ -266,7 +266,7 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
 
 
 def _finish(C: Array, S: Array, penalty: Array, columns: Array, tol: float) -> Array:
-    """Solve columns exactly, in place, where support and signs are right; say which are done."""
+    """Solve columns exactly, in place, where support and signs are right, and return which are."""
     penalty = penalty[columns]
     exact = S[:, columns]
     done = kkt_violation(C, exact, penalty, columns) <= tol * penalty

@@ -4,7 +4,7 @@ A fit on Dask collections maps over their partitions on whatever cluster Dask is
 model comes back small: sums of a few thousand numbers squared, and a sample of rows. Partitions are
 taken in chains of a few, each of which adds to one sum, and the chains in a fixed tree. So results
 repeat to the last bit for the same partitions, however many workers there are, and few sums are
-alive at a time. What a lost worker held, Dask computes again.
+alive at a time. Dask computes the part of a lost worker again.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Partitions(Source):
 
         step = dask.delayed(_step, pure=True)
         plus = dask.delayed(_plus, pure=True)
-        given = dask.delayed((self.check, method, of), pure=True, traverse=False)
+        task = dask.delayed((self.check, method, of), pure=True, traverse=False)
         length = max(1, min(CHAIN, len(self.parts) // CHAINS))
         sums: list[Any] = []
         for number, part in enumerate(self.parts):
@@ -94,7 +94,7 @@ class Partitions(Source):
                 before = sums.pop()
             else:
                 before = None
-            sums.append(step(given, before, number, *part))
+            sums.append(step(task, before, number, *part))
         while len(sums) > 1:
             sums = [plus(*sums[k : k + 2]) for k in range(0, len(sums), 2)]
         return sums[0].compute()
@@ -108,10 +108,10 @@ def _rows_with_weight(X: Any, Y: Any, weights: Any = None) -> Any:
 
 
 def _step(
-    given: Any, before: Any, number: int, first: int, X: Any, Y: Any, weights: Any = None
+    task: Any, before: Any, number: int, first: int, X: Any, Y: Any, weights: Any = None
 ) -> Any:
     """What came before plus what a partition adds; nothing where no row of it has weight."""
-    check, method, of = given
+    check, method, of = task
     if not X.shape[0]:
         return before
     try:
@@ -158,12 +158,12 @@ def by_partition(method: Callable[..., Array]) -> Callable[..., Array]:
     """Let a method of a fitted model return a lazy Dask array for a Dask array or frame."""
 
     @wraps(method)
-    def answered(self: Any, X: Array, *args: Any, **options: Any) -> Array:
+    def either(self: Any, X: Array, *args: Any, **options: Any) -> Array:
         if not is_lazy(X):
             return method(self, X, *args, **options)
         return _mapped(getattr(self, method.__name__), X, *args, **options)
 
-    return answered
+    return either
 
 
 def _mapped(method: Callable[..., Array], X: Any, *args: Any, **options: Any) -> Any:
@@ -173,24 +173,24 @@ def _mapped(method: Callable[..., Array], X: Any, *args: Any, **options: Any) ->
 
     with names_compared():
         like = method(np.zeros((1, X.shape[1])), *args, **options)[:0]
-    given = dask.delayed((method, args, options, like), pure=True, traverse=False)
+    task = dask.delayed((method, args, options, like), pure=True, traverse=False)
     if hasattr(X, "numblocks"):
         X = X.rechunk({1: -1})
         if like.ndim == 1:
             shape = {"drop_axis": 1}
         else:
             shape = {"chunks": (X.chunks[0], like.shape[1:])}
-        return X.map_blocks(_answer, given=given, meta=like, **shape)
-    answer = dask.delayed(_answer, pure=True)
+        return X.map_blocks(_apply, task=task, meta=like, **shape)
+    apply = dask.delayed(_apply, pure=True)
     shape = (np.nan, *like.shape[1:])
     return da.concatenate(
-        [da.from_delayed(answer(part, given), shape, meta=like) for part in X.to_delayed()]
+        [da.from_delayed(apply(part, task), shape, meta=like) for part in X.to_delayed()]
     )
 
 
-def _answer(X: Any, given: Any) -> Array:
-    """What a method answers for the rows of one partition, none if it has none."""
-    method, args, options, like = given
+def _apply(X: Any, task: Any) -> Array:
+    """Results of a method for the rows of one partition, none if it has none."""
+    method, args, options, like = task
     if X.shape[0]:
         return method(X, *args, **options).astype(like.dtype, copy=False)
     return like

@@ -159,9 +159,9 @@ def mean_distance(
 
     For rows of unit length what is rounding counts as 0.
 
-    Unless their :func:`distances` D (n, n) are given, these are computed in blocks of rows. Integer
-    weights (n,) count a row that often, so that a row with weight 3 forms 6 ordered pairs with
-    itself.
+    Unless their :func:`distances` D (n, n) are passed, these are computed in blocks of rows.
+    Integer weights (n,) count a row that often, so that a row with weight 3 forms 6 ordered pairs
+    with itself.
 
     >>> mean_distance("laplacian", np.array([[0.0], [1.0], [2.0]])).__round__(6)
     1.333333
@@ -217,7 +217,7 @@ def _squared_l2(X1: Array, X2: Array) -> Array:
         block = D[rows]
         if float(block.min()) > farthest:
             continue
-        own = X1[rows]
+        here = X1[rows]
         first, second = namespace(D).where(block <= farthest)
         is_near = block[first, second] <= NEAR * (norms1[rows][first] + norms2[second])
         first = first[is_near]
@@ -225,7 +225,7 @@ def _squared_l2(X1: Array, X2: Array) -> Array:
         for k in range(0, len(first), at_once):
             i = first[k : k + at_once]
             j = second[k : k + at_once]
-            block[i, j] = _squared_norms(own[i] - X2[j])
+            block[i, j] = _squared_norms(here[i] - X2[j])
     return D
 
 
@@ -247,6 +247,6 @@ def _l1(X1: Array, X2: Array) -> Array:
 
 
 def _short(X: Array) -> Array:
-    """Sparse rows with indices of four bytes, as scikit-learn wants them."""
+    """Sparse rows with indices of four bytes, which scikit-learn requires."""
     parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
     return sparse.csr_array(parts, shape=X.shape)

@@ -1,8 +1,8 @@
 """Labels ► label errors: entries of Y that leave-one-out scores contradict.
 
-The score F_ij of an entry comes from all rows but row i, so a wrong label in that row has no say in
-it. A link for each label makes log-odds z_ij of the scores, and with y in {-1, +1} the chance that
-the label is right is sigmoid(y_ij z_ij). Entries with the smallest chance come first.
+The score F_ij of an entry comes from all rows but row i, so a wrong label in that row does not
+affect it. A link for each label makes log-odds z_ij of the scores, and with y in {-1, +1} the
+chance that the label is right is sigmoid(y_ij z_ij). Entries with the smallest chance come first.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def find_label_errors(
     limit : int, default=None
         Keep only so many, the first; None: all known entries.
     groups : array of shape (n,), default=None
-        Rows that belong together, such as copies, are left out together, so that they cannot vouch
-        for each other.
+        Rows that belong together, such as copies, are left out together, so that they do not
+        confirm each other.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def find_label_errors(
     -----
     A label that is wrong in the same way throughout looks right: only entries that differ from
     similar rows stand out. A wrong
-    row that occurs twice vouches for itself, unless `groups` says that both belong together.
+    row that occurs twice confirms itself, unless both are in one of the `groups`.
 
     Examples
     --------
@@ -152,8 +152,8 @@ class LabelErrors:
     rows, labels : int arrays of shape (k,)
         Positions of the entries.
     scores : array of shape (k,)
-        Leave-one-out score of the label times +1 where it is given and -1 where it is not. Below 0
-        the score contradicts the label, at -1 as firmly as scores usually support one.
+        Leave-one-out score of the label, times -1 where the label is absent. Below 0 the score
+        contradicts the label, at -1 as firmly as scores usually support one.
     given : int array of shape (k,)
         1 or 0, as in Y; what is suggested is the other.
     chance : array of shape (k,)

@@ -165,7 +165,7 @@ def keeps_digits(least: float, spread: float, rows_per_landmark: float, ridge: f
 def moments(
     of: Features, blocks: Sequence[Callable[[], Block]], q: int, *, threads: int = 1
 ) -> Moments:
-    """Sums over all blocks; on the CPU by several threads, each with sums of its own.
+    """Sums over all blocks; on the CPU by several threads, each with separate sums.
 
     Which thread takes which block is fixed, so that results repeat to the last bit.
     """
@@ -257,8 +257,8 @@ def leave_one_out(
     rows = spectrum.rows[:, live]  # a copy
     rows /= roots
     rows *= xp.sqrt(weights)[:, None]
-    own = targets._replace(projected=targets.projected[live] / roots[:, None])
-    smoother = spectral.smoother_of(values, rows, own, weights, spectrum.weight)
+    of_features = targets._replace(projected=targets.projected[live] / roots[:, None])
+    smoother = spectral.smoother_of(values, rows, of_features, weights, spectrum.weight)
     return spectral.scores_without(smoother, bases, penalties, groups)
 
 
@@ -288,8 +288,9 @@ class Sample(NamedTuple):
 
     def smallest(self, count: int) -> Sample:
         """The sample of at most `count` rows that is part of this one, copied."""
-        kept = np.sort(np.argsort(self.numbers)[:count])
-        return Sample(self.X[kept], self.Y[kept], self.weights[kept], self.numbers[kept], count)
+        chosen = np.sort(np.argsort(self.numbers)[:count])
+        parts = (part[chosen] for part in self[:4])
+        return Sample(*parts, count)
 
     def plus(self, other: Sample) -> Sample:
         """The sample of the rows of both; those of the other come after these."""

@@ -1,11 +1,11 @@
 """Leave-one-out scores ► log-odds, probabilities and prediction sets, by a link for each label.
 
 Scores of all labels together give one slope a and one offset b by Platt's method. Then each label
-minimises its own cross-entropy plus κa/2 (a_j / a - 1)² + κb/2 (b_j - b)², so that a label of few
-rows has the common link and a frequent one its own. ``z = a_j score + b_j`` are log-odds: labels
-can be ranked by them, and their sigmoid is a probability. Fewer than 50 rows give no offsets.
+minimises its own cross-entropy plus κa/2 (a_j / a - 1)² + κb/2 (b_j - b)², so that a rare label has
+nearly the common link. ``z = a_j score + b_j`` are log-odds: labels can be ranked by them, and
+their sigmoid is a probability. Fewer than 50 rows give no offsets.
 
-Prediction sets make two promises over all labels together: of the labels answered yes about
+Prediction sets make two promises over all labels together: of the labels with a yes about
 `confidence` are present, and of the labels that are present at most about 1 - `confidence` are
 answered no.
 """
@@ -30,9 +30,7 @@ from skcamel.text import listed
 SLOPE_PRIOR = 2.0
 OFFSET_PRIOR = 1 / 16
 FEWEST_ROWS = 50  # with which links have offsets; fewer leave a probability of ½ at the score 0
-FLATTEST = (
-    0.05  # least slope, for scores of mean square 1: scores that say nothing still keep their order
-)
+FLATTEST = 0.05  # least slope, for scores of mean square 1: useless scores still have an order
 NEWTON_STEPS = 100
 SETTLED = 1e-9
 FOLDS = 5  # of rows, each of which gets its link from the others
@@ -180,8 +178,8 @@ def probabilities(log_odds: Array) -> Array:
 class SetThresholds(NamedTuple):
     """Thresholds on probabilities for prediction sets; entry k: a confidence of k / `LEVELS`."""
 
-    yes: Array  # (LEVELS + 1,) ascending; a predicted label from there on is answered yes
-    # (LEVELS + 1,) descending; a label that is not predicted is answered no below it
+    yes: Array  # (LEVELS + 1,) ascending; a predicted label is a yes from there on
+    # (LEVELS + 1,) descending; a label that is not predicted is a no below it
     no: Array
     stored = {"yes": ("k",), "no": ("k",)}
 
@@ -267,7 +265,7 @@ def set_rates(Y: Array, answers: Array) -> dict[str, Array]:
     -------
     dict
         ``right``: share of the yes answers that are right, ``missed``: of the present labels that
-        are answered no, ``open``: of the answers that are open. ``Y.reshape(-1, 1)`` and
+        have a no, ``open``: of the answers that are open. ``Y.reshape(-1, 1)`` and
         ``answers.reshape(-1, 1)`` give the rates of all labels together.
 
     Examples
@@ -292,7 +290,7 @@ NAMED = 5  # labels in a warning
 
 
 class Answers(NamedTuple):
-    """How scores become answers, and how good these are by leave-one-out."""
+    """How predictions follow from scores, and how good they are by leave-one-out."""
 
     link: Link | None  # None for exclusive classes
     thresholds: Array  # (q,) on the scale of the scores

@@ -29,7 +29,7 @@ NO_SETS = (
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """What a fitted model says of some rows.
+    """Everything that a fitted model predicts for some rows.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Outputs:
         """Probability of every label, (m, q)."""
         if self.link is None:
             raise AttributeError(
-                "These scores have no probabilities; the model's predict_proba says why."
+                "These scores have no probabilities; the model's predict_proba explains why."
             )
         return self.link(self.scores)
 
@@ -110,7 +110,7 @@ class Outputs:
 
     @property
     def predictions(self) -> Array:
-        """What `predict` answers: the decisions, or classes (m,) after a fit on a 1-d y."""
+        """What `predict` returns: the decisions, or classes (m,) after a fit on a 1-d y."""
         if self.target == "matrix":
             return self.decisions
         if self.target == "multiclass":
@@ -123,7 +123,7 @@ class Outputs:
 
     @property
     def decision_values(self) -> Array:
-        """What `decision_function` answers: the scores, (m,) after a fit on a binary 1-d y."""
+        """What `decision_function` returns: the scores, (m,) after a fit on a binary 1-d y."""
         if self.target == "binary":
             return self.scores[:, 0]
         return self.scores
@@ -226,8 +226,8 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Answer yes, no or open, such that both answers are seldom wrong.
 
         Two promises hold for all labels together: of the yes answers about `confidence` are right,
-        and of the labels that rows have at most about 1 - `confidence` are answered no. A yes is
-        always predicted, a no never.
+        and of the labels that rows have at most about 1 - `confidence` have a no. A yes is always
+        predicted, a no never.
 
         Parameters
         ----------

@@ -91,8 +91,8 @@ class Data(NamedTuple):
 
     def summed(self, by: Streaming) -> Data:
         """The same with these rows as the source of sums."""
-        own = self.with_weight()
-        return self._replace(source=Source(lambda: [Block(own.X, own.Y, own.weights)], by))
+        rows = self.with_weight()
+        return self._replace(source=Source(lambda: [Block(rows.X, rows.Y, rows.weights)], by))
 
 
 class Grid(NamedTuple):
@@ -183,7 +183,7 @@ class Problem(NamedTuple):
     def penalties(self) -> list[tuple[float, float]]:
         """Pairs (λ1, λ2) of the candidates of each α."""
         of_one = self.params[: len(self.params) // len(self.grid.alphas)]
-        return [(own["lambda1"], own["lambda2"]) for own in of_one]
+        return [(params["lambda1"], params["lambda2"]) for params in of_one]
 
     def leave_one_out(self, bases: spectral.Bases) -> Iterator[Array]:
         """Scores (n, q) for each candidate without the row or its group; a basis for each α."""
@@ -299,21 +299,21 @@ def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Repre
             weights=weights,
             of_unit_length=scaling_name == "unit",
         )
-        for own, K in fitted:
-            yield Representation(scaler, own, rows, X), K
+        for fitted_kernel, K in fitted:
+            yield Representation(scaler, fitted_kernel, rows, X), K
 
 
 def all_candidates(data: Data, grid: Grid, device: Any) -> list[Params]:
     """Parameters of every candidate, where all rows set σ and the unit of λ2."""
     found: list[Params] = []
     for place in grid.places:
-        own = grid._replace(places=(place,))
+        alone = grid._replace(places=(place,))
         if data.source is not None or place[1] == "linear":
-            (problem,) = represent(data, own, device)
+            (problem,) = represent(data, alone, device)
             found += problem.params
         else:
-            ((representation, _),) = kernel_matrices(data, own, device)
-            found += own.params(representation)
+            ((representation, _),) = kernel_matrices(data, alone, device)
+            found += alone.params(representation)
     return found
 
 

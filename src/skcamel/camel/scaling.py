@@ -1,4 +1,4 @@
-"""X ► X: scaling of the features, fitted on training rows and kept with the model.
+"""X ► X: scaling of the features, fitted on training rows and stored with the model.
 
 A shift of the features changes no radial kernel, and the unpenalised intercept absorbs it in the
 linear one. So sparse matrices are shifted only in columns that are filled anyway, and stay sparse;

@@ -1,6 +1,6 @@
 """Grid ► a table of candidates, scored by leave-one-out or folds, and the best ones solved.
 
-No decomposition is kept: the best candidate of a representation is solved before the next one is
+No decomposition is stored: the best candidate of a representation is solved before the next one is
 decomposed.
 """
 
@@ -108,7 +108,7 @@ def search(
         Tuned for every candidate if the criterion is a metric of decisions; else decisions in the
         table are those at 0.
     combine : bool, default=False
-        Whether to keep, for each representation, the candidate of least squared error and α ≤ ½ in
+        Whether to solve, for each representation, the candidate of least squared error and α ≤ ½ in
         place of the best one.
     progress : callable, default=None
         Is called with the metrics so far after each representation.

@@ -184,10 +184,8 @@ def solve_in(
     >>> spectrum = decompose(K.copy())
     >>> basis = label_basis(G)
     >>> solution = solve_in(spectrum, project(spectrum, Y), basis, lambda1=1.0, lambda2=0.5)
-    >>> (K @ solution.dual_coef + solution.intercept).round(3)
-    array([[ 0.667,  0.333],
-           [ 0.667, -0.667],
-           [-0.333, -0.667]])
+    >>> (K @ solution.dual_coef + solution.intercept).round(3).tolist()
+    [[0.667, 0.333], [0.667, -0.667], [-0.333, -0.667]]
     """
     rho = basis.ridges(lambda1, lambda2)
     w = spectrum.weights[:, None]
@@ -220,7 +218,7 @@ def leave_one_out(
 ) -> Iterator[Array]:
     """Exact leave-one-out scores (n, q) of the rows for each (λ1, λ2) of each label basis.
 
-    Row i is scored by the model of all rows but i, with S and σ held. Under weights, row i loses
+    Row i is scored by the model of all rows but i, with S and σ fixed. Under weights, row i loses
     one unit of weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is
     scored by the model of all rows outside its group.
     """
@@ -300,7 +298,7 @@ class Nodes(NamedTuple):
         """Shares (n_nodes, len(rho)) of the values at the nodes in the value at each ρ."""
         xp = namespace(rho)
         distances = (xp.log(rho) - self.middle) / self.half - self.places[:, None]
-        # at a node its own value outweighs all others
+        # at a node its value outweighs all others
         distances = xp.where(xp.abs(distances) < 1e-15, 1e-15, distances)
         shares = self.weights[:, None] / distances
         return shares / xp.sum(shares, axis=0)
@@ -415,12 +413,12 @@ def _errors_without_row(
         inside = smoother.rows @ (labels / (smoother.values[:, None] + rho))
         g = diagonal(rho)
         end = 0
-        for a, own in block:
+        for a, ridges in block:
             start = end
-            end = end + len(own)
-            rest = stays + share * own * g[:, start:end]
+            end = end + len(ridges)
+            rest = stays + share * ridges * g[:, start:end]
             is_left = rest > 0
-            error = missed[a] + own * inside[:, start:end]
+            error = missed[a] + ridges * inside[:, start:end]
             error = error / (smoother.roots * xp.where(is_left, rest, 1.0))
             if not bool(is_left.all()):
                 error = xp.where(is_left, error, smoother.truth @ bases[a].R)

@@ -46,7 +46,7 @@ EQUAL = 1e-9  # a distance up to this share of its length makes a centre the sam
 LABEL_BYTES = 17  # copies of a label
 OTHER_BYTES = 2**27  # distances for the bandwidth, and what does not grow
 DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
-STREAM_ROWS = 10**7  # that sums keep their digits for, where the number of rows is not known
+STREAM_ROWS = 10**7  # for which sums have enough digits, where the number of rows is not known
 
 
 Place = tuple[str, Any, Any]  # scaling, kernel, multiple of the mean distance
@@ -60,7 +60,7 @@ class Streaming:
     count: int  # of landmarks
     how: str | np.ndarray = "uniform"  # one of `CHOICES`, or the landmarks (m, d) themselves
     seed: int = 0
-    budget: int | None = None  # bytes that a fit may take beside the rows given
+    budget: int | None = None  # bytes that a fit may take beside the rows
     device: Any = None
     threads: int | None = None  # None: as many as BLAS has
 
@@ -133,7 +133,7 @@ class Stream:
         return landmark.moments(self.features, blocks, q, threads=threads)
 
     def block(self, X: Array, Y: Array, weights: MaybeArray) -> Block:
-        """Rows scaled, and dense or sparse as the kernel wants them, where sums are formed."""
+        """Rows scaled, and dense or sparse as the kernel takes them, where sums are formed."""
         device = self.by.device
         X = alike(self.scaling(X), self.landmarks)
         return Block(to_device(X, device), to_device(Y, device), to_device(weights, device))
@@ -143,7 +143,7 @@ class Stream:
         return landmark.summarise(self.features, self.moments, self.block(X, Y, weights))
 
     def _plan(self, n: int, d: int, q: int) -> tuple[int, int]:
-        """Rows of a block, and threads: as many as memory allows, each with sums of its own.
+        """Rows of a block, and threads: as many as memory allows, each with separate sums.
 
         What is needed is the peak of the pass over n rows, or of the decomposition with the judged
         rows in its basis, beside labels and the sample.
@@ -171,18 +171,18 @@ class Stream:
             threads = max(1, min(threads, (free - always) // of_thread))
         needed = always + max(threads * of_thread, at_the_end)
         what = f"A fit by {m} landmarks"
-        cure = "Take fewer landmarks (n_landmarks)."
+        advice = "Take fewer landmarks (n_landmarks)."
         if self.landmarks is None:
             what = f"A fit by {m} columns"
-            cure = "Take solver='landmark' with fewer landmarks."
+            advice = "Take solver='landmark' with fewer landmarks."
         if budget is not None and needed > budget:
             least = -(-needed // 2**20)
             allows = f"max_memory allows {budget // 2**20} MiB"
             raise MemoryError(
-                f"{what} needs about {least} MiB and {allows}. {cure} Or give"
+                f"{what} needs about {least} MiB and {allows}. {advice} Or give"
                 f" max_memory='{least}MiB'."
             )
-        memory.require(needed, what, cure, device=device)
+        memory.require(needed, what, advice, device=device)
         return size, threads
 
 
@@ -287,7 +287,7 @@ def centres(rows: Array, count: int, seed: int) -> Array:
         )
     spectral.finite_size(2 * points)  # kmeans2 breaks down where a squared distance overflows
     with warnings.catch_warnings():
-        # a cluster that has lost its rows keeps its centre
+        # a cluster that has lost its rows retains its centre
         warnings.simplefilter("ignore", UserWarning)
         found, cluster = kmeans2(
             points,

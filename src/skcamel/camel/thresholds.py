@@ -2,8 +2,8 @@
 
 The paper's threshold is 0. Leave-one-out scores allow one tuned for a metric without refitting, for
 each label. A threshold tuned on three positives follows their noise, so that of a label is drawn
-towards the one that is best for all labels together: with p positives it keeps p / (p + 10) of its
-own choice.
+towards the one that is best for all labels together: with p positives it has the share p / (p + 10)
+in the mean of both.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: MaybeArr
     if weights is None:
         weights = xp.ones_like(scores[:, 0])
     w = weights
-    if weights.ndim == 1:
-        w = weights[:, None] * xp.ones_like(scores)
+    if w.ndim == 1:
+        w = w[:, None] * xp.ones_like(scores)
     if not bool((w > 0).all()):
         # unknown entries go to the lowest known score of their label, where no threshold lies
         lowest = xp.amin(xp.where(w > 0, scores, xp.inf), axis=0)
@@ -64,12 +64,15 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: MaybeArr
     curve = _curve(relevant, scores, w)
     together = _curve(*(xp.reshape(part, (-1, 1)) for part in (relevant, scores, w)))
     if metric == "hamming_loss":
-        own, common = (_best(part, 2 * part.hits - part.predicted) for part in (curve, together))
+        value = 2 * curve.hits - curve.predicted
+        total = 2 * together.hits - together.predicted
     else:
-        common = _best(together, f1_of(*together[2:]))
-        own = _best(curve, f1_of(*curve[2:]) if metric == "macro_f1" else _micro_gain(curve))
+        value = f1_of(*curve[2:])
+        total = f1_of(*together[2:])
+    if metric == "micro_f1":
+        value = _micro_gain(curve)
     share = curve.positives / (curve.positives + PRIOR_POSITIVES)
-    return share * own + (1 - share) * common
+    return share * _best(curve, value) + (1 - share) * _best(together, total)
 
 
 class _Curve(NamedTuple):
@@ -89,18 +92,20 @@ def _curve(relevant: Array, scores: Array, w: Array) -> _Curve:
     ranked = take_along_rows(scores.T, order).T
     hits = xp.cumsum(take_along_rows((relevant * w).T, order), axis=1).T
     predicted = xp.cumsum(take_along_rows(w.T, order), axis=1).T
+    highest = ranked[:1]
+    lowest = ranked[-1:]
     upper = ranked[:-1]
     lower = ranked[1:]
     middle = upper / 2 + lower / 2
     # the middle of neighbouring numbers may round to the upper one
     between = xp.where(middle < upper, middle, lower)
-    size = divisor(predicted[-1:])
     # one mean distance of scores
-    beyond = xp.clip((ranked[:1] - ranked[-1:]) / size, 1e-6, None) + 1e-15 * xp.abs(ranked[:1])
+    distance = (highest - lowest) / divisor(predicted[-1:])
+    beyond = xp.clip(distance, 1e-6, None) + 1e-15 * xp.abs(highest)
     ends = xp.ones_like(relevant[:1])
     zero = xp.zeros_like(hits[:1])
     return _Curve(
-        thresholds=xp.concatenate([ranked[:1] + beyond, between, ranked[-1:] - beyond]),
+        thresholds=xp.concatenate([highest + beyond, between, lowest - beyond]),
         possible=xp.concatenate([ends, upper > lower, ends]),
         hits=xp.concatenate([zero, hits]),
         predicted=xp.concatenate([zero, predicted]),
@@ -118,7 +123,7 @@ def _best(curve: _Curve, value: Array, of: str = "thresholds") -> Array:
 def _micro_gain(curve: _Curve) -> Array:
     """What is greatest, label by label, at the thresholds of the greatest micro-F1 of all labels.
 
-    That is 2 hits - F1 predicted: for a given F1 the best thresholds have the greatest gain, and
+    That is 2 hits - F1 predicted: for a fixed F1 the best thresholds have the greatest gain, and
     the F1 that they reach is the next one. It rises until it repeats.
     """
     f1 = 0.0

@@ -132,12 +132,12 @@ def leave_one_out(
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for labels Y (n, q) with NaN where unknown.
 
-    Each candidate has its own filling, to two or three digits. That the filling of other rows
-    depends on the row that is left out is accounted for on average: unknown entries, taken as
-    spread at random over the rows of a label, act like more noise on all entries. What they add to
-    the variance of label j is κ_j = (1 - p_j) / ḡ_j, where p_j is the known share and ḡ_j the mean
-    over the rows of the diagonal of (A⁻¹ + κ)⁻¹. With nothing unknown κ is 0, and the scores are
-    exact. Groups are refused.
+    Each candidate fills them anew, to two or three digits. That the filling of other rows depends
+    on the row that is left out is accounted for on average: unknown entries, taken as spread at
+    random over the rows of a label, act like more noise on all entries. What they add to the
+    variance of label j is κ_j = (1 - p_j) / ḡ_j, where p_j is the known share and ḡ_j the mean over
+    the rows of the diagonal of (A⁻¹ + κ)⁻¹. With nothing unknown κ is 0, and the scores are exact.
+    Groups are refused.
     """
     if groups is not None:
         raise ValueError(

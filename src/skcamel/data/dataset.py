@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array, canonical, column_names, default_names, dense, to_numpy, with_gaps
+from skcamel.arrays import (
+    Array,
+    canonical,
+    column_names,
+    default_names,
+    dense,
+    to_numpy,
+    with_missing,
+)
 from skcamel.data.sources import counted, first_repeated
 
 DIGEST_FORMAT = b"skcamel digest 1\n"
@@ -251,7 +259,7 @@ def _as_array(table: Any) -> np.ndarray:
 def _numbers(Y: Any) -> np.ndarray:
     """Labels as an array; objects as numbers with NaN for None and NA, if they are numbers."""
     labels = _as_array(dense(Y))
-    return with_gaps(labels) if labels.dtype == object else labels
+    return with_missing(labels) if labels.dtype == object else labels
 
 
 def _labels(Y: Any) -> np.ndarray:

@@ -190,7 +190,7 @@ def report(
     Y, P, sample_weight
         As in :func:`hamming_loss`.
     label_names : sequence of str, default=None
-        Names for the rows of the report; "label1", "label2" … if not given.
+        Names for the rows of the report; "label1", "label2" … by default.
     absent : float, default=1.0
         F1 of a label that neither occurs nor is predicted; precision or recall of 0/0 is NaN.
 
@@ -283,7 +283,7 @@ _FUNCTIONS = {
 class Scorer:
     """``scorer(estimator, X, Y)``, for any scikit-learn estimator that predicts label matrices.
 
-    scikit-learn's own scorers take the probabilities of a two-label estimator for those of a binary
+    scikit-learn's scorers take the probabilities of a two-label estimator for those of a binary
     one; this one reads `decision_function` first, stacks per-label probabilities, and knows labels
     that were constant in training.
     """

@@ -6,7 +6,7 @@ ties    "worst": a tied label gets the worst rank of its group, and ties between
 irrelevant labels are
         errors (Zhang & Zhou, scikit-learn). "index": ranks are unique, the higher label index first
         (MULAN).
-rows    rows with no or with all labels relevant, where ranking says nothing. "skip": left out.
+rows    rows with no or with all labels relevant, which have no ranking. "skip": left out.
 "mulan": one-error 1,
         coverage 0, ranking loss 0, not counted in average precision. "sklearn": as scikit-learn's
         functions give them, coverage -1/q among it, average precision 1.
@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from skcamel.arrays import Array, MaybeArray, as_floats, namespace, to_numpy, with_gaps
+from skcamel.arrays import Array, MaybeArray, as_floats, namespace, to_numpy, with_missing
 
 TITLES = {  # as the paper writes them, in its order
     "one_error": "One-error",
@@ -124,5 +124,5 @@ def _as_array(x: Array) -> Array:
         x = x.toarray()
     x = namespace(x).asarray(x)
     if x.dtype == object:
-        return with_gaps(x)
+        return with_missing(x)
     return x

@@ -137,7 +137,7 @@ def ranking_metrics(
     """All four ranking metrics, arrays of shape () or (c,).
 
     Relevance is a bool array (n, q), scores are (n, q), or (c, n, q) for c candidates at once,
-    weights (n,). `known` (n, q) says which entries of the relevance are known; None: all. Labels
+    weights (n,). `known` (n, q) marks which entries of the relevance are known; None: all. Labels
     that are not known take no part; their relevance is False.
     """
     choice(ties, TIES, "ties")
@@ -189,7 +189,7 @@ def ranking_metrics(
 
 
 def _by_marks(relevant: Array, scores: Array, ties: str) -> Array:
-    """What the rankings say, (5, n).
+    """Figures of the rankings, (5, n).
 
     That is: whether the top label is relevant, the position of the last relevant one, pairs in the
     wrong order, the sum of the precisions at relevant labels, and the number of these. A relevant
@@ -243,10 +243,10 @@ def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
         i = row[start : start + size]
         j = label[start : start + size]
         others = scores[i]
-        own = scores[i, j][:, None]
-        down_to = others >= own
+        score = scores[i, j][:, None]
+        down_to = others >= score
         if ties == "index":
-            down_to &= (others > own) | (columns >= j[:, None])
+            down_to &= (others > score) | (columns >= j[:, None])
         position[i, j] = as_floats(xp.count_nonzero(down_to, 1))
         hits[i, j] = as_floats(xp.count_nonzero(down_to & relevant[i], 1))
     highest = xp.amax(xp.where(xp.isnan(scores), -xp.inf, scores), axis=1)[:, None]

@@ -17,8 +17,7 @@ of a seeded generator, so samples of blocks, batches and partitions add up to th
 rows.
 
 Sums are taken of k(x, Z) - k₀ as it is, for to whiten every block would cost more than the rest: V
-s^-½ is applied at the end. Where that would lose too many digits, blocks are whitened first
-(:func:`keeps_digits`).
+s^-½ is applied at the end. Where that would lose too many digits, blocks are whitened first.
 """
 
 from __future__ import annotations
@@ -143,23 +142,16 @@ def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Feat
         values = xp.ones_like(values)
     live = values > SMALLEST * values[-1]
     s = values[live]
+    # squared norm of K_ZZ - k₀; rows may differ more than landmarks do
     of_landmarks = float(xp.sum(s**2)) - m * float(origin @ origin)
-    of_unlike_rows = float(xp.sum(s)) ** 2 / m  # rows may differ more than landmarks do
-    raw = keeps_digits(float(s[0]), max(of_landmarks, of_unlike_rows) ** 0.5, n_rows / m, ridge)
-    return Features(kernel, Z, origin, vectors[:, live] / xp.sqrt(s), not raw)
+    spread = max(of_landmarks, float(xp.sum(s)) ** 2 / m)
+    loss = EPS * max(1.0, n_rows / m) * spread / (float(s[0]) * ridge)
+    return Features(kernel, Z, origin, vectors[:, live] / xp.sqrt(s), loss > DIGITS)
 
 
 def _decomposed(K: Array) -> tuple[Array, Array]:
     with one_thread(len(K), ALONE):
         return eigh_in_place(K)
-
-
-def keeps_digits(least: float, spread: float, rows_per_landmark: float, ridge: float) -> bool:
-    """Whether sums of kernels may be whitened afterwards.
-
-    It depends on the least eigenvalue of K_ZZ, the norm of K_ZZ - k₀, and the least ridge.
-    """
-    return bool(EPS * max(1.0, rows_per_landmark) * spread**2 / (least * ridge) <= DIGITS)
 
 
 def moments(
@@ -183,7 +175,8 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
     xp = namespace(of.origin)
     p = of.width
     shapes = (p, p), (p, q + 1), len(of.origin), q + 1
-    gram, cross, kernel, labels = (as_floats(np.zeros(shape), of.origin) for shape in shapes)
+    found = Moments(*(as_floats(np.zeros(shape), of.origin) for shape in shapes))
+    gram, cross, kernel, labels = found
     product = xp.empty_like(gram)
     for make in blocks:
         block = make()
@@ -203,7 +196,7 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
         xp.matmul(K.T, K, out=product)  # numpy forms AᵀA in half the time
         gram += product
         cross += (targets.T @ K).T  # a third faster than Kᵀ times the targets
-    return Moments(gram, cross, kernel, labels)
+    return found
 
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:
@@ -224,8 +217,9 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     if W is not None:
         vectors = W @ vectors
     kernel_mean = of.origin + found.kernel / total
-    blocks = (sample.X[i : i + BLOCK_ROWS] for i in range(0, sample.X.shape[0], BLOCK_ROWS))
-    rows = xp.concatenate([(of.kernels(block) - kernel_mean) @ vectors for block in blocks])
+    starts = range(0, sample.X.shape[0], BLOCK_ROWS)
+    kernels = (of.kernels(sample.X[i : i + BLOCK_ROWS]) for i in starts)
+    rows = xp.concatenate([(K - kernel_mean) @ vectors for K in kernels])
     return Summary(
         values=xp.clip(values, 0, None),
         vectors=vectors,
@@ -288,29 +282,28 @@ class Sample(NamedTuple):
 
     def smallest(self, count: int) -> Sample:
         """The sample of at most `count` rows that is part of this one, copied."""
-        chosen = np.sort(np.argsort(self.numbers)[:count])
-        parts = (part[chosen] for part in self[:4])
-        return Sample(*parts, count)
+        X, Y, weights, numbers, _ = self
+        chosen = np.sort(np.argsort(numbers)[:count])
+        return Sample(X[chosen], Y[chosen], weights[chosen], numbers[chosen], count)
 
     def plus(self, other: Sample) -> Sample:
         """The sample of the rows of both; those of the other come after these."""
-        if sparse.issparse(self.X):
-            stack = partial(sparse.vstack, format="csr")
-        else:
-            stack = np.concatenate
-        X = stack([self.X, alike(other.X, self.X)])
-        Y = np.concatenate([self.Y, other.Y])
-        weights = np.concatenate([self.weights, other.weights])
-        numbers = np.concatenate([self.numbers, other.numbers])
-        return Sample(X, Y, weights, numbers, self.size).smallest(self.size)
+        X = [self.X, alike(other.X, self.X)]
+        both = Sample(
+            sparse.vstack(X, format="csr") if sparse.issparse(self.X) else np.concatenate(X),
+            np.concatenate([self.Y, other.Y]),
+            np.concatenate([self.weights, other.weights]),
+            np.concatenate([self.numbers, other.numbers]),
+            self.size,
+        )
+        return both.smallest(self.size)
 
 
 def drawn(rows: Block, *, size: int, seed: int) -> Sample:
     """A sample of some rows."""
-    n = rows.X.shape[0]
-    if rows.weights is None:
+    X, Y, weights, first = rows
+    n = X.shape[0]
+    if weights is None:
         weights = np.ones(n)
-    else:
-        weights = rows.weights
-    numbers = np.random.Generator(np.random.PCG64(seed).advance(rows.first)).random(n)
-    return Sample(rows.X, rows.Y, weights, numbers, size).smallest(size)
+    numbers = np.random.Generator(np.random.PCG64(seed).advance(first)).random(n)
+    return Sample(X, Y, weights, numbers, size).smallest(size)

@@ -84,8 +84,9 @@ def fit_link(
     unit = float((w * scores**2).sum() / total) ** 0.5 or 1.0
     start = Link(np.array([1 / unit]), np.zeros(1))
     least = FLATTEST / unit
-    as_one = [part.reshape(-1, 1) for part in (relevant, scores, w)]  # as if there were one label
-    common = _minimum(*as_one, start, (0.0, 0.0), least, offsets=offsets)
+    # as if there were one label
+    every, entries, weight = (part.reshape(-1, 1) for part in (relevant, scores, w))
+    common = _minimum(every, entries, weight, start, (0.0, 0.0), least, offsets=offsets)
     priors = (SLOPE_PRIOR, OFFSET_PRIOR)
     return _minimum(relevant, scores, w, common, priors, least, offsets=offsets)
 

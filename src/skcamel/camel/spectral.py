@@ -265,7 +265,7 @@ class Diagonal:
         xp = namespace(values)
         self.values = values
         self.vectors = vectors
-        self.nodes = None
+        self.nodes: Nodes | None = None
         if ridges and len(values):
             nodes = nodes_for(xp.concatenate(list(ridges)))
             if nodes is not None:
@@ -471,17 +471,17 @@ def _errors_without_group(
         numbers = n * q * len(nodes.rho)
         if cost > direct or numbers > max(MOST, n * len(smoother.values) // 2):
             nodes = None
-    if nodes is not None:
-        labels = as_floats(np.eye(q), smoother.rows)
-        at_nodes = _errors_at(smoother, groups, [(rho, labels) for rho in nodes.rho.tolist()])
-    for a, rho in candidates:
-        R = bases[a].R
-        if nodes is None:
+    if nodes is None:
+        for a, rho in candidates:
+            R = bases[a].R
             systems = [(value, R[:, rho == value]) for value in xp.unique(rho).tolist()]
             yield _errors_at(smoother, groups, systems)
-        else:
-            mixing = nodes.shares(rho)[:, None, :] * R  # (n_nodes, q, l)
-            yield at_nodes @ xp.reshape(mixing, (-1, len(rho)))
+        return
+    labels = as_floats(np.eye(q), smoother.rows)
+    at_nodes = _errors_at(smoother, groups, [(rho, labels) for rho in nodes.rho.tolist()])
+    for a, rho in candidates:
+        mixing = nodes.shares(rho)[:, None, :] * bases[a].R  # (n_nodes, q, l)
+        yield at_nodes @ xp.reshape(mixing, (-1, len(rho)))
 
 
 def _errors_at(

@@ -25,7 +25,7 @@ from skcamel.arrays import (
 )
 from skcamel.camel import attribution, correlation, distributed, kernel, scaling, stream, thresholds
 from skcamel.camel.explanation import Explanation, evidence
-from skcamel.camel.link import Answers, Link, SetThresholds, probabilities
+from skcamel.camel.link import Link, SetThresholds, probabilities
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.representation import Data, Model, Representation
 from skcamel.checks import (
@@ -377,7 +377,7 @@ class BaseCamel(MultiLabelClassifier):
         )
         return True
 
-    def _store(self, model: Model, S: Array, answers: Answers, labels: Labels) -> None:
+    def _store(self, model: Model, S: Array, decisions: Params, labels: Labels) -> None:
         """Set what scores are computed from, as numpy arrays, and how predictions follow."""
         solution = model.solution
         representation = model.representation
@@ -408,25 +408,15 @@ class BaseCamel(MultiLabelClassifier):
                 along = self.X_fit_ @ along
         self.intercept_ = self._offset - along @ self.dual_coef_
         self.b_ = to_numpy(solution.b) - along @ (self.A_ / self._lambda2)
-        self._store_answers(answers, labels)
+        self._store_decisions(decisions, labels)
 
-    def _store_answers(self, answers: Answers, labels: Labels) -> None:
+    def _store_decisions(self, decisions: Params, labels: Labels) -> None:
         """Set how predictions follow from scores."""
         self.classes_ = labels.classes
         self.label_names_ = labels.names
         self._target = labels.target
-        self.thresholds_ = answers.thresholds
-        if answers.link is not None:
-            self.link_slopes_ = answers.link.slope
-            self.link_offsets_ = answers.link.offset
-        if answers.n_rows:
-            self.n_judged_ = answers.n_rows
-        if answers.estimate is not None:
-            self.estimate_ = answers.estimate
-            if answers.link is not None:
-                self.label_estimates_ = answers.of_labels
-        if answers.sets is not None:
-            self.set_thresholds_ = answers.sets
+        for name, value in decisions.items():
+            setattr(self, name, value)
 
     @property
     def probability_thresholds_(self) -> Array:

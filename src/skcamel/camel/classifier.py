@@ -20,7 +20,7 @@ from skcamel.camel.base import (
     learn_correlation,
 )
 from skcamel.camel.kernel import Name
-from skcamel.camel.link import Answers, learn_answers
+from skcamel.camel.link import learn_decisions
 from skcamel.camel.representation import (
     Data,
     Grid,
@@ -295,8 +295,8 @@ class CamelClassifier(BaseCamel):
             data = data.with_weight()
             S = learn_correlation(self, data)
             if self.solver == "alternating":
-                model, answers = _alternating(self, data, S)
-                self._store(model, S, answers, labels)
+                model, decisions = _alternating(self, data, S)
+                self._store(model, S, decisions, labels)
             else:
                 (problem,) = represent(data, self._grid(), self.device)
                 self._solve(problem, S, labels)
@@ -305,8 +305,8 @@ class CamelClassifier(BaseCamel):
     def _solve(self, problem: Problem, S: Array, labels: Labels) -> None:
         """Store the solution for the only candidate."""
         model = problem.solve(label_bases(S, (self.alpha,), self.device))
-        answers = learn_answers(self, problem.data, labels, model.scores)
-        self._store(model, S, answers, labels)
+        decisions = learn_decisions(self, problem.data, labels, model.scores)
+        self._store(model, S, decisions, labels)
 
     def _grid(self) -> Grid:
         """The one candidate."""
@@ -427,7 +427,7 @@ class CamelClassifier(BaseCamel):
                     raise ValueError(f"{name}={getattr(self, name)!r} needs {BY_LEAVE_ONE_OUT}")
 
 
-def _alternating(estimator: Any, data: Data, S: Array) -> tuple[Model, Answers]:
+def _alternating(estimator: Any, data: Data, S: Array) -> tuple[Model, Params]:
     """Fit by Algorithm 1, with a warning where it stops early; it has no leave-one-out scores."""
     representation, K = next(kernel_matrices(data, estimator._grid(), estimator.device))
     G = correlation.collaboration(S, estimator.alpha)
@@ -452,7 +452,7 @@ def _alternating(estimator: Any, data: Data, S: Array) -> tuple[Model, Answers]:
             stacklevel=3,
         )
     model = Model(penalties, representation, G, solution, data.Y, "alternating")
-    return model, Answers(None, thresholds(estimator.threshold, data.Y > 0, data.Y))
+    return model, {"thresholds_": thresholds(estimator.threshold, data.Y > 0, data.Y)}
 
 
 class _Partial(NamedTuple):

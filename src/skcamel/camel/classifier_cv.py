@@ -24,7 +24,7 @@ from skcamel.camel.base import (
 )
 from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.kernel import RADIAL, Name
-from skcamel.camel.link import Answers, learn_answers
+from skcamel.camel.link import learn_decisions
 from skcamel.camel.representation import Data, Grid, Model, all_candidates, check_place, represent
 from skcamel.camel.search import (
     Results,
@@ -349,11 +349,12 @@ class CamelClassifierCV(BaseCamel):
                 self._store_combination(judged, found.models, S, labels)
             else:
                 (model,) = found.models
-                answers = learn_answers(self, judged, labels, model.scores)
+                decisions = learn_decisions(self, judged, labels, model.scores)
                 if by_folds:  # which give estimates
-                    answers = answers._replace(estimate=None, of_labels=None)
+                    decisions.pop("estimate_")
+                    decisions.pop("label_estimates_", None)
                 self._store_choice(results, grid, model.params)
-                self._store(model, S, answers, labels)
+                self._store(model, S, decisions, labels)
         return self
 
     def _store_choice(self, results: Results, grid: Grid, params: Params) -> None:
@@ -386,13 +387,12 @@ class CamelClassifierCV(BaseCamel):
             for key in OF_CHECKS:
                 if hasattr(self, key):
                     setattr(member, key, getattr(self, key))
-            member._store(model, S, Answers(None, np.zeros(len(labels.names))), labels)
+            member._store(model, S, {"thresholds_": np.zeros(len(labels.names))}, labels)
             self.members_.append(member)
             params.append(model.params)
         self.best_params_ = {"weights": self.weights_.tolist(), "members": params}
-        answers = learn_answers(self, judged, labels, combined.scores)
-        self.best_score_ = larger_is_better(self.scoring_, answers.estimate[self.scoring_])
-        self._store_answers(answers, labels)
+        self._store_decisions(learn_decisions(self, judged, labels, combined.scores), labels)
+        self.best_score_ = larger_is_better(self.scoring_, self.estimate_[self.scoring_])
 
     def _alive(self, grid: Grid) -> Alive:
         """What a search holds: also solutions and scaled rows of members, and bases of labels."""

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from skcamel.arrays import Array, MaybeArray, overflow_allowed, to_numpy
+from skcamel.arrays import Array, MaybeArray, Params, overflow_allowed, to_numpy
 from skcamel.camel.representation import Data
 from skcamel.camel.search import candidate_metrics
 from skcamel.camel.thresholds import is_tuned, thresholds
@@ -290,35 +290,27 @@ def set_rates(Y: Array, answers: Array) -> dict[str, Array]:
 NAMED = 5  # labels in a warning
 
 
-class Answers(NamedTuple):
-    """How predictions follow from scores, and how good they are by leave-one-out."""
-
-    link: Link | None  # None for exclusive classes
-    thresholds: Array  # (q,) on the scale of the scores
-    sets: SetThresholds | None = None
-    estimate: Any = None  # dict of the seven metrics
-    of_labels: dict[str, Array] | None = None  # (q,) each
-    n_rows: int = 0  # that were judged; 0: nothing was
-
-
 class NeverPredictedWarning(UserWarning):
     """Labels that no training row gets when it is left out."""
 
 
-def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array) -> Answers:
-    """Link, thresholds, prediction sets and estimates from leave-one-out scores (n, q) of `data`.
+def learn_decisions(estimator: Any, data: Data, labels: Labels, scores: Array) -> Params:
+    """How predictions follow from scores, and how good they are, from leave-one-out scores (n, q).
 
-    On the CPU: there is little to compute, in many steps, which a GPU is slow to start.
+    The result are attributes of the fitted estimator: thresholds, link, thresholds of prediction
+    sets, and estimates. Exclusive classes have no link. All is computed on the CPU: there is
+    little to do, in many steps, which a GPU is slow to start.
     """
     scores = to_numpy(scores)
     relevant, w = data.truth(scores)
+    found: Params = {"n_judged_": len(data.Y)}
     link = None
-    judged = scores
-    log_odds = None
+    judged = log_odds = scores
     if labels.target != "multiclass":
         # of a 1-d y the most probable class is the predicted one
         offsets = bool(labels.target == "matrix" and data.weights.sum() >= FEWEST_ROWS)
         link = fit_link(relevant, scores, w, offsets=offsets)
+        found |= {"link_slopes_": link.slope, "link_offsets_": link.offset}
         seed = seed_of(estimator.random_state)
         log_odds = cross_fitted(relevant, scores, w, offsets=offsets, groups=data.groups, seed=seed)
         if estimator.scores == "log_odds":
@@ -331,23 +323,24 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array) -> 
     if estimator.miss_cost is not None:
         at = _of_costs(estimator, link, labels, at)
     predicted = judged > at
-    (estimate,) = candidate_metrics(relevant, judged[None], at, w)
     _warn_of_labels_never_predicted(labels, data.Y, predicted)
-    sets = None
-    if log_odds is not None:
-        sets = fit_sets(relevant, probabilities(log_odds), predicted, w)
+    found["thresholds_"] = at
+    (found["estimate_"],) = candidate_metrics(relevant, judged[None], at, w)
+    if link is None:
+        return found
+    found["set_thresholds_"] = fit_sets(relevant, probabilities(log_odds), predicted, w)
     hits = (w * (relevant & predicted)).sum(axis=0)
     positives = (w * relevant).sum(axis=0)
     predictions = (w * predicted).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        of_labels = {
+        found["label_estimates_"] = {
             "rows": w.sum(axis=0),
             "positives": positives,
             "precision": hits / predictions,
             "recall": hits / positives,
             "f1": 2 * hits / (positives + predictions),
         }
-    return Answers(link, at, sets, estimate, of_labels, len(data.Y))
+    return found
 
 
 def _of_costs(estimator: Any, link: Link | None, labels: Labels, at: Array) -> Array:

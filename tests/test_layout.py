@@ -33,10 +33,10 @@ ORDER = (
 OF_CAMEL = (
     ("correlation", "explanation", "kernel", "scaling", "thresholds"),
     ("attribution", "spectral"),
-    ("alternating", "landmark", "unknown"),
+    ("landmark", "unknown"),
     ("stream",),
     ("representation",),
-    ("distributed", "search"),
+    ("alternating", "distributed", "search"),
     ("link",),
     ("outputs",),
     ("base",),
@@ -83,6 +83,7 @@ ENTERED = {"fit": (16, 120), "predict": (10, 35)}
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # Of the numeric modules: the others know nothing of scikit-learn.
 WITH_SKLEARN = (
+    "alternating",
     "base",
     "classifier",
     "classifier_cv",

@@ -7,10 +7,44 @@ pace of ω / (ω + λ2).
 
 from __future__ import annotations
 
-import numpy as np
+import warnings
+from typing import Any
 
-from skcamel.arrays import Array, as_floats, namespace
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from skcamel.arrays import Array, as_floats, namespace, to_device, to_match, to_numpy
+from skcamel.camel import correlation
+from skcamel.camel.representation import Data, Model, kernel_matrices
 from skcamel.camel.spectral import Solution, finite_size
+
+
+def fit(estimator: Any, data: Data, S: Array) -> Model:
+    """A model without leave-one-out scores; warns where the algorithm stops early."""
+    device = estimator.device
+    representation, K = next(kernel_matrices(data, estimator._grid(), device))
+    G = correlation.collaboration(S, estimator.alpha)
+    params = {"lambda1": estimator.lambda1, "lambda2": estimator.lambda2}
+    solution = solve(
+        K,
+        to_match(data.Y, K),
+        to_match(G, K),
+        weights=to_device(data.weights, device),
+        tol=estimator.tol,
+        max_iter=estimator.max_iter,
+        **params,
+    )
+    size = float(np.linalg.norm(to_numpy(solution.Z)))
+    relative = float(to_numpy(solution.convergence)[-1]) / max(size, 1e-300)
+    if relative > estimator.tol:
+        warnings.warn(
+            f"Algorithm 1 stopped after {solution.n_iter} alternations with ||ΔZ|| / ||Z|| ="
+            f" {relative:.1e}, above tol={estimator.tol:.1e}; raise max_iter or use"
+            " solver='spectral', which is exact.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    return Model(params, representation, G, solution, data.Y, "alternating")
 
 
 def solve(
@@ -32,9 +66,7 @@ def solve(
     """
     xp = namespace(K)
     finite_size(K)
-    if weights is None:
-        weights = xp.ones_like(K[:, 0])
-    w: Array = weights
+    w: Array = xp.ones_like(K[:, 0]) if weights is None else weights
     H_inverse = xp.linalg.inv(K / lambda2 + xp.diag(1 / w))  # (n, n)
     of_ones = xp.sum(H_inverse, axis=0)  # 1ᵀH⁻¹
     identity = as_floats(np.eye(len(G)), G)

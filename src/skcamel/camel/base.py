@@ -361,7 +361,9 @@ class BaseCamel(MultiLabelClassifier):
         if str(self.device) not in ("None", "cpu"):
             most = EXACT_ROWS_ON_GPU
         needed = alive.bytes(n, q)
-        allowed = memory.as_bytes(self.max_memory or needed)
+        allowed = needed
+        if self.max_memory is not None:
+            allowed = memory.as_bytes(self.max_memory)
         if n > most:
             reason = f"would take long for {n:,} rows"
         elif needed > allowed:
@@ -385,16 +387,13 @@ class BaseCamel(MultiLabelClassifier):
         self.collaboration_ = model.G
         self.dual_coef_ = to_numpy(solution.dual_coef)
         self.A_ = to_numpy(solution.A)
-        if solution.Z is not None:
-            self.Z_ = to_numpy(solution.Z)
-        if solution.convergence is not None:
-            self.convergence_ = to_numpy(solution.convergence)
+        for name in ("Z", "convergence"):
+            if getattr(solution, name) is not None:
+                setattr(self, f"{name}_", to_numpy(getattr(solution, name)))
         self.n_iter_ = solution.n_iter
         self.solver_ = model.solver
         self.bandwidth_ = representation.kernel.bandwidth
-        self.X_fit_: Array = None
-        if not self._is_pairwise():
-            self.X_fit_ = representation.rows
+        self.X_fit_: Array = None if self._is_pairwise() else representation.rows
         self._kernel = representation.kernel
         self._scaling = representation.scaling
         self._kernel_mean = to_numpy(solution.kernel_mean)

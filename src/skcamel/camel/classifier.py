@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from skcamel.arrays import Array, MaybeArray, Params, to_device, to_match, to_numpy
-from skcamel.camel import alternating, correlation, distributed, landmark
+from skcamel.arrays import Array, MaybeArray, Params
+from skcamel.camel import alternating, distributed, landmark
 from skcamel.camel.base import (
     BY_LEAVE_ONE_OUT,
     OF_EVERY_MODEL,
@@ -24,10 +22,8 @@ from skcamel.camel.link import learn_decisions
 from skcamel.camel.representation import (
     Data,
     Grid,
-    Model,
     Problem,
     check_place,
-    kernel_matrices,
     label_bases,
     represent,
     summed_up,
@@ -295,8 +291,9 @@ class CamelClassifier(BaseCamel):
             data = data.with_weight()
             S = learn_correlation(self, data)
             if self.solver == "alternating":
-                model, decisions = _alternating(self, data, S)
-                self._store(model, S, decisions, labels)
+                model = alternating.fit(self, data, S)
+                at = thresholds(self.threshold, data.Y > 0, data.Y)
+                self._store(model, S, {"thresholds_": at}, labels)
             else:
                 (problem,) = represent(data, self._grid(), self.device)
                 self._solve(problem, S, labels)
@@ -425,34 +422,6 @@ class CamelClassifier(BaseCamel):
             for name in refused:
                 if refused[name]:
                     raise ValueError(f"{name}={getattr(self, name)!r} needs {BY_LEAVE_ONE_OUT}")
-
-
-def _alternating(estimator: Any, data: Data, S: Array) -> tuple[Model, Params]:
-    """Fit by Algorithm 1, with a warning where it stops early; it has no leave-one-out scores."""
-    representation, K = next(kernel_matrices(data, estimator._grid(), estimator.device))
-    G = correlation.collaboration(S, estimator.alpha)
-    penalties = {"lambda1": estimator.lambda1, "lambda2": estimator.lambda2}
-    solution = alternating.solve(
-        K,
-        to_match(data.Y, K),
-        to_match(G, K),
-        weights=to_device(data.weights, estimator.device),
-        tol=estimator.tol,
-        max_iter=estimator.max_iter,
-        **penalties,
-    )
-    size = max(float(np.linalg.norm(to_numpy(solution.Z))), 1e-300)
-    relative = float(to_numpy(solution.convergence)[-1]) / size
-    if relative > estimator.tol:
-        warnings.warn(
-            f"Algorithm 1 stopped after {solution.n_iter} alternations with ||ΔZ|| / ||Z|| ="
-            f" {relative:.1e}, above tol={estimator.tol:.1e}; raise max_iter or use"
-            " solver='spectral', which is exact.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-    model = Model(penalties, representation, G, solution, data.Y, "alternating")
-    return model, {"thresholds_": thresholds(estimator.threshold, data.Y > 0, data.Y)}
 
 
 class _Partial(NamedTuple):

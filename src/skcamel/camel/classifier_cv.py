@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from numbers import Integral
@@ -25,9 +24,16 @@ from skcamel.camel.base import (
 from skcamel.camel.classifier import CamelClassifier
 from skcamel.camel.kernel import RADIAL, Name
 from skcamel.camel.link import learn_decisions
-from skcamel.camel.representation import Data, Grid, Model, all_candidates, check_place, represent
+from skcamel.camel.representation import (
+    Data,
+    Grid,
+    Model,
+    all_candidates,
+    check_place,
+    label_bases,
+    represent,
+)
 from skcamel.camel.search import (
-    Results,
     Scores,
     combine,
     larger_is_better,
@@ -44,7 +50,7 @@ from skcamel.checks import (
     inner_splits,
     unchanged_on_error,
 )
-from skcamel.memory import Alive
+from skcamel.memory import EXACT
 from skcamel.metrics.conventions import NAMES
 from skcamel.presets import PREPARED, PRESETS
 
@@ -313,7 +319,14 @@ class CamelClassifierCV(BaseCamel):
                     " by folds; use cv='loo'."
                 )
             self._reset()
-            whole, labels = self._checked(X, y, sample_weight, groups, self._alive(grid))
+            # members have solutions and scaled rows, and each α a basis of labels
+            members = len(grid.places) * self.combine
+            alive = EXACT._replace(
+                scores=EXACT.scores + 6 * members,
+                pairs=EXACT.pairs + 2 * len(grid.alphas),
+                copies=EXACT.copies + members,
+            )
+            whole, labels = self._checked(X, y, sample_weight, groups, alive)
             data = whole.with_weight()
             judged = data.judged
             if len(judged.Y) < 2:
@@ -325,48 +338,44 @@ class CamelClassifierCV(BaseCamel):
                 grid = grid.for_sparse_rows()
             S = learn_correlation(self, data)
             self.scoring_ = usable(self.scoring, judged.Y, judged.weights)
-            results: Any = None
-            total = math.prod(map(len, grid[:4]))
-            best = grid
             if by_folds:
                 folds = self._folds(whole, labels, grid)
-                results = tabulate(all_candidates(data, grid, self.device), folds, self.scoring_)
-                best = grid.only(results.best_index)
-            found = search(
-                represent(data, best, self.device),
-                best,
-                S,
-                self.scoring_,
-                device=self.device,
-                threshold=self.threshold,
-                combine=self.combine,
-                progress=None if by_folds else lambda scored: self._report(scored, 0, total),
-            )
-            if results is None:
+                candidates = all_candidates(data, grid, self.device)
+                results = tabulate(candidates, folds, self.scoring_)
+                chosen = grid.only(results.best_index)
+                (problem,) = represent(data, chosen, self.device)
+                models = [problem.solve(label_bases(S, chosen.alphas, self.device))]
+            else:
+                found = search(
+                    represent(data, grid, self.device),
+                    grid,
+                    S,
+                    self.scoring_,
+                    device=self.device,
+                    threshold=self.threshold,
+                    combine=self.combine,
+                    progress=lambda scored: self._report(scored, 0, grid.size),
+                )
+                models = found.models
                 results = tabulate(found.params, [found.metrics], self.scoring_, split_scores=False)
             self.cv_results_ = results.table
             if self.combine:
-                self._store_combination(judged, found.models, S, labels)
-            else:
-                (model,) = found.models
-                decisions = learn_decisions(self, judged, labels, model.scores)
-                if by_folds:  # which give estimates
-                    decisions.pop("estimate_")
-                    decisions.pop("label_estimates_", None)
-                self._store_choice(results, grid, model.params)
-                self._store(model, S, decisions, labels)
+                self._store_combination(judged, models, S, labels)
+                return self
+            (model,) = models
+            decisions = learn_decisions(self, judged, labels, model.scores)
+            if by_folds:  # which give estimates
+                decisions.pop("estimate_")
+                decisions.pop("label_estimates_", None)
+            self._store(model, S, decisions, labels)
+            self.best_index_ = results.best_index
+            self.best_score_ = results.best_score
+            self.best_params_ = model.params
+            for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
+                setattr(self, f"{name}_", model.params[name])
+            place = grid.places[results.best_index * len(grid.places) // grid.size]
+            self.bandwidth_multiplier_ = place[2]
         return self
-
-    def _store_choice(self, results: Results, grid: Grid, params: Params) -> None:
-        """Set which candidate is the best."""
-        self.best_index_ = results.best_index
-        self.best_score_ = results.best_score
-        self.best_params_ = params
-        for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
-            setattr(self, f"{name}_", params[name])
-        of_a_place = len(results.table["params"]) // len(grid.places)
-        place = grid.places[results.best_index // of_a_place]
-        self.bandwidth_multiplier_ = place[2]
 
     def _store_combination(
         self, judged: Data, models: Sequence[Model], S: Array, labels: Labels
@@ -393,18 +402,6 @@ class CamelClassifierCV(BaseCamel):
         self.best_params_ = {"weights": self.weights_.tolist(), "members": params}
         self._store_decisions(learn_decisions(self, judged, labels, combined.scores), labels)
         self.best_score_ = larger_is_better(self.scoring_, self.estimate_[self.scoring_])
-
-    def _alive(self, grid: Grid) -> Alive:
-        """What a search holds: also solutions and scaled rows of members, and bases of labels."""
-        usual = Alive()
-        members = 0
-        if self.combine:
-            members = len(grid.places)
-        return Alive(
-            scores=usual.scores + 6 * members,
-            pairs=usual.pairs + 2 * len(grid.alphas),
-            copies=usual.copies + members,
-        )
 
     def _check_parameters(self) -> None:
         self._checked_grid()
@@ -507,7 +504,6 @@ class CamelClassifierCV(BaseCamel):
         threshold = self.threshold
         if self.scoring not in thresholds.METRICS and thresholds.is_tuned(threshold):
             threshold = "zero"
-        per_fold = math.prod(map(len, grid[:4]))
         folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:
             columns = None
@@ -526,7 +522,7 @@ class CamelClassifierCV(BaseCamel):
             results: list[Scores] = []
             for scored in score_fold(train, test, grid, S, threshold, self.device):
                 results += scored
-                self._report(results, len(folds) * per_fold, len(splits) * per_fold)
+                self._report(results, len(folds) * grid.size, len(splits) * grid.size)
             folds.append(results)
         return folds
 

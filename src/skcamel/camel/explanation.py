@@ -54,7 +54,10 @@ class Push(NamedTuple):
     @property
     def shown(self) -> str:
         """What the training rows show, in brackets after a blank."""
-        return seen_and_expected(self.seen, self.expected, contradicts=self.contradicts)
+        seen = f"seen {short_number(self.seen)}, expected {short_number(self.expected)}"
+        if self.contradicts:
+            return f" ({seen}; {AGAINST})"
+        return f" ({seen})"
 
 
 class Evidence(NamedTuple):
@@ -120,21 +123,6 @@ def ranked_pushes(
     first = np.lexsort((-abs(amounts), pairs[-1]))[:k]
     columns = [values[first].tolist() for values in (sources, targets, amounts, *pairs)]
     return [Push(*values) for values in zip(*columns, strict=True)]
-
-
-def seen_and_expected(seen: float, expected: float, *, contradicts: bool) -> str:
-    """What the data show beside a push, in brackets after a blank.
-
-    Examples
-    --------
-    >>> seen_and_expected(0.0, 30.2, contradicts=True)
-    ' (seen 0, expected 30.2; against what the data show)'
-    """
-    if contradicts:
-        against = f"; {AGAINST}"
-    else:
-        against = ""
-    return f" (seen {short_number(seen)}, expected {short_number(expected)}{against})"
 
 
 def short_number(number: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import groupby, product
@@ -106,15 +107,19 @@ class Grid(NamedTuple):
     # whether λ2 of the linear kernel counts mean eigenvalues, which grow with the features
     relative: bool = True
 
+    @property
+    def size(self) -> int:
+        """Number of candidates."""
+        return math.prod(map(len, self[:4]))
+
     def params(self, representation: Representation, spectrum: Any = None) -> list[Params]:
         """Parameters of each candidate, as :class:`skcamel.CamelClassifier` takes them."""
         kernel = representation.kernel
         unit = 1.0
         if self.relative and kernel.name == "linear":
             unit = float(spectrum.values.sum()) / spectrum.weight or 1.0
-        found = []
-        for alpha, lambda1, lambda2 in product(self.alphas, self.lambda1s, self.lambda2s):
-            candidate = {
+        return [
+            {
                 "scaling": representation.scaling.name,
                 "kernel": kernel.name,
                 "bandwidth": kernel.bandwidth,
@@ -122,8 +127,8 @@ class Grid(NamedTuple):
                 "lambda1": lambda1,
                 "lambda2": unit * lambda2,
             }
-            found.append(candidate)
-        return found
+            for alpha, lambda1, lambda2 in product(self.alphas, self.lambda1s, self.lambda2s)
+        ]
 
     def for_sparse_rows(self) -> Grid:
         """Without rank scaling, which would make rows dense, unless nothing else is left."""
@@ -182,8 +187,8 @@ class Problem(NamedTuple):
     @property
     def penalties(self) -> list[tuple[float, float]]:
         """Pairs (λ1, λ2) of the candidates of each α."""
-        of_one = self.params[: len(self.params) // len(self.grid.alphas)]
-        return [(params["lambda1"], params["lambda2"]) for params in of_one]
+        n_pairs = len(self.params) // len(self.grid.alphas)
+        return [(params["lambda1"], params["lambda2"]) for params in self.params[:n_pairs]]
 
     def leave_one_out(self, bases: spectral.Bases) -> Iterator[Array]:
         """Scores (n, q) for each candidate without the row or its group; a basis for each α."""
@@ -198,24 +203,21 @@ class Problem(NamedTuple):
 
     def solve(self, bases: spectral.Bases, index: int = 0, scores: MaybeArray = None) -> Model:
         """One candidate solved; its leave-one-out scores (n, q) are computed unless passed."""
+        spectrum, targets = self.spectrum, self.targets
         basis = bases[index * len(bases) // len(self.params)]
         params = self.params[index]
         lambda1 = params["lambda1"]
         lambda2 = params["lambda2"]
-        solution = self.solver.solve_in(
-            self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2
-        )
+        solution = self.solver.solve_in(spectrum, targets, basis, lambda1=lambda1, lambda2=lambda2)
         if self.solver is unknown:
             solution, scores = solution
         if scores is None:
+            penalties = [(lambda1, lambda2)]
             (scores,) = self.solver.leave_one_out(
-                self.spectrum, self.targets, [basis], [(lambda1, lambda2)], self.data.groups
+                spectrum, targets, [basis], penalties, self.data.groups
             )
-        largest = 0.0
-        if len(self.spectrum.values):  # there may be one row
-            largest = float(self.spectrum.values[-1])
-        share = EPS * largest / lambda2
-        if share > (1.0 if self.solver is landmark else ROUNDING):
+        largest = float(max(spectrum.values[-1:], default=0.0))  # there may be one row
+        if EPS * largest > lambda2:
             warnings.warn(
                 f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its"
                 f" rounding is {share:.1g} times lambda2={lambda2:g}: scores lose digits, or are"

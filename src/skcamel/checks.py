@@ -31,7 +31,7 @@ from skcamel.arrays import (
     dense,
     is_lazy,
     is_tensor,
-    overflow_allowed,
+    namespace,
     to_numpy,
     with_missing,
 )
@@ -224,34 +224,77 @@ def check_labels(
     return found
 
 
+def as_truth(
+    labels: Array, name: str = "Y", *, may_be_unknown: bool = True, hint: str = ""
+) -> tuple[Array, MaybeArray]:
+    """Truth as a boolean matrix (n, q), True where relevant, and which entries are known.
+
+    The latter is None where all are; NaN marks the others. `hint` becomes part of a message.
+
+    >>> relevant, known = as_truth(np.array([[1.0, np.nan], [-1.0, 1.0]]))
+    >>> relevant.tolist(), known.tolist()
+    ([[True, False], [False, True]], [[True, False], [True, True]])
+    """
+    labels = as_array(labels)
+    if labels.ndim != 2:
+        raise ValueError(
+            f"{name} has {labels.ndim} dimension(s); labels are a matrix with one row per instance"
+            " and one column per label."
+        )
+    if labels.shape[1] == 0:
+        raise ValueError(
+            f"{name} has shape {tuple(labels.shape)}: there is no label to evaluate; give at least"
+            " one column."
+        )
+    relevant = labels == 1
+    known = labels == labels  # not NaN; torch has no isnan of integers
+    if may_be_unknown:
+        settled = relevant | ~known
+    else:
+        settled = relevant
+    if not bool((settled | (labels == 0)).all() or (settled | (labels == -1)).all()):
+        found = [str(value) for value in np.unique(to_numpy(labels)).tolist()]
+        if len(found) > 6:
+            found = [*found[:3], "…", *found[-3:]]
+        raise ValueError(
+            f"{name} must hold only 0 and 1, or only -1 and +1{hint}; found {', '.join(found)}."
+        )
+    return relevant, None if bool(known.all()) else known
+
+
+def as_array(x: Array) -> Array:
+    """A dense array; sparse matrices, frames and lists included. None and pandas' NA are NaN."""
+    if hasattr(x, "toarray"):
+        x = x.toarray()
+    x = namespace(x).asarray(x)
+    if x.dtype == object:
+        return with_missing(x)
+    return x
+
+
 def _matrix_labels(Y: Array, names: list[str] | None) -> Labels | None:
     """Labels of a matrix in {0, 1} or {-1, +1}, NaN where unknown; None for a column of classes."""
     if Y.shape[1] == 0:
         raise ValueError(f"Y has shape {Y.shape}: no label; give at least one column.")
     try:
-        signs = (with_missing(Y) if Y.dtype.kind == "O" else Y).astype(np.float64, order="C")
-    except (TypeError, ValueError):
-        signs = np.full(Y.shape, np.inf)
-    settled = np.isnan(signs) | (signs == 1)
-    if not ((settled | (signs == 0)).all() or (settled | (signs == -1)).all()):
+        relevant, known = as_truth(Y, hint=", one column per label")
+    except ValueError:
         if Y.shape[1] == 1:
             return None
-        found = np.unique(Y.astype(str))[:6]
-        raise ValueError(
-            "Y must hold only 0 and 1, or only -1 and +1, one column per label; found"
-            f" {', '.join(found)}."
-        )
-    signs[signs == 0] = -1.0
-    if signs.size and np.isnan(signs).all():
-        raise ValueError(
-            f"Y has shape {Y.shape} and no known entry (all are NaN); give the labels that are"
-            " known."
-        )
+        raise
+    signs = np.ascontiguousarray(np.where(relevant, 1.0, -1.0))
+    if known is not None:
+        signs[~known] = np.nan
+        if not known.any():
+            raise ValueError(
+                f"Y has shape {Y.shape} and no known entry (all are NaN); give the labels that are"
+                " known."
+            )
     label_names = names or default_names("label", Y.shape[1])
-    if len(set(label_names)) < len(label_names):
-        twice = Counter(label_names).most_common(1)[0][0]
+    name, times = Counter(label_names).most_common(1)[0]
+    if times > 1:
         raise ValueError(
-            f"Y has two columns called {twice!r}; labels are distinguished by name, rename one."
+            f"Y has two columns called {name!r}; labels are distinguished by name, rename one."
         )
     return Labels(signs, np.array(label_names, dtype=object), np.arange(Y.shape[1]), "matrix")
 

@@ -30,9 +30,9 @@ def lazily(
 
     Examples
     --------
-    >>> find, names = lazily("skcamel.metrics", {"one_error": "ranking", "ranking": ""})
-    >>> find("one_error").__name__, find("ranking").__name__, names()
-    ('one_error', 'skcamel.metrics.ranking', ['one_error', 'ranking'])
+    >>> find, names = lazily("skcamel.metrics", {"one_error": "seven", "seven": ""})
+    >>> find("one_error").__name__, find("seven").__name__, names()
+    ('one_error', 'skcamel.metrics.seven', ['one_error', 'seven'])
     """
 
     def find(name: str) -> Any:

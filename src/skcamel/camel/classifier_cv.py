@@ -306,7 +306,7 @@ class CamelClassifierCV(BaseCamel):
         self
         """
         with unchanged_on_error(self):
-            grid = self._checked_grid()
+            grid = self._grid()
             by_folds = not isinstance(self.cv, str)
             if groups is not None and isinstance(self.cv, Integral):
                 raise ValueError(
@@ -404,7 +404,7 @@ class CamelClassifierCV(BaseCamel):
         self.best_score_ = larger_is_better(self.scoring_, self.estimate_[self.scoring_])
 
     def _check_parameters(self) -> None:
-        self._checked_grid()
+        self._grid()
 
     def check_stored(self) -> None:
         """Refuse a search of a model file that no fit gives."""
@@ -433,7 +433,7 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError("members_ belong to combine=True, with a weight each")
         check_at_least(self, weights_=0)
 
-    def _checked_grid(self) -> Grid:
+    def _grid(self) -> Grid:
         """All candidates, or a refusal of a parameter."""
         choice(self.scoring, NAMES, "scoring")
         axes = ("scalings", "kernels", "bandwidths")

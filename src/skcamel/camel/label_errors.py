@@ -82,9 +82,7 @@ def find_label_errors(
             "find_label_errors takes arrays, not Dask collections; use X.compute() where that fits"
             " into memory."
         )
-    index = None
-    if hasattr(X, "iloc"):
-        index = np.asarray(X.index)
+    names = getattr(X, "index", None) if hasattr(X, "iloc") else None
     if estimator is None:
         estimator = CamelClassifierCV.from_preset("quick")
     X, model = _prepared(X, Y, clone(estimator))
@@ -98,28 +96,26 @@ def find_label_errors(
         raise ValueError("Y has one row; a label is judged by the other rows, so give at least 2.")
     model.label_correlation_ = learn_correlation(model, data)
     scores, alpha = _least_error(model, data)
-    Y = data.Y.astype(np.float64)
-    known = ~np.isnan(Y)
     relevant, weights = data.truth(scores)
-    log_odds = Y * fit_link(relevant, scores, weights).log_odds(scores)  # that each entry is right
+    known = weights > 0
+    Y = np.nan_to_num(data.Y.astype(np.float64))
+    # that each entry is right
+    log_odds = Y * fit_link(relevant, scores, weights).log_odds(scores)
     first = np.argsort(log_odds[known], kind="stable")[:limit]
-    rows, columns = np.argwhere(known)[first].T
-    Y = np.nan_to_num(Y)
+    rows, columns = entries = tuple(np.argwhere(known)[first].T)
     # (n, q) of the other rows
     means = (Y.sum(axis=0) - Y) / np.maximum(known.sum(axis=0) - known, 1)
-    if index is None:
-        index = np.arange(len(Y), dtype=object)
     G = correlation.collaboration(model.label_correlation_, alpha)
     deviations = (scores - means) @ linalg.pinv(G)
     return LabelErrors(
         rows=rows,
         labels=columns,
-        scores=(Y * scores)[rows, columns],
-        given=(Y[rows, columns] > 0).astype(np.int64),
-        chance=probabilities(log_odds[rows, columns]),
+        scores=(Y * scores)[entries],
+        given=relevant[entries].astype(np.int64),
+        chance=probabilities(log_odds[entries]),
         label_names=labels.names,
-        row_names=index,
-        base=(scores - deviations @ G)[rows, columns],
+        row_names=np.arange(len(Y), dtype=object) if names is None else np.asarray(names),
+        base=(scores - deviations @ G)[entries],
         deviations=deviations,
         collaboration=G,
         evidence=evidence(model),
@@ -268,10 +264,7 @@ def _least_error(model: Any, data: Data) -> tuple[Array, float]:
     Where rows are summed up, candidates are compared by the sample, and the best one then scores
     all rows, in blocks.
     """
-    if isinstance(model, CamelClassifierCV):
-        grid = model._checked_grid()
-    else:
-        grid = model._grid()
+    grid = model._grid()
     if sparse.issparse(data.X):
         grid = grid.for_sparse_rows()
     S = model.label_correlation_

@@ -18,7 +18,7 @@ from skcamel.arrays import Array, to_match, to_numpy
 from skcamel.camel.distributed import by_partition
 from skcamel.camel.link import SetThresholds
 from skcamel.checks import check_labels, check_number
-from skcamel.metrics.ranking import best_labels
+from skcamel.metrics.seven import best_labels
 from skcamel.names import without
 
 NO_SETS = (

@@ -85,9 +85,8 @@ class Survey(NamedTuple):
 
     def plus(self, other: Survey) -> Survey:
         """Of the rows of both."""
-        sample = self.sample.plus(other.sample)
         return Survey(
-            sample,
+            self.sample.plus(other.sample),
             self.together + other.together,
             self.weight + other.weight,
             self.n_rows + other.n_rows,
@@ -116,8 +115,10 @@ class Stream:
 
     def add(self, rows: Block) -> Stream:
         """With more rows; this one stays as it is."""
-        found = self.sums(rows)
-        return replace(self, moments=found if self.moments is None else self.moments.plus(found))
+        moments = self.sums(rows)
+        if self.moments is not None:
+            moments = self.moments.plus(moments)
+        return replace(self, moments=moments)
 
     def sums(self, rows: Block) -> Moments:
         """Moments of these rows alone."""
@@ -125,9 +126,9 @@ class Stream:
         size, threads = self._plan(n, rows.X.shape[1], q)
 
         def block(start: int) -> Block:
-            return self.block(
-                *(part if part is None else part[start : start + size] for part in rows[:3])
-            )
+            some = slice(start, start + size)
+            weights = None if rows.weights is None else rows.weights[some]
+            return self.block(rows.X[some], rows.Y[some], weights)
 
         blocks = [partial(block, start) for start in range(0, n, size)]
         return landmark.moments(self.features, blocks, q, threads=threads)
@@ -153,9 +154,6 @@ class Stream:
         m = len(self.features.origin)
         p = self.features.width
         size = landmark.BLOCK_ROWS
-        threads = self.by.threads or allowed_threads()
-        if device is not None:
-            threads = 1
         if str(device) not in ("None", "cpu"):
             size = DEVICE_BLOCK_BYTES // (24 * (m + d))
         judged = min(n, landmark.JUDGED_ROWS)
@@ -164,9 +162,10 @@ class Stream:
         of_thread = 8 * (2 * p * p + p * q + 2 * min(n, size) * (m + d + q))
         of_judged = judged * (16 * m + 72 * q + landmark.BLOCK_ROWS)
         at_the_end = 32 * (m * m + p * q) + of_judged + 8 * landmark.BLOCK_ROWS * m
-        free = budget
-        if budget is None:
-            free = memory.available(device)
+        threads = 1
+        if device is None:
+            threads = self.by.threads or allowed_threads()
+        free = memory.available(device) if budget is None else budget
         if free is not None:
             threads = max(1, min(threads, (free - always) // of_thread))
         needed = always + max(threads * of_thread, at_the_end)
@@ -177,10 +176,9 @@ class Stream:
             advice = "Take solver='landmark' with fewer landmarks."
         if budget is not None and needed > budget:
             least = -(-needed // 2**20)
-            allows = f"max_memory allows {budget // 2**20} MiB"
             raise MemoryError(
-                f"{what} needs about {least} MiB and {allows}. {advice} Or give"
-                f" max_memory='{least}MiB'."
+                f"{what} needs about {least} MiB and max_memory allows {budget // 2**20} MiB."
+                f" {advice} Or give max_memory='{least}MiB'."
             )
         memory.require(needed, what, advice, device=device)
         return size, threads

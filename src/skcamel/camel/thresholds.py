@@ -14,7 +14,7 @@ import numpy as np
 
 from skcamel.arrays import Array, MaybeArray, divisor, namespace, take_along_rows, to_match
 from skcamel.checks import as_number
-from skcamel.metrics.decision import f1_of
+from skcamel.metrics.seven import f1_of
 from skcamel.names import hint
 
 METRICS = ("hamming_loss", "macro_f1", "micro_f1")

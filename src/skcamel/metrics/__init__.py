@@ -9,20 +9,18 @@ from typing import Any
 import numpy as np
 
 from skcamel.arrays import Array, MaybeArray, Params, default_names, to_numpy
-from skcamel.checks import choice
+from skcamel.checks import as_array, choice
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights
-from skcamel.metrics.decision import (
+from skcamel.metrics.seven import (
+    average_precision,
     count,
     counted,
+    coverage,
     decision_metrics,
     f1_of,
     hamming_loss,
     macro_f1,
     micro_f1,
-)
-from skcamel.metrics.ranking import (
-    average_precision,
-    coverage,
     one_error,
     ranking_loss,
     ranking_metrics,
@@ -131,17 +129,14 @@ def edge_cases(Y: Array, P: Array) -> EdgeCases:
     EdgeCases(rows_without_labels=1, rows_with_all_labels=0, labels_absent=1, labels_never_true=1,
               labels_never_predicted=1)
     """
-    truth, predicted, mask = as_decisions(Y, P)
-    relevant = to_numpy(truth)
-    found = to_numpy(predicted)
-    if mask is None:
-        known = np.ones_like(relevant)
-    else:
-        known = to_numpy(mask)
+    relevant, predicted, known = as_decisions(Y, P)
+    if known is None:
+        known = relevant | True
+    relevant, predicted, known = map(to_numpy, (relevant, predicted & known, known))
     rows = known.any(axis=1)
     labels = known.any(axis=0)
     never_true = labels & ~relevant.any(axis=0)
-    never_predicted = labels & ~(found & known).any(axis=0)
+    never_predicted = labels & ~predicted.any(axis=0)
     return EdgeCases(
         rows_without_labels=int((rows & ~relevant.any(axis=1)).sum()),
         rows_with_all_labels=int((rows & ~(known & ~relevant).any(axis=1)).sum()),
@@ -296,12 +291,12 @@ class Scorer:
     ) -> float:
         """The metric of the estimator's predictions for X, negated if it is a loss."""
         Y = _as_matrix(Y)
-        prediction = _as_matrix(
-            _scores(estimator, X, Y.shape[1]) if self.name in RANKING else estimator.predict(X)
-        )
-        value = _FUNCTIONS[self.name](
-            Y, prediction, sample_weight=sample_weight, **self.conventions
-        )
+        if self.name in RANKING:
+            prediction = _scores(estimator, X, Y.shape[1])
+        else:
+            prediction = estimator.predict(X)
+        metric = _FUNCTIONS[self.name]
+        value = metric(Y, _as_matrix(prediction), sample_weight=sample_weight, **self.conventions)
         if self.name in LOSSES:
             return -value
         return value
@@ -312,20 +307,15 @@ def _scores(estimator: Any, X: Array, n_labels: int) -> Array:
     if hasattr(estimator, "decision_function"):
         return estimator.decision_function(X)
     probabilities = estimator.predict_proba(X)
-    if isinstance(
-        probabilities, list
-    ):  # one (n, 2) for each label, or (n, 1) where training saw one class alone
-        return np.column_stack(
-            [p @ classes for p, classes in zip(probabilities, estimator.classes_, strict=True)]
-        )
+    if isinstance(probabilities, list):
+        # one (n, 2) for each label, or (n, 1) where training saw one class alone
+        of_labels = zip(probabilities, estimator.classes_, strict=True)
+        return np.column_stack([p @ classes for p, classes in of_labels])
     if n_labels == 1:
         return probabilities[:, -1]
     return probabilities
 
 
 def _as_matrix(x: Array) -> Array:
-    if hasattr(x, "toarray"):
-        x = x.toarray()
-    else:
-        x = np.asarray(x)
+    x = as_array(x)
     return x.reshape(len(x), -1)

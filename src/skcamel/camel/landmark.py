@@ -252,8 +252,9 @@ def leave_one_out(
     rows /= roots
     rows *= xp.sqrt(weights)[:, None]
     of_features = targets._replace(projected=targets.projected[live] / roots[:, None])
-    smoother = spectral.smoother_of(values, rows, of_features, weights, spectrum.weight)
-    return spectral.scores_without(smoother, bases, penalties, groups)
+    return spectral.scores_without(
+        values, rows, of_features, weights, spectrum.weight, bases, penalties, groups
+    )
 
 
 # coefficients of the landmarks; Z would have a row for each training row

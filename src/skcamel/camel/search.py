@@ -187,7 +187,12 @@ def _judged(
     relevant, weights = problem.data.truth(like)
     metrics: list[Scores] = []
     leader: _Leader | None = None
-    for stack in stacks(problem.leave_one_out(bases)):
+    waiting = problem.leave_one_out(bases)
+    for first in waiting:
+        stack = first[None]
+        if is_tensor(first):  # many at a time: a GPU is slow to start
+            size = STACK_BYTES // (8 * math.prod(first.shape))
+            stack = xp.stack([first, *islice(waiting, size)])
         tuned = stack[: None if is_tuned(threshold) else 1]
         at = xp.stack([thresholds(threshold, relevant, scores, weights)[None] for scores in tuned])
         results = candidate_metrics(relevant, stack, at, weights)
@@ -225,23 +230,6 @@ def score_fold(
             results += candidate_metrics(relevant, scores[None], at, counts)
         yield results
         del problem, left_out, held_out  # before the next kernel matrix is made
-
-
-def stacks(scores: Iterable[Array]) -> Iterator[Array]:
-    """Scores (n, q) of some candidates as (c, n, q).
-
-    There is one at a time on the CPU, for the cache, and many on a GPU, which is slow to start.
-
-    Threads would gain nothing here: those of BLAS still wait for the next product while the scores
-    are sorted.
-    """
-    waiting = iter(scores)
-    for first in waiting:
-        if is_tensor(first):
-            size = max(1, STACK_BYTES // (8 * math.prod(first.shape)))
-            yield namespace(first).stack([first, *islice(waiting, size - 1)])
-        else:
-            yield first[None]
 
 
 def candidate_metrics(

@@ -223,8 +223,7 @@ def leave_one_out(
     scored by the model of all rows outside its group.
     """
     values, vectors, _, weights, total = spectrum
-    smoother = smoother_of(values, vectors, targets, weights, total)
-    return scores_without(smoother, bases, penalties, groups)
+    return scores_without(values, vectors, targets, weights, total, bases, penalties, groups)
 
 
 def held_out(
@@ -349,21 +348,6 @@ class Smoother(NamedTuple):
     missed: Array  # (n, q) part of the labels, less their mean and times √w, outside the basis
 
 
-def smoother_of(
-    values: Array, rows: Array, targets: Targets, weights: Array, total: float
-) -> Smoother:
-    """A smoother from ω (r,), rows (n, r) times √w, labels, weights (n,), and the weight of all.
-
-    `targets.projected` (r, q) are the labels in the same basis.
-    """
-    xp = namespace(rows)
-    roots = xp.sqrt(weights)[:, None]
-    outside = 1 - (weights / total)[:, None] - xp.einsum("ij,ij->i", rows, rows)[:, None]
-    missed = roots * (targets.Y - targets.mean) - rows @ targets.projected
-    outside, missed = without_rounding(outside, missed)
-    return Smoother(values, rows, targets.projected, targets.Y, roots, total, outside, missed)
-
-
 def without_rounding(outside: Array, missed: Array) -> tuple[Array, Array]:
     """Parts of rows and labels outside the basis, 0 where least squares fit a row exactly."""
     xp = namespace(outside)
@@ -372,12 +356,26 @@ def without_rounding(outside: Array, missed: Array) -> tuple[Array, Array]:
 
 
 def scores_without(
-    smoother: Smoother,
+    values: Array,
+    rows: Array,
+    targets: Targets,
+    weights: Array,
+    total: float,
     bases: Bases,
     penalties: Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
-    """Scores (n, q) of each row without it or its group, for each (λ1, λ2) of each label basis."""
+    """Scores (n, q) of each row without it or its group, for each (λ1, λ2) of each label basis.
+
+    They take ω (r,), rows (n, r) times √w in an orthonormal basis of all training rows, labels in
+    the same basis, weights (n,) of the rows, and the weight of all training rows.
+    """
+    xp = namespace(rows)
+    roots = xp.sqrt(weights)[:, None]
+    outside = 1 - (weights / total)[:, None] - xp.einsum("ij,ij->i", rows, rows)[:, None]
+    missed = roots * (targets.Y - targets.mean) - rows @ targets.projected
+    outside, missed = without_rounding(outside, missed)
+    smoother = Smoother(values, rows, targets.projected, targets.Y, roots, total, outside, missed)
     candidates = [
         (a, basis.ridges(*penalty)) for a, basis in enumerate(bases) for penalty in penalties
     ]
@@ -386,7 +384,7 @@ def scores_without(
     else:
         errors = _errors_without_group(smoother, bases, candidates, blocks_of_groups(groups))
     for basis in bases:
-        reached = smoother.truth @ basis.R @ basis.R.T  # (n, q), the labels but for null components
+        reached = targets.Y @ basis.R @ basis.R.T  # (n, q), the labels but for null components
         for error in islice(errors, len(penalties)):
             yield reached - error @ basis.R.T
 

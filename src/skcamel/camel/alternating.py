@@ -14,9 +14,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from skcamel.arrays import Array, as_floats, namespace, to_device, to_match, to_numpy
-from skcamel.camel import correlation
+from skcamel.camel import correlation, spectral
 from skcamel.camel.representation import Data, Model, kernel_matrices
-from skcamel.camel.spectral import Solution, finite_size
 
 
 def fit(estimator: Any, data: Data, S: Array) -> Model:
@@ -57,7 +56,7 @@ def solve(
     weights: Array | None = None,
     tol: float = 1e-6,
     max_iter: int = 10_000,
-) -> Solution:
+) -> spectral.Solution:
     """Alternate between (b, A), T and Z until ||ΔZ|| ≤ tol ||Z||, at most `max_iter` times.
 
     K (n, n) is the kernel matrix of the training rows, Y (n, q) holds labels in {-1, +1}, G is (q,
@@ -65,7 +64,7 @@ def solve(
     `tol` was met.
     """
     xp = namespace(K)
-    finite_size(K)
+    spectral.finite_size(K)
     w: Array = xp.ones_like(K[:, 0]) if weights is None else weights
     H_inverse = xp.linalg.inv(K / lambda2 + xp.diag(1 / w))  # (n, n)
     of_ones = xp.sum(H_inverse, axis=0)  # 1ᵀH⁻¹
@@ -86,4 +85,4 @@ def solve(
             break
     mean = K @ w / xp.sum(w)
     convergence = as_floats(changes, K)
-    return Solution(A @ G / lambda2, b @ G, A, b, Z, mean, len(changes), convergence)
+    return spectral.Solution(A @ G / lambda2, b @ G, A, b, Z, mean, len(changes), convergence)

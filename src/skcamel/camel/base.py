@@ -23,10 +23,18 @@ from skcamel.arrays import (
     to_device,
     to_numpy,
 )
-from skcamel.camel import attribution, correlation, distributed, kernel, scaling, stream, thresholds
-from skcamel.camel.explanation import Explanation, evidence
+from skcamel.camel import (
+    attribution,
+    correlation,
+    distributed,
+    explanation,
+    kernel,
+    outputs,
+    scaling,
+    stream,
+    thresholds,
+)
 from skcamel.camel.link import Link, SetThresholds, probabilities
-from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.representation import Data, Model, Representation
 from skcamel.checks import (
     SMALLEST_DIVISOR,
@@ -147,7 +155,7 @@ LEAST = {
 LABEL_FIGURES = ("f1", "positives", "precision", "recall", "rows")
 
 
-class BaseCamel(MultiLabelClassifier):
+class BaseCamel(outputs.MultiLabelClassifier):
     """What a fitted CAMEL model can do, however its hyper-parameters were found."""
 
     scores: str  # parameters of both
@@ -431,7 +439,7 @@ class BaseCamel(MultiLabelClassifier):
             return Link(self.link_slopes_, self.link_offsets_)
         return None
 
-    def _outputs(self, X: Array) -> Outputs:
+    def _outputs(self, X: Array) -> outputs.Outputs:
         rows = self._checked_new(X)
         scores, members = self._terms()
         for weight, member in members:
@@ -445,7 +453,7 @@ class BaseCamel(MultiLabelClassifier):
                 "Of more than two classes each row has exactly one, so there are no prediction"
                 " sets; use decision_function."
             )
-        return Outputs(
+        return outputs.Outputs(
             _narrowed(scores, rows.dtype),
             self.thresholds_,
             self.label_names_,
@@ -491,7 +499,7 @@ class BaseCamel(MultiLabelClassifier):
 
     def explain(
         self, X: Array, *, features: bool = False, sources: Sequence[Hashable] | None = None
-    ) -> Explanation:
+    ) -> explanation.Explanation:
         """Exact additive parts of every score, by labels and, with `features`, also by columns.
 
         Parameters
@@ -543,12 +551,12 @@ class BaseCamel(MultiLabelClassifier):
         for weight, member in self._terms()[1]:
             of_member = member._deviations(rows)[:, :, None] * member.collaboration_
             parts = parts + weight * of_member
-        return Explanation(
+        return explanation.Explanation(
             self.base_scores_,
             parts,
             self.label_names_,
             self.thresholds_,
-            evidence(self),
+            explanation.evidence(self),
             self.correlation,
             **by_column,
         )

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from skcamel.arrays import Array, MaybeArray, Params
-from skcamel.camel import alternating, distributed, landmark
+from skcamel.camel import alternating, distributed, kernel, landmark, link, stream, thresholds
 from skcamel.camel.base import (
     BY_LEAVE_ONE_OUT,
     OF_EVERY_MODEL,
@@ -17,8 +17,6 @@ from skcamel.camel.base import (
     BaseCamel,
     learn_correlation,
 )
-from skcamel.camel.kernel import Name
-from skcamel.camel.link import learn_decisions
 from skcamel.camel.representation import (
     Data,
     Grid,
@@ -28,8 +26,6 @@ from skcamel.camel.representation import (
     represent,
     summed_up,
 )
-from skcamel.camel.stream import Stream, Streaming, Survey, begin
-from skcamel.camel.thresholds import is_tuned, thresholds
 from skcamel.checks import Labels, check_number, unchanged_on_error
 
 # by the first batch
@@ -221,7 +217,7 @@ class CamelClassifier(BaseCamel):
         lambda1: float = 1.0,
         lambda2: float = 0.1,
         *,
-        kernel: Name = "rbf",
+        kernel: kernel.Name = "rbf",
         bandwidth: float | str = "mean",
         scaling: str = "none",
         sparsity: float = 0.01,
@@ -292,7 +288,7 @@ class CamelClassifier(BaseCamel):
             S = learn_correlation(self, data)
             if self.solver == "alternating":
                 model = alternating.fit(self, data, S)
-                at = thresholds(self.threshold, data.Y > 0, data.Y)
+                at = thresholds.thresholds(self.threshold, data.Y > 0, data.Y)
                 self._store(model, S, {"thresholds_": at}, labels)
             else:
                 (problem,) = represent(data, self._grid(), self.device)
@@ -302,7 +298,7 @@ class CamelClassifier(BaseCamel):
     def _solve(self, problem: Problem, S: Array, labels: Labels) -> None:
         """Store the solution for the only candidate."""
         model = problem.solve(label_bases(S, (self.alpha,), self.device))
-        decisions = learn_decisions(self, problem.data, labels, model.scores)
+        decisions = link.learn_decisions(self, problem.data, labels, model.scores)
         self._store(model, S, decisions, labels)
 
     def _grid(self) -> Grid:
@@ -383,7 +379,7 @@ class CamelClassifier(BaseCamel):
                 seen = before.under(by, fixed).add(batch)
             elif batch.Y.shape[0]:
                 survey = by.survey(batch)
-                started = begin(
+                started = stream.begin(
                     grid.places[0],
                     survey.sample,
                     by,
@@ -415,7 +411,7 @@ class CamelClassifier(BaseCamel):
         self._check_shared_parameters([self.kernel])
         if self.solver == "alternating":
             refused = {
-                "threshold": is_tuned(self.threshold),
+                "threshold": thresholds.is_tuned(self.threshold),
                 "scores": self.scores != "paper",
                 "miss_cost": self.miss_cost is not None,
             }
@@ -427,12 +423,12 @@ class CamelClassifier(BaseCamel):
 class _Partial(NamedTuple):
     """What partial_fit has seen."""
 
-    stream: Stream
-    survey: Survey
+    stream: stream.Stream
+    survey: stream.Survey
     labels: Labels  # of the first batch: names and classes
     fixed: Params  # parameters that cannot change any more
 
-    def under(self, by: Streaming, fixed: Params) -> _Partial:
+    def under(self, by: stream.Streaming, fixed: Params) -> _Partial:
         """The same with the memory that is allowed now; no parameter may change that is fixed."""
         for key, value in fixed.items():
             if not np.array_equal(value, self.fixed[key]):

@@ -12,8 +12,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
+from skcamel import memory, presets
 from skcamel.arrays import Array, MaybeArray, Params, is_lazy
-from skcamel.camel import stream, thresholds
+from skcamel.camel import kernel, link, search, stream, thresholds
 from skcamel.camel.base import (
     OF_EVERY_MODEL,
     OF_ONE_MODEL,
@@ -22,8 +23,6 @@ from skcamel.camel.base import (
     learn_correlation,
 )
 from skcamel.camel.classifier import CamelClassifier
-from skcamel.camel.kernel import RADIAL, Name
-from skcamel.camel.link import learn_decisions
 from skcamel.camel.representation import (
     Data,
     Grid,
@@ -33,15 +32,6 @@ from skcamel.camel.representation import (
     label_bases,
     represent,
 )
-from skcamel.camel.search import (
-    Scores,
-    combine,
-    larger_is_better,
-    score_fold,
-    search,
-    tabulate,
-    usable,
-)
 from skcamel.checks import (
     Labels,
     check_at_least,
@@ -50,9 +40,7 @@ from skcamel.checks import (
     inner_splits,
     unchanged_on_error,
 )
-from skcamel.memory import EXACT
 from skcamel.metrics.conventions import NAMES
-from skcamel.presets import PREPARED, PRESETS
 
 log = logging.getLogger("skcamel")
 
@@ -205,7 +193,7 @@ class CamelClassifierCV(BaseCamel):
         lambda1s: Sequence[float] = (1.0,),
         lambda2s: Sequence[float] = PAPER_LAMBDA2S,
         bandwidths: Sequence[float] = (1.0,),
-        kernels: Sequence[Name] = ("rbf",),
+        kernels: Sequence[kernel.Name] = ("rbf",),
         scalings: Sequence[str] = ("none",),
         *,
         representations: Sequence[stream.Place] | None = None,
@@ -281,9 +269,9 @@ class CamelClassifierCV(BaseCamel):
         >>> model.threshold, model.scoring
         ('micro_f1', 'macro_f1')
         """
-        parameters = dict(PRESETS[choice(preset, tuple(PRESETS), "preset")])
+        parameters = dict(presets.PRESETS[choice(preset, tuple(presets.PRESETS), "preset")])
         if prepared:
-            parameters["representations"] = PREPARED[preset]
+            parameters["representations"] = presets.PREPARED[preset]
         return cls(**(parameters | overrides))
 
     def fit(
@@ -321,10 +309,10 @@ class CamelClassifierCV(BaseCamel):
             self._reset()
             # members have solutions and scaled rows, and each α a basis of labels
             members = len(grid.places) * self.combine
-            alive = EXACT._replace(
-                scores=EXACT.scores + 6 * members,
-                pairs=EXACT.pairs + 2 * len(grid.alphas),
-                copies=EXACT.copies + members,
+            alive = memory.EXACT._replace(
+                scores=memory.EXACT.scores + 6 * members,
+                pairs=memory.EXACT.pairs + 2 * len(grid.alphas),
+                copies=memory.EXACT.copies + members,
             )
             whole, labels = self._checked(X, y, sample_weight, groups, alive)
             data = whole.with_weight()
@@ -337,16 +325,16 @@ class CamelClassifierCV(BaseCamel):
             if sparse.issparse(whole.X):
                 grid = grid.for_sparse_rows()
             S = learn_correlation(self, data)
-            self.scoring_ = usable(self.scoring, judged.Y, judged.weights)
+            self.scoring_ = search.usable(self.scoring, judged.Y, judged.weights)
             if by_folds:
                 folds = self._folds(whole, labels, grid)
                 candidates = all_candidates(data, grid, self.device)
-                results = tabulate(candidates, folds, self.scoring_)
+                results = search.tabulate(candidates, folds, self.scoring_)
                 chosen = grid.only(results.best_index)
                 (problem,) = represent(data, chosen, self.device)
                 models = [problem.solve(label_bases(S, chosen.alphas, self.device))]
             else:
-                found = search(
+                found = search.search(
                     represent(data, grid, self.device),
                     grid,
                     S,
@@ -357,13 +345,15 @@ class CamelClassifierCV(BaseCamel):
                     progress=lambda scored: self._report(scored, 0, grid.size),
                 )
                 models = found.models
-                results = tabulate(found.params, [found.metrics], self.scoring_, split_scores=False)
+                results = search.tabulate(
+                    found.params, [found.metrics], self.scoring_, split_scores=False
+                )
             self.cv_results_ = results.table
             if self.combine:
                 self._store_combination(judged, models, S, labels)
                 return self
             (model,) = models
-            decisions = learn_decisions(self, judged, labels, model.scores)
+            decisions = link.learn_decisions(self, judged, labels, model.scores)
             if by_folds:  # which give estimates
                 decisions.pop("estimate_")
                 decisions.pop("label_estimates_", None)
@@ -381,7 +371,7 @@ class CamelClassifierCV(BaseCamel):
         self, judged: Data, models: Sequence[Model], S: Array, labels: Labels
     ) -> None:
         """Set the models with a weight above 0 as fitted estimators, and what the sum needs."""
-        combined = combine(judged, [model.scores for model in models])
+        combined = search.combine(judged, [model.scores for model in models])
         live = combined.weights > 0
         self.weights_ = combined.weights[live]
         self._constant = combined.constant
@@ -400,8 +390,8 @@ class CamelClassifierCV(BaseCamel):
             self.members_.append(member)
             params.append(model.params)
         self.best_params_ = {"weights": self.weights_.tolist(), "members": params}
-        self._store_decisions(learn_decisions(self, judged, labels, combined.scores), labels)
-        self.best_score_ = larger_is_better(self.scoring_, self.estimate_[self.scoring_])
+        self._store_decisions(link.learn_decisions(self, judged, labels, combined.scores), labels)
+        self.best_score_ = search.larger_is_better(self.scoring_, self.estimate_[self.scoring_])
 
     def _check_parameters(self) -> None:
         self._grid()
@@ -485,8 +475,8 @@ class CamelClassifierCV(BaseCamel):
             places: list[stream.Place] = []
             for place in product(self.scalings, self.kernels, self.bandwidths):
                 check_place("bandwidths", place)
-                _, kernel, multiple = place
-                if kernel in RADIAL or multiple == self.bandwidths[0]:
+                _, name, multiple = place
+                if name in kernel.RADIAL or multiple == self.bandwidths[0]:
                     places.append(place)
             return places
         for entry in self.representations:
@@ -498,13 +488,13 @@ class CamelClassifierCV(BaseCamel):
             check_place("representations", tuple(entry))
         return [(scaling, kernel, multiple) for scaling, kernel, multiple in self.representations]
 
-    def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:
+    def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[search.Scores]]:
         """Results of all candidates in each fold; S, σ and scaling come from its training part."""
         splits = inner_splits(self, data.X, labels.Y, labels.target, groups=data.groups)
         threshold = self.threshold
         if self.scoring not in thresholds.METRICS and thresholds.is_tuned(threshold):
             threshold = "zero"
-        folds: list[list[Scores]] = []
+        folds: list[list[search.Scores]] = []
         for train_rows, test_rows in splits:
             columns = None
             if self._is_pairwise():
@@ -519,17 +509,17 @@ class CamelClassifierCV(BaseCamel):
             if data.source is not None:
                 train = train.summed(data.source.by)
             S = learn_correlation(self, train)
-            results: list[Scores] = []
-            for scored in score_fold(train, test, grid, S, threshold, self.device):
+            results: list[search.Scores] = []
+            for scored in search.score_fold(train, test, grid, S, threshold, self.device):
                 results += scored
                 self._report(results, len(folds) * grid.size, len(splits) * grid.size)
             folds.append(results)
         return folds
 
-    def _report(self, results: list[Scores], before: int, total: int) -> None:
+    def _report(self, results: list[search.Scores], before: int, total: int) -> None:
         """Report how many candidates have been scored, and the best score of this fold."""
         done = before + len(results)
-        values = [larger_is_better(self.scoring, scores[self.scoring]) for scores in results]
+        values = [search.larger_is_better(self.scoring, scores[self.scoring]) for scores in results]
         best = max((value for value in values if value > -np.inf), default=float("nan"))
         log.info("%d of %d candidates scored, best %s so far %.4f", done, total, self.scoring, best)
         if self.callback is not None:

@@ -18,13 +18,11 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skcamel.arrays import Array, Params, is_lazy, namespace, to_device, to_numpy
-from skcamel.camel import correlation, landmark, spectral
+from skcamel.camel import correlation, landmark, link, search, spectral
 from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, learn_correlation
 from skcamel.camel.classifier_cv import CamelClassifierCV
 from skcamel.camel.explanation import Evidence, Push, data_frame, evidence, ranked_pushes
-from skcamel.camel.link import fit_link, probabilities
 from skcamel.camel.representation import Data, label_bases, represent
-from skcamel.camel.search import search
 from skcamel.checks import check_number
 from skcamel.text import one_line
 
@@ -100,7 +98,7 @@ def find_label_errors(
     known = weights > 0
     Y = np.nan_to_num(data.Y.astype(np.float64))
     # that each entry is right
-    log_odds = Y * fit_link(relevant, scores, weights).log_odds(scores)
+    log_odds = Y * link.fit_link(relevant, scores, weights).log_odds(scores)
     first = np.argsort(log_odds[known], kind="stable")[:limit]
     rows, columns = entries = tuple(np.argwhere(known)[first].T)
     # (n, q) of the other rows
@@ -112,7 +110,7 @@ def find_label_errors(
         labels=columns,
         scores=(Y * scores)[entries],
         given=relevant[entries].astype(np.int64),
-        chance=probabilities(log_odds[entries]),
+        chance=link.probabilities(log_odds[entries]),
         label_names=labels.names,
         row_names=np.arange(len(Y), dtype=object) if names is None else np.asarray(names),
         base=(scores - deviations @ G)[entries],
@@ -269,7 +267,7 @@ def _least_error(model: Any, data: Data) -> tuple[Array, float]:
         grid = grid.for_sparse_rows()
     S = model.label_correlation_
     device = model.device
-    found = search(represent(data, grid, device), grid, S, device=device)
+    found = search.search(represent(data, grid, device), grid, S, device=device)
     (best,) = found.models
     alpha = best.params["alpha"]
     if len(best.scores) == len(data.Y):

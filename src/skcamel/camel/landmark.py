@@ -44,7 +44,6 @@ from skcamel.arrays import (
 )
 from skcamel.camel import spectral
 from skcamel.camel.kernel import Kernel
-from skcamel.camel.spectral import Bases, Penalties, Targets
 
 SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are rounding
 # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by
@@ -115,7 +114,7 @@ class Summary(NamedTuple):
     vectors: Array
     kernel_mean: Array
     weight: float  # Σ w
-    targets: Targets  # labels of the sample, means of all, and M in the eigenbasis
+    targets: spectral.Targets  # labels of the sample, means of all, and M in the eigenbasis
     rows: Array  # (s, r) u of the sample
     judged_weights: Array  # (s,) of the sample
     weights: Array  # (m,) ones, for those of rows are in the sums
@@ -225,7 +224,7 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
         vectors=vectors,
         kernel_mean=kernel_mean,
         weight=total,
-        targets=Targets(sample.Y, label_mean, projected),
+        targets=spectral.Targets(sample.Y, label_mean, projected),
         rows=rows,
         judged_weights=xp.ones_like(rows[:, 0]) if sample.weights is None else sample.weights,
         weights=xp.ones_like(kernel_mean),
@@ -234,9 +233,9 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
 
 def leave_one_out(
     spectrum: Summary,
-    targets: Targets,
-    bases: Bases,
-    penalties: Penalties,
+    targets: spectral.Targets,
+    bases: spectral.Bases,
+    penalties: spectral.Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample.

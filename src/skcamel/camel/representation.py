@@ -24,7 +24,6 @@ from skcamel.arrays import (
     to_numpy,
 )
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
-from skcamel.camel.landmark import Block
 from skcamel.camel.stream import Place, Source, Stream, Streaming, begin
 from skcamel.checks import check_number, choice
 
@@ -93,7 +92,9 @@ class Data(NamedTuple):
     def summed(self, by: Streaming) -> Data:
         """The same with these rows as the source of sums."""
         rows = self.with_weight()
-        return self._replace(source=Source(lambda: [Block(rows.X, rows.Y, rows.weights)], by))
+        return self._replace(
+            source=Source(lambda: [landmark.Block(rows.X, rows.Y, rows.weights)], by)
+        )
 
 
 class Grid(NamedTuple):

@@ -31,7 +31,6 @@ from skcamel.arrays import (
     to_device,
 )
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral
-from skcamel.camel.kernel import Kernel
 from skcamel.camel.landmark import Block, Moments, Sample
 
 CHOICES = ("uniform", "kmeans")
@@ -236,7 +235,7 @@ def begin(
     is_narrow = kernel_name == "linear" and d <= max(by.count, WIDE)
     if by.primal or (is_narrow and isinstance(by.how, str)):
         origin = to_device(np.asarray(scaled.X.mean(axis=0)).ravel(), by.device)
-        return Stream(scaler, None, landmark.Features(Kernel("linear"), None, origin), by)
+        return Stream(scaler, None, landmark.Features(kernel.Kernel("linear"), None, origin), by)
     if kernel_name not in kernel.RADIAL:
         bandwidth = 1.0
     elif bandwidth is None:
@@ -255,7 +254,7 @@ def begin(
         some = scaled.smallest(max(LEAST_CLUSTERED, CLUSTERED * by.count))
         Z = centres(some.X, by.count, by.seed)
     features = landmark.features(
-        Kernel(kernel_name, float(bandwidth)),
+        kernel.Kernel(kernel_name, float(bandwidth)),
         to_device(Z, by.device),
         n_rows=n_rows,
         lambda2=lambda2,

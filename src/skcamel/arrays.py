@@ -104,6 +104,16 @@ def divisor(x: Array) -> Array:
     return namespace(x).where(x > 0, x, 1.0)
 
 
+def slices(n: int, size: int) -> list[slice]:
+    """Slices of `size` rows, or of one if that is 0, which cover n rows.
+
+    >>> slices(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None)]
+    """
+    size = max(1, size)
+    return [slice(start, start + size) for start in range(0, n, size)]
+
+
 def take_along_rows(x: Array, index: Array) -> Array:
     """``x[i, index[i, j]]`` for every i, j."""
     if is_tensor(x):

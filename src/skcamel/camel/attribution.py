@@ -24,7 +24,7 @@ from numpy.polynomial import Chebyshev
 from numpy.polynomial.legendre import leggauss
 
 from skcamel import memory
-from skcamel.arrays import Array, default_names, dense
+from skcamel.arrays import Array, default_names, dense, slices
 from skcamel.camel.kernel import Kernel
 
 EXPLAINED = ("rbf", "laplacian", "linear")  # kernels that are products or sums over columns
@@ -149,9 +149,7 @@ def shapley(
     parts = [train[:, group] for group in columns]
     means = np.maximum([_mean_factor(kernel, part) for part in parts], SMALLEST)  # (G, n)
     values = np.empty((m, G, q))
-    at_once = max(1, BLOCK_BYTES // (8 * n * G))
-    for start in range(0, m, at_once):
-        some = slice(start, start + at_once)
+    for some in slices(m, BLOCK_BYTES // (8 * n * G)):
         new = rows[some]
         factors = np.stack([kernel(new[:, columns[g]], parts[g]) for g in range(G)])
         np.maximum(factors, SMALLEST, out=factors)
@@ -203,6 +201,5 @@ def _mean_factor(kernel: Kernel, part: Array) -> Array:
 
 def _mean_kernel(kernel: Kernel, points: Array, rows: Array) -> Array:
     """Mean kernel between each of some points (m, w) and rows (n, w), (m,), in blocks."""
-    at_once = max(1, BLOCK_BYTES // (8 * rows.shape[0]))
-    starts = range(0, points.shape[0], at_once)
-    return np.concatenate([kernel(points[i : i + at_once], rows).mean(axis=1) for i in starts])
+    blocks = slices(points.shape[0], BLOCK_BYTES // (8 * rows.shape[0]))
+    return np.concatenate([kernel(points[some], rows).mean(axis=1) for some in blocks])

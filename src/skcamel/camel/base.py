@@ -20,6 +20,7 @@ from skcamel.arrays import (
     alike,
     check_device,
     is_lazy,
+    slices,
     to_device,
     to_numpy,
 )
@@ -315,7 +316,20 @@ class BaseCamel(outputs.MultiLabelClassifier):
         if is_lazy(X) or isinstance(X, stream.Batches):
             data, labels = distributed.elsewhere(self, X, Y, sample_weight, groups)
         else:
-            data, labels = self._checked_rows(X, Y, sample_weight, groups)
+            rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
+            labels = check_labels(Y, rows.shape[0])
+            weights = check_weights(sample_weight, rows.shape[0])
+            if weights is None:
+                weights = np.ones(rows.shape[0])
+            if self._is_pairwise() and not weights.all():
+                raise ValueError(
+                    f"Row {weights.argmin()} has the weight 0; leave it out of the kernel matrix,"
+                    " its column too."
+                )
+            warn_of_constant_labels(labels, weights)
+            if groups is not None:
+                groups = check_groups(groups, labels.Y)
+            data = Data(rows, labels.Y, weights, groups)
             if self._sums_up(data, alive):
                 data, labels = distributed.in_memory(self, data, labels)
             else:
@@ -327,26 +341,6 @@ class BaseCamel(outputs.MultiLabelClassifier):
             known = ~np.isnan(data.Y)
             self.known_together_, _ = correlation.cooccurrence(known, data.weights)
         return data, labels
-
-    def _checked_rows(
-        self, X: Array, Y: Array, sample_weight: MaybeArray, groups: MaybeArray
-    ) -> tuple[Data, Labels]:
-        """Rows in memory with their labels, weights and groups."""
-        rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
-        n = rows.shape[0]
-        labels = check_labels(Y, n)
-        weights = check_weights(sample_weight, n)
-        if weights is None:
-            weights = np.ones(n)
-        if self._is_pairwise() and not weights.all():
-            raise ValueError(
-                f"Row {weights.argmin()} has the weight 0; leave it out of the kernel matrix, its"
-                " column too."
-            )
-        warn_of_constant_labels(labels, weights)
-        if groups is not None:
-            groups = check_groups(groups, labels.Y)
-        return Data(rows, labels.Y, weights, groups), labels
 
     def _sums_up(self, data: Data, alive: memory.Alive) -> bool:
         """Whether rows are summed up: as `solver` has it, or where "auto" finds them too many.
@@ -440,7 +434,7 @@ class BaseCamel(outputs.MultiLabelClassifier):
         return None
 
     def _outputs(self, X: Array) -> outputs.Outputs:
-        rows = self._checked_new(X)
+        rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
         scores, members = self._terms()
         for weight, member in members:
             of_member = member._kernel_times(rows, member.dual_coef_) + member._offset
@@ -462,10 +456,6 @@ class BaseCamel(outputs.MultiLabelClassifier):
             self._probabilities if self._link() else None,
             sets,
         )
-
-    def _checked_new(self, X: Array) -> Array:
-        """New rows, checked against those of the fit."""
-        return check_rows(self, X, reset=False, pairwise=self._is_pairwise())
 
     def _probabilities(self, scores: Array) -> Array:
         """Probabilities (m, q) of scores."""
@@ -543,7 +533,7 @@ class BaseCamel(outputs.MultiLabelClassifier):
                 "sources says which columns belong together, and no columns are asked for; give"
                 " features=True as well."
             )
-        rows = self._checked_new(X)
+        rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
         by_column: dict[str, Array] = {}
         if features:
             by_column = self._by_column(rows, sources)
@@ -591,7 +581,7 @@ class BaseCamel(outputs.MultiLabelClassifier):
         ----------
         X : array or CSR matrix of shape (m, d)
         """
-        return self._deviations(self._checked_new(X))
+        return self._deviations(check_rows(self, X, reset=False, pairwise=self._is_pairwise()))
 
     def _deviations(self, rows: Array) -> Array:
         coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
@@ -612,10 +602,8 @@ class BaseCamel(outputs.MultiLabelClassifier):
         coefficients = to_device(coefficients, self.device)
         # sparse rows may become dense
         width = max(len(coefficients), rows.shape[1])
-        size = max(1, PREDICT_BLOCK_BYTES // (8 * width))
         found = np.empty((rows.shape[0], coefficients.shape[1]))
-        for start in range(0, rows.shape[0], size):
-            some = slice(start, start + size)
+        for some in slices(rows.shape[0], PREDICT_BLOCK_BYTES // (8 * width)):
             K = representation.kernel_rows(rows[some], self.device)
             with np.errstate(over="ignore", invalid="ignore"):  # refused below
                 found[some] = to_numpy(K @ coefficients)

@@ -34,6 +34,7 @@ from skcamel.arrays import (
     is_tensor,
     namespace,
     overflow_allowed,
+    slices,
     to_match,
 )
 from skcamel.checks import SMALLEST_DIVISOR, check_at_least
@@ -170,13 +171,8 @@ def mean_distance(
     if weights is None:
         weights = to_match(np.ones(n), X)
     total = 0.0
-    size = max(1, BLOCK_BYTES // (8 * max(1, n)))
-    for start in range(0, n, size):
-        rows = slice(start, start + size)
-        if D is None:
-            block = distances(name, X[rows], X)
-        else:
-            block = D[rows]
+    for rows in slices(n, BLOCK_BYTES // (8 * max(1, n))):
+        block = distances(name, X[rows], X) if D is None else D[rows]
         if name == "rbf":
             block = namespace(block).sqrt(block)
         total += float(weights[rows] @ (block @ weights))
@@ -210,10 +206,7 @@ def _squared_l2(X1: Array, X2: Array) -> Array:
     D += norms1[:, None]
     D += norms2
     farthest = NEAR * float(norms1.max() + norms2.max())  # no pair beyond is close
-    size = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
-    at_once = max(1, BLOCK_BYTES // (32 * max(1, X2.shape[1])))
-    for start in range(0, len(D), size):
-        rows = slice(start, start + size)
+    for rows in slices(len(D), BLOCK_BYTES // (8 * max(1, D.shape[1]))):
         block = D[rows]
         if float(block.min()) > farthest:
             continue
@@ -222,25 +215,25 @@ def _squared_l2(X1: Array, X2: Array) -> Array:
         is_near = block[first, second] <= NEAR * (norms1[rows][first] + norms2[second])
         first = first[is_near]
         second = second[is_near]
-        for k in range(0, len(first), at_once):
-            i = first[k : k + at_once]
-            j = second[k : k + at_once]
+        for pairs in slices(len(first), BLOCK_BYTES // (32 * max(1, X2.shape[1]))):
+            i = first[pairs]
+            j = second[pairs]
             block[i, j] = _squared_norms(here[i] - X2[j])
     return D
 
 
 def _l1(X1: Array, X2: Array) -> Array:
     """||x - y||₁; of rows in {0, 1} the squared Euclidean distance, which is the same integer."""
-    entries = [X.data if sparse.issparse(X) else X for X in (X1, X2)]
+    is_sparse = sparse.issparse(X1)
+    entries = (X1.data, X2.data) if is_sparse else (X1, X2)
     if all(bool(((values == 0) | (values == 1)).all()) for values in entries):
         return _squared_l2(X1, X2)
     if is_tensor(X1):
         return namespace(X1).cdist(X1, X2, p=1)
-    if sparse.issparse(X1) and X2.nnz > THIN * X2.shape[0] * X2.shape[1]:
-        X1 = X1.toarray()
-        X2 = X2.toarray()
-    if sparse.issparse(X1):
+    if is_sparse and X2.nnz <= THIN * X2.shape[0] * X2.shape[1]:
         return pairwise_distances(_short(X1), _short(X2), metric="manhattan")
+    X1 = dense(X1)
+    X2 = dense(X2)
     if X1.size * len(X2) > SOON_DONE and allowed_threads() > 1:
         return pairwise_distances(X1, X2, metric="manhattan", n_jobs=allowed_threads())
     return cdist(X1, X2, "cityblock")

@@ -17,7 +17,7 @@ from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from skcamel.arrays import Array, Params, is_lazy, namespace, to_device, to_numpy
+from skcamel.arrays import Array, Params, is_lazy, namespace, slices, to_device, to_numpy
 from skcamel.camel import correlation, landmark, link, search, spectral
 from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, learn_correlation
 from skcamel.camel.classifier_cv import CamelClassifierCV
@@ -276,8 +276,7 @@ def _least_error(model: Any, data: Data) -> tuple[Array, float]:
     (problem,) = represent(data, alone, device)
     bases = label_bases(S, (alpha,), device)
     blocks = []
-    for start in range(0, len(data.Y), landmark.BLOCK_ROWS):
-        part = slice(start, start + landmark.BLOCK_ROWS)
+    for part in slices(len(data.Y), landmark.BLOCK_ROWS):
         K = problem.representation.kernel_rows(data.X[part], device)
         rows = spectral.in_eigenbasis(problem.spectrum, K)
         ones = namespace(rows).ones_like(rows[:, 0])

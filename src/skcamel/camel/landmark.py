@@ -41,6 +41,7 @@ from skcamel.arrays import (
     namespace,
     one_thread,
     overflow_allowed,
+    slices,
 )
 from skcamel.camel import spectral
 from skcamel.camel.kernel import Kernel
@@ -216,8 +217,7 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     if W is not None:
         vectors = W @ vectors
     kernel_mean = of.origin + found.kernel / total
-    starts = range(0, sample.X.shape[0], BLOCK_ROWS)
-    kernels = (of.kernels(sample.X[i : i + BLOCK_ROWS]) for i in starts)
+    kernels = (of.kernels(sample.X[some]) for some in slices(sample.X.shape[0], BLOCK_ROWS))
     rows = xp.concatenate([(K - kernel_mean) @ vectors for K in kernels])
     return Summary(
         values=xp.clip(values, 0, None),

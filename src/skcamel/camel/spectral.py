@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import EPS, Array, MaybeArray, as_floats, eigh_in_place, namespace
+from skcamel.arrays import EPS, Array, MaybeArray, as_floats, eigh_in_place, namespace, slices
 
 INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the matrix norm is more than rounding
 EXACT_FIT = 1e-10  # what least squares leave of a row and of its labels is rounding below it
@@ -116,8 +116,8 @@ def decompose(K: Array, weights: MaybeArray = None) -> Spectrum:
     K *= roots
     size = finite_size(K) or 1.0
     constant = roots / total**0.5
-    for i in range(0, n, 512):  # rank-one update without a second n²
-        K[i : i + 512] -= size * constant[i : i + 512, None] * constant
+    for some in slices(n, 512):  # rank-one update without a second n²
+        K[some] -= size * constant[some, None] * constant
     values, vectors = eigh_in_place(K)
     if n > 1:
         # what centring leaves of a large common part
@@ -277,8 +277,8 @@ class Diagonal:
         if self.nodes is not None:
             return xp.exp(self.logarithms @ self.nodes.shares(rho))
         shares = 1 / (self.values[:, None] + rho)
-        starts = range(0, len(self.vectors), BLOCK_ROWS)
-        return xp.concatenate([self.vectors[i : i + BLOCK_ROWS] ** 2 @ shares for i in starts])
+        blocks = slices(len(self.vectors), BLOCK_ROWS)
+        return xp.concatenate([self.vectors[some] ** 2 @ shares for some in blocks])
 
 
 class Nodes(NamedTuple):
@@ -403,9 +403,9 @@ def _errors_without_row(
     projected = [smoother.projected @ basis.R for basis in bases]
     missed = [smoother.missed @ basis.R for basis in bases]
     # enough for a fat product of n²/2 doubles
-    together = max(1, len(smoother.values) // (2 * smoother.truth.shape[1]))
-    for first in range(0, len(candidates), together):
-        block = candidates[first : first + together]
+    together = len(smoother.values) // (2 * smoother.truth.shape[1])
+    for some in slices(len(candidates), together):
+        block = candidates[some]
         rho = xp.concatenate([rho for _, rho in block])
         labels = xp.concatenate([projected[a] for a, _ in block], axis=1)
         inside = smoother.rows @ (labels / (smoother.values[:, None] + rho))
@@ -441,8 +441,7 @@ def blocks_of_groups(groups: Array) -> list[Array]:
     found: list[Array] = []
     for size in np.unique(sizes[sizes > 0]).tolist():
         rows = np.stack([group for group in members if len(group) == size])
-        together = max(1, 512 // size)
-        found += [rows[i : i + together] for i in range(0, len(rows), together)]
+        found += [rows[some] for some in slices(len(rows), 512 // size)]
     return found
 
 

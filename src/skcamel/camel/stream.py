@@ -28,6 +28,7 @@ from skcamel.arrays import (
     allowed_threads,
     dense,
     overflow_allowed,
+    slices,
     to_device,
 )
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral
@@ -124,12 +125,11 @@ class Stream:
         n, q = rows.Y.shape
         size, threads = self._plan(n, rows.X.shape[1], q)
 
-        def block(start: int) -> Block:
-            some = slice(start, start + size)
+        def block(some: slice) -> Block:
             weights = None if rows.weights is None else rows.weights[some]
             return self.block(rows.X[some], rows.Y[some], weights)
 
-        blocks = [partial(block, start) for start in range(0, n, size)]
+        blocks = [partial(block, some) for some in slices(n, size)]
         return landmark.moments(self.features, blocks, q, threads=threads)
 
     def block(self, X: Array, Y: Array, weights: MaybeArray) -> Block:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, MaybeArray, as_floats, divisor, is_tensor, namespace
+from skcamel.arrays import Array, MaybeArray, as_floats, divisor, is_tensor, namespace, slices
 from skcamel.checks import choice
 from skcamel.metrics.conventions import (
     RANKING,
@@ -163,9 +163,8 @@ def ranking_metrics(
     if known is not None:
         ranked = xp.where(known, scores, xp.nan)
     ranked = xp.reshape(ranked, (-1, q))
-    size = max(1, BLOCK // q)
-    starts = range(0, max(1, len(ranked)), size)
-    found = [judge(relevant[i : i + size], ranked[i : i + size], ties) for i in starts]
+    blocks = slices(max(1, len(ranked)), BLOCK // q)
+    found = [judge(relevant[some], ranked[some], ties) for some in blocks]
     found = xp.reshape(xp.concatenate(found, axis=1), (5, *scores.shape[:-1]))
     top, last, wrong, precision, total = found
     labels = xp.full_like(total, q)
@@ -248,10 +247,9 @@ def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
     row, label = xp.where(relevant)
     position = xp.zeros_like(scores)
     hits = xp.zeros_like(scores)
-    size = max(1, BLOCK // q)
-    for start in range(0, len(row), size):
-        i = row[start : start + size]
-        j = label[start : start + size]
+    for some in slices(len(row), BLOCK // q):
+        i = row[some]
+        j = label[some]
         others = scores[i]
         score = scores[i, j][:, None]
         down_to = others >= score

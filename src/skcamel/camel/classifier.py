@@ -59,9 +59,9 @@ def _keeps_sums(estimator: Any) -> bool:
 class CamelClassifier(BaseCamel):
     """Collaboration based multi-label learning: kernel ridge regression with related labels.
 
-    The final prediction of a label is (1 - α) times its first one plus α times a sparse combination
-    of the others, learned from the labels (problem 3 of the paper); the training problem (equation
-    7) is solved for these final predictions.
+    The final score of a label is (1 - α) times its first score plus α times a sparse combination of
+    those of other labels, learned from the labels (problem 3 of the paper). The training problem
+    (equation 7) is solved for the final scores.
 
     Parameters
     ----------
@@ -83,25 +83,24 @@ class CamelClassifier(BaseCamel):
         Penalty of the label correlation, as a share of the one that makes it vanish; the paper
         takes 0.01.
     correlation : {"paper", "centred"}, default="paper"
-        What the label correlation is learned from: labels in {-1, +1} as in the paper, or these
-        minus their means. With centred labels pushes have the signs that people expect of labels
-        that go together or avoid each other; scores are about as good.
+        Whether the label correlation is learned from labels in {-1, +1}, or from these minus their
+        means. Centred labels push each other up where they go together and down where they avoid
+        each other; scores are about as good.
     solver : {"auto", "spectral", "landmark", "primal", "alternating"}, default="auto"
-        "spectral" is the exact closed form, with a matrix of n x n numbers. "landmark" solves the
-        same problem in the kernels with `n_landmarks` rows, "primal" for the linear kernel in the
-        features themselves, which is exact too; both take one pass over the rows, in blocks, and
-        the linear kernel takes the features themselves under "landmark" too if they are no more
-        than the landmarks, or 2,000. "auto" is "spectral" for at most 10,000 rows (40,000 on a GPU)
-        whose matrices `max_memory` allows, else one of these two, with a warning; how much memory
-        is free has no say. "alternating" is the paper's Algorithm 1. Only "spectral" takes unknown
-        labels.
+        "spectral" is the exact closed form, with a matrix of n x n numbers, and alone takes unknown
+        labels. "landmark" solves the same problem in the kernels with `n_landmarks` rows, "primal"
+        for the linear kernel in the features themselves, which is exact; both take one pass over
+        blocks of rows. For the linear kernel "landmark" is "primal" if there are no more features
+        than landmarks, or 2,000. "auto" is "spectral" for at most 10,000 rows (40,000 on a GPU)
+        whose matrices `max_memory` allows, else "landmark", with a warning; it does not depend on
+        free memory. "alternating" is the paper's Algorithm 1.
     n_landmarks : int, default=1000
         Number of landmarks; time grows with its square. As many as rows give the exact solution.
     landmarks : {"uniform", "kmeans"} or array of shape (m, d), default="uniform"
-        Rows drawn at random, centres of clusters, or the rows of an array. They are chosen from a
-        sample of 20,000 rows, and so are scaling and bandwidth. A centre is the mean of at least
-        two different rows and equals none of them, so the model holds no training row; there may be
-        fewer centres than `n_landmarks`.
+        Rows drawn at random, centres of clusters, or the rows of an array. A sample of 20,000 rows
+        gives landmarks, scaling and bandwidth. A centre is the mean of at least two different rows
+        and equals none, so that the model holds no training row; there may be fewer centres than
+        `n_landmarks`.
     max_memory : int or str, default=None
         Bytes that "landmark" and "primal" may take beside X and y, as a number or as "1GiB"; None:
         what is free.
@@ -110,23 +109,22 @@ class CamelClassifier(BaseCamel):
     tol : float, default=1e-6
         Tolerance of both: KKT violation in units of the penalty, and ||ΔZ|| / ||Z||.
     scores : {"paper", "log_odds"}, default="paper"
-        What `decision_function` gives: f(x)G as printed, or log-odds a_j f(x)G_j + b_j, whose
-        slopes and offsets are fitted to leave-one-out scores, label by label and drawn to those of
-        all labels. Log-odds rank labels better. Their sigmoid is `predict_proba` in both cases.
-    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss"}, float or array of shape (q,),
-    default="zero"
-        A label is predicted where its score exceeds it: the paper's 0; thresholds of the labels
-        that are best for a metric on exact leave-one-out scores, those of rare labels drawn to the
-        one that is best for all; or numbers.
+        What `decision_function` returns: f(x)G as printed, or log-odds a_j f(x)G_j + b_j, whose
+        slopes and offsets are fitted to leave-one-out scores, for each label and drawn to those of
+        all. Log-odds rank labels better. Their sigmoid is `predict_proba` in both cases.
+    threshold : str, float or array of shape (q,), default="zero"
+        A label is predicted where its score exceeds its threshold: 0 ("zero", as in the paper);
+        that which is best for "micro_f1", "macro_f1" or "hamming_loss" on leave-one-out scores,
+        drawn for rare labels to the best one for all; or numbers.
     miss_cost : float > 0 or mapping from labels to such, default=None
-        How many false predictions of a label a missed one is worth: it is predicted from the
-        probability 1 / (1 + cost) on. Labels that a mapping does not name follow `threshold`.
+        Cost of a missed label in false predictions: it is predicted from the probability 1 / (1 +
+        cost) on. Labels that a mapping does not name follow `threshold`.
     device : str, default=None
         "cuda" computes on a GPU by torch; None on the CPU by numpy.
     random_state : int or RandomState, default=None
-        Seed of landmarks, of the sample of rows that sets thresholds and probabilities where rows
-        are summed up, and of the deal of rows by which prediction sets and estimates are judged.
-        None: 0, so that fits repeat.
+        Seed of landmarks, of the sample that sets thresholds and probabilities where rows are
+        summed up, and of the folds behind prediction sets and estimates. None: 0, so that fits
+        repeat.
 
     Attributes
     ----------
@@ -178,11 +176,10 @@ class CamelClassifier(BaseCamel):
     Notes
     -----
     Where labels are unknown, the term of λ1 counts known entries alone, and the model is the exact
-    minimum of that. S comes from the
-    rows in which both labels are known. Thresholds and probabilities count known entries; the
-    leave-one-out scores behind them are exact
-    but for the effect of a row on what the unknown entries of other rows are filled with, which is
-    accounted for on average.
+    minimum of that. S comes from the rows in which both labels are known. Thresholds and
+    probabilities count known entries; the leave-one-out scores behind them are exact but for the
+    effect of a row on what the unknown entries of other rows are filled with, which is accounted
+    for on average.
 
     A row without any known label helps to scale the features, and sets σ and the average row; else
     nothing depends on it. A label without any known row has the score 0 and the probability ½, is
@@ -205,7 +202,7 @@ class CamelClassifier(BaseCamel):
     ((20, 3), [('label1', 'label2', 'label3'), ('label2',)])
     >>> unknown = np.random.default_rng(0).random(Y.shape) < 0.4
     >>> partly = np.where(unknown, np.nan, Y)  # 40 % of the labels are missing
-    >>> CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], partly[:80]).label_sets(X[80:82])
+    >>> model.fit(X[:80], partly[:80]).label_sets(X[80:82])
     [('label1', 'label2', 'label3'), ('label2', 'label3')]
     """
 
@@ -264,8 +261,8 @@ class CamelClassifier(BaseCamel):
 
         Parameters
         ----------
-        X : array, CSR matrix, frame or tensor of shape (n, d); the kernel matrix (n, n) for
-        kernel="precomputed"
+        X : array, CSR matrix, frame or tensor of shape (n, d)
+            The kernel matrix (n, n) for kernel="precomputed".
         y : array, sparse matrix, frame or tensor of shape (n, q)
             Labels Y in {0, 1} or {-1, +1}, NaN where unknown; column names of a frame become label
             names. A 1-d y of classes is accepted too.
@@ -349,9 +346,8 @@ class CamelClassifier(BaseCamel):
         Notes
         -----
         The sums hold m x m numbers for m landmarks, and the model a sample of 10,000 rows beside
-        them. Neither goes into a model file:
-        a model that was loaded predicts, and a call of partial_fit starts anew, as it does after
-        `fit`.
+        them. Neither goes into a model file: a model that was loaded predicts, and a call of
+        partial_fit starts anew, as it does after `fit`.
 
         Examples
         --------

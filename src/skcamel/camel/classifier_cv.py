@@ -129,14 +129,15 @@ class CamelClassifierCV(BaseCamel):
         One of the seven metrics, see `skcamel.metrics.NAMES`. A criterion that is undefined on
         every row (a ranking metric with one label) gives way to the Hamming loss, and `scoring_`
         says so.
-    scores, threshold, miss_cost, sparsity, correlation, solver, n_landmarks, landmarks, max_memory,
-    max_iter, tol, device
+    scores, threshold, miss_cost
         As in :class:`CamelClassifier`. Candidates are compared by the printed scores; by a metric
-        of decisions with the thresholds that they would be deployed with, else `cv_results_` shows
-        decisions at 0.
+        of decisions with the thresholds that they would have, else `cv_results_` shows decisions at
+        0.
+    sparsity, correlation, solver, n_landmarks, landmarks, max_memory, max_iter, tol, device
+        As in :class:`CamelClassifier`.
     callback : callable, default=None
-        Called with a :class:`Progress` whenever candidates have been scored. The logger "skcamel"
-        tells the same.
+        Called with a :class:`Progress` whenever candidates have been scored, which the logger
+        "skcamel" reports too.
     random_state : int or RandomState, default=None
         Shuffles the folds of an int `cv`; else as in :class:`CamelClassifier`.
 
@@ -145,19 +146,16 @@ class CamelClassifierCV(BaseCamel):
     alpha_, lambda1_, lambda2_, kernel_, scaling_, bandwidth_, bandwidth_multiplier_
         The choice; bandwidth_ is σ itself. Not set where models are combined.
     members_, weights_ : list of CamelClassifier, array
-        The models that are combined, those with weight 0 left out, and their weights. The weighted
-        sum of the members' scores, plus (1 - Σ w) ȳ, is what the link takes. Set where `combine`
-        is.
+        Where models are combined, those with a weight above 0, and their weights. The link takes
+        the weighted sum of the members' scores, plus (1 - Σ w) ȳ.
     best_score_, best_params_, best_index_, scoring_
-        As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid.
-        Parameters are those of :class:`CamelClassifier`, with σ as bandwidth: where models are not
-        combined, ``CamelClassifier(**best_params_)`` with the other settings of the search gives
-        the fitted model again. Where they are, `best_params_` lists weights and the parameters of
-        the members, `best_score_` is that of the combination by leave-one-out, and there is no
-        `best_index_`.
+        As in `GridSearchCV`; losses are negated, and the first of equal candidates is the best.
+        ``CamelClassifier(**best_params_)`` with the other settings of the search gives the fitted
+        model again. Where models are combined, `best_params_` lists weights and the parameters of
+        the members, `best_score_` is that of the combination, and there is no `best_index_`.
     estimate_ : dict
-        The seven metrics of this model by leave-one-out, with its thresholds; not set with folds.
-        Slightly optimistic: hyper-parameters, weights and thresholds were chosen on the same rows.
+        The seven metrics of this model by leave-one-out; not set with folds. Slightly optimistic,
+        for hyper-parameters, weights and thresholds were chosen on the same rows.
     cv_results_ : dict
         params, param_*, mean_test_score, rank_test_score and mean_test_<each of the seven metrics>,
         losses negated; with folds also std_test_score and split<k>_test_score.
@@ -168,10 +166,8 @@ class CamelClassifierCV(BaseCamel):
 
     Where labels are unknown (NaN), criteria, thresholds and weights count known entries: rows rank
     their known labels, and macro-F1 is the mean over labels that some row knows. Every candidate
-    fills the unknown entries itself, to two or three digits for the comparison; the winner is then
-    solved exactly. Folds are judged as refits would be. Leave-one-out is no longer exact: a row
-    that is left out has helped to fill the others, which is accounted for on average over the rows
-    of a label.
+    fills the unknown entries itself, to two or three digits for the comparison; the best one is
+    then solved exactly.
 
     Examples
     --------
@@ -258,8 +254,8 @@ class CamelClassifierCV(BaseCamel):
             of rows. "paper": as printed. "best": twelve representations, combined, and tuned
             thresholds.
         prepared : bool, default=False
-            Whether the rows come out of a :class:`skcamel.data.TablePreparer`: then the preset's
-            representations are replaced by such as leave the scale of the columns alone.
+            Whether the rows come out of a :class:`skcamel.data.TablePreparer`, whose columns are
+            not to be scaled.
         **overrides
             Parameters of the class.
 

@@ -80,11 +80,11 @@ def learn(
     Notes
     -----
     Labels that are equal or opposite, with |C_ij|² = C_ii C_jj, are solved as one, and share its
-    coefficients evenly, which costs the same. A label that has equals needs nothing but them:
-    1 - λ_j / C_jj of their mean leaves the residual (λ_j / C_jj) Y_j, and no other label has more
-    than C_jj in common with Y_j, so the KKT conditions hold. That is so for centred labels of any
-    frequency, too: C_ij / C_jj is half the difference between the means of label i where label j
-    is present and where it is not.
+    coefficients evenly, which costs the same. A label that has equals needs nothing but them: 1 -
+    λ_j / C_jj of their mean leaves the residual (λ_j / C_jj) Y_j, and no other label has more than
+    C_jj in common with Y_j, so the KKT conditions hold. That is so for centred labels of any
+    frequency, too: C_ij / C_jj is half the difference between the means of label i where label j is
+    present and where it is not.
 
     Examples
     --------

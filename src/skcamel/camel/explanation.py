@@ -170,10 +170,9 @@ class Explanation:
     Notes
     -----
     ``base + parts.sum(axis=1)`` is the decision function, and so is ``feature_base +
-    features.sum(axis=1)``: two accounts of the
-    same scores, by labels and by columns. The parts are relative to the average row because the
-    mean
-    of f itself grows like 1 / d_min of G and would drown everything else.
+    features.sum(axis=1)``: two accounts of the same scores, by labels and by columns. The parts are
+    relative to the average row because the mean of f itself grows like 1 / d_min of G and would
+    drown everything else.
     """
 
     base: Array

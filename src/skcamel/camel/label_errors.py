@@ -60,8 +60,8 @@ def find_label_errors(
     Notes
     -----
     A label that is wrong in the same way throughout looks right: only entries that differ from
-    similar rows stand out. A wrong
-    row that occurs twice confirms itself, unless both are in one of the `groups`.
+    similar rows stand out. A wrong row that occurs twice confirms itself, unless both are in one of
+    the `groups`.
 
     Examples
     --------

@@ -298,8 +298,8 @@ def learn_decisions(estimator: Any, data: Data, labels: Labels, scores: Array) -
     """How predictions follow from scores, and how good they are, from leave-one-out scores (n, q).
 
     The result are attributes of the fitted estimator: thresholds, link, thresholds of prediction
-    sets, and estimates. Exclusive classes have no link. All is computed on the CPU: there is
-    little to do, in many steps, which a GPU is slow to start.
+    sets, and estimates. Exclusive classes have no link. All is computed on the CPU: there is little
+    to do, in many steps, which a GPU is slow to start.
     """
     scores = to_numpy(scores)
     relevant, w = data.truth(scores)

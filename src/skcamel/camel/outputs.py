@@ -250,13 +250,11 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Notes
         -----
         A predicted label is a yes if its probability is at least the lowest t for which the promise
-        holds among the training rows,
-        each scored by the model without it and linked by rows without it, with a margin of 1.28
-        standard errors. A label that is not
-        predicted is a no below the highest t for which the other promise holds. The promises are
-        for new rows of the same kind, and for
-        all labels together: a rare label may be missed every time. ``skcamel evaluate --confidence
-        0.9`` shows the rates of each label.
+        holds among the training rows, each scored by the model without it and linked by rows
+        without it, with a margin of 1.28 standard errors. A label that is not predicted is a no
+        below the highest t for which the other promise holds. The promises are for new rows of the
+        same kind, and for all labels together: a rare label may be missed every time. ``skcamel
+        evaluate --confidence 0.9`` shows the rates of each label.
 
         Examples
         --------

@@ -14,7 +14,7 @@ from sklearn.model_selection import BaseCrossValidator
 
 from skcamel import memory, presets
 from skcamel.arrays import Array, MaybeArray, Params, is_lazy
-from skcamel.camel import kernel, link, search, stream, thresholds
+from skcamel.camel import kernel, link, stream, thresholds
 from skcamel.camel.base import (
     OF_EVERY_MODEL,
     OF_ONE_MODEL,
@@ -31,6 +31,15 @@ from skcamel.camel.representation import (
     check_place,
     label_bases,
     represent,
+)
+from skcamel.camel.search import (
+    Scores,
+    combine,
+    larger_is_better,
+    score_fold,
+    search,
+    tabulate,
+    usable,
 )
 from skcamel.checks import (
     Labels,
@@ -321,16 +330,16 @@ class CamelClassifierCV(BaseCamel):
             if sparse.issparse(whole.X):
                 grid = grid.for_sparse_rows()
             S = learn_correlation(self, data)
-            self.scoring_ = search.usable(self.scoring, judged.Y, judged.weights)
+            self.scoring_ = usable(self.scoring, judged.Y, judged.weights)
             if by_folds:
                 folds = self._folds(whole, labels, grid)
                 candidates = all_candidates(data, grid, self.device)
-                results = search.tabulate(candidates, folds, self.scoring_)
+                results = tabulate(candidates, folds, self.scoring_)
                 chosen = grid.only(results.best_index)
                 (problem,) = represent(data, chosen, self.device)
                 models = [problem.solve(label_bases(S, chosen.alphas, self.device))]
             else:
-                found = search.search(
+                found = search(
                     represent(data, grid, self.device),
                     grid,
                     S,
@@ -341,9 +350,7 @@ class CamelClassifierCV(BaseCamel):
                     progress=lambda scored: self._report(scored, 0, grid.size),
                 )
                 models = found.models
-                results = search.tabulate(
-                    found.params, [found.metrics], self.scoring_, split_scores=False
-                )
+                results = tabulate(found.params, [found.metrics], self.scoring_, split_scores=False)
             self.cv_results_ = results.table
             if self.combine:
                 self._store_combination(judged, models, S, labels)
@@ -367,7 +374,7 @@ class CamelClassifierCV(BaseCamel):
         self, judged: Data, models: Sequence[Model], S: Array, labels: Labels
     ) -> None:
         """Set the models with a weight above 0 as fitted estimators, and what the sum needs."""
-        combined = search.combine(judged, [model.scores for model in models])
+        combined = combine(judged, [model.scores for model in models])
         live = combined.weights > 0
         self.weights_ = combined.weights[live]
         self._constant = combined.constant
@@ -387,7 +394,7 @@ class CamelClassifierCV(BaseCamel):
             params.append(model.params)
         self.best_params_ = {"weights": self.weights_.tolist(), "members": params}
         self._store_decisions(link.learn_decisions(self, judged, labels, combined.scores), labels)
-        self.best_score_ = search.larger_is_better(self.scoring_, self.estimate_[self.scoring_])
+        self.best_score_ = larger_is_better(self.scoring_, self.estimate_[self.scoring_])
 
     def _check_parameters(self) -> None:
         self._grid()
@@ -484,13 +491,13 @@ class CamelClassifierCV(BaseCamel):
             check_place("representations", tuple(entry))
         return [(scaling, kernel, multiple) for scaling, kernel, multiple in self.representations]
 
-    def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[search.Scores]]:
+    def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling come from its training part."""
         splits = inner_splits(self, data.X, labels.Y, labels.target, groups=data.groups)
         threshold = self.threshold
         if self.scoring not in thresholds.METRICS and thresholds.is_tuned(threshold):
             threshold = "zero"
-        folds: list[list[search.Scores]] = []
+        folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:
             columns = None
             if self._is_pairwise():
@@ -505,17 +512,17 @@ class CamelClassifierCV(BaseCamel):
             if data.source is not None:
                 train = train.summed(data.source.by)
             S = learn_correlation(self, train)
-            results: list[search.Scores] = []
-            for scored in search.score_fold(train, test, grid, S, threshold, self.device):
+            results: list[Scores] = []
+            for scored in score_fold(train, test, grid, S, threshold, self.device):
                 results += scored
                 self._report(results, len(folds) * grid.size, len(splits) * grid.size)
             folds.append(results)
         return folds
 
-    def _report(self, results: list[search.Scores], before: int, total: int) -> None:
+    def _report(self, results: list[Scores], before: int, total: int) -> None:
         """Report how many candidates have been scored, and the best score of this fold."""
         done = before + len(results)
-        values = [search.larger_is_better(self.scoring, scores[self.scoring]) for scores in results]
+        values = [larger_is_better(self.scoring, scores[self.scoring]) for scores in results]
         best = max((value for value in values if value > -np.inf), default=float("nan"))
         log.info("%d of %d candidates scored, best %s so far %.4f", done, total, self.scoring, best)
         if self.callback is not None:

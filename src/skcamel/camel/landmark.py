@@ -288,15 +288,13 @@ class Sample(NamedTuple):
 
     def plus(self, other: Sample) -> Sample:
         """The sample of the rows of both; those of the other come after these."""
-        X = [self.X, alike(other.X, self.X)]
-        both = Sample(
-            sparse.vstack(X, format="csr") if sparse.issparse(self.X) else np.concatenate(X),
-            np.concatenate([self.Y, other.Y]),
-            np.concatenate([self.weights, other.weights]),
-            np.concatenate([self.numbers, other.numbers]),
-            self.size,
-        )
-        return both.smallest(self.size)
+        stack = np.concatenate
+        if sparse.issparse(self.X):
+            stack = partial(sparse.vstack, format="csr")
+        X = stack([self.X, alike(other.X, self.X)])
+        parts = zip(self[1:4], other[1:4], strict=True)
+        Y, weights, numbers = map(np.concatenate, parts)
+        return Sample(X, Y, weights, numbers, self.size).smallest(self.size)
 
 
 def drawn(rows: Block, *, size: int, seed: int) -> Sample:

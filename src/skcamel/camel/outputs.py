@@ -68,9 +68,7 @@ class Outputs:
     def decisions(self) -> Array:
         """1 where a score exceeds its threshold, int64 (m, q); the best of exclusive classes."""
         if self.target == "multiclass":
-            return (np.arange(self.scores.shape[1]) == self.scores.argmax(axis=1)[:, None]).astype(
-                np.int64
-            )
+            return np.eye(self.scores.shape[1], dtype=np.int64)[self.scores.argmax(axis=1)]
         return (self.scores > self.thresholds.astype(self.scores.dtype)).astype(np.int64)
 
     @cached_property
@@ -117,9 +115,7 @@ class Outputs:
             best = self.decisions.argmax(axis=1)
         else:
             best = self.decisions[:, 0]
-        return self.classes[
-            np.minimum(best, len(self.classes) - 1)
-        ]  # y may have held one class only
+        return self.classes[np.minimum(best, len(self.classes) - 1)]  # there may be one class
 
     @property
     def decision_values(self) -> Array:

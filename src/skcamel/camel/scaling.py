@@ -60,12 +60,12 @@ class Ranks(NamedTuple):
         """Levels of the rows X (m, d), dense; beyond the knots those of the outermost."""
         X = dense(X)
         levels = np.empty(X.shape)
-        parts = zip(
-            np.split(self.knots, self.ends[:-1]), np.split(self.levels, self.ends[:-1]), strict=True
-        )
-        for j, (knots, values) in enumerate(parts):
-            # slopes may overflow
-            levels[:, j] = np.clip(np.interp(X[:, j], knots, values), values[0], values[-1])
+        start = 0
+        for j, end in enumerate(self.ends):
+            values = self.levels[start:end]
+            column = np.interp(X[:, j], self.knots[start:end], values)
+            levels[:, j] = np.clip(column, values[0], values[-1])  # slopes may overflow
+            start = end
         return levels
 
 
@@ -90,9 +90,9 @@ class Scaling(NamedTuple):
         """Refuse what no fit gives."""
         if self.name not in NAMES:
             raise ValueError(f"name must be one of {', '.join(NAMES)}, got {self.name!r}")
-        if (self.name in ("standard", "minmax")) != (self.scale is not None) or (
-            self.name == "rank"
-        ) != (self.ranks is not None):
+        has_scale = self.scale is not None
+        has_ranks = self.ranks is not None
+        if has_scale != (self.name not in FREE) or has_ranks != (self.name == "rank"):
             raise ValueError(f"{self.name!r} does not fit its scale and ranks")
         check_at_least(self, scale=SMALLEST_DIVISOR)
 
@@ -111,11 +111,7 @@ class Scaling(NamedTuple):
             X = shifted(X, self.shift)
         if self.scale is None:
             return X
-        if sparse.issparse(X):
-            return sparse.csr_array(
-                (X.data / self.scale[X.indices], X.indices, X.indptr), shape=X.shape
-            )
-        return X / self.scale
+        return _divided(X, self.scale)
 
 
 def fitted(name: str, X: Array, weights: MaybeArray = None, *, centred: bool = False) -> Scaling:
@@ -124,7 +120,9 @@ def fitted(name: str, X: Array, weights: MaybeArray = None, *, centred: bool = F
     `centred` shifts the rows further, so that they lie around the origin.
     """
     if name in FREE:
-        plain = Scaling(name, ranks=ranked(X, weights) if name == "rank" else None)
+        plain = Scaling(name)
+        if name == "rank":
+            plain = Scaling(name, ranks=ranked(X, weights))
         if centred:
             return plain._replace(shift=middle(plain(X)))
         return plain
@@ -160,13 +158,12 @@ def ranked(X: Array, weights: MaybeArray = None) -> Ranks:
     levels: list[Array] = []
     for column in X.T:
         values, at = np.unique(column, return_inverse=True)
-        here = np.bincount(at, weights, minlength=len(values))
+        here = np.bincount(at, weights)
         to_here = np.cumsum(here)
         knots.append(values)
         levels.append((to_here - here / 2) / to_here[-1])
-    return Ranks(
-        np.concatenate(knots), np.concatenate(levels), np.cumsum([len(values) for values in knots])
-    )
+    ends = np.cumsum([len(values) for values in knots])
+    return Ranks(np.concatenate(knots), np.concatenate(levels), ends)
 
 
 def _of_unit_length(X: Array) -> Array:
@@ -183,6 +180,13 @@ def _of_unit_length(X: Array) -> Array:
         else:
             X = X * factors[:, None]
     return X
+
+
+def _divided(X: Array, scale: Array) -> Array:
+    """X with every column divided by its scale."""
+    if not sparse.issparse(X):
+        return X / scale
+    return sparse.csr_array((X.data / scale[X.indices], X.indices, X.indptr), shape=X.shape)
 
 
 def is_filled(X: Array) -> Array:
@@ -208,12 +212,9 @@ def varies(X: Array) -> Array:
 
 def bounds(X: Array) -> tuple[Array, Array]:
     """Least and greatest entry of every column, (d,) float64 each."""
-    low = X.min(axis=0)
-    high = X.max(axis=0)
-    return (
-        np.asarray(dense(low), dtype=np.float64).ravel(),
-        np.asarray(dense(high), dtype=np.float64).ravel(),
-    )
+    extremes = X.min(axis=0), X.max(axis=0)
+    low, high = (np.asarray(dense(part), dtype=np.float64).ravel() for part in extremes)
+    return low, high
 
 
 def shifted(X: Array, shift: Array) -> Array:
@@ -284,9 +285,8 @@ def moments(X: Array, weights: MaybeArray = None) -> tuple[Array, Array]:
         return X[0] + above_first, largest * np.sqrt(shares @ deviations**2)
     largest = abs(X).max(axis=0).toarray().ravel()
     unit = divisor(largest)
-    scaled = sparse.csr_array((X.data / unit[X.indices], X.indices, X.indptr), shape=X.shape)
     # exact enough where a column has many zeros
-    mean, variance = mean_variance_axis(scaled, axis=0, weights=shares)
+    mean, variance = mean_variance_axis(_divided(X, unit), axis=0, weights=shares)
     mean = unit * mean
     deviation = unit * np.sqrt(np.maximum(variance, 0))
     filled = is_filled(X)

@@ -60,7 +60,8 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: MaybeArr
     if not bool((w > 0).all()):
         # unknown entries go to the lowest known score of their label, where no threshold lies
         lowest = xp.amin(xp.where(w > 0, scores, xp.inf), axis=0)
-        scores = xp.where(w > 0, scores, xp.where(xp.isfinite(lowest), lowest, xp.amin(lowest)))
+        lowest = xp.where(xp.isfinite(lowest), lowest, xp.amin(lowest))
+        scores = xp.where(w > 0, scores, lowest)
     curve = _curve(relevant, scores, w)
     together = _curve(*(xp.reshape(part, (-1, 1)) for part in (relevant, scores, w)))
     if metric == "hamming_loss":

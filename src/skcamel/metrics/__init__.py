@@ -135,15 +135,12 @@ def edge_cases(Y: Array, P: Array) -> EdgeCases:
     relevant, predicted, known = map(to_numpy, (relevant, predicted & known, known))
     rows = known.any(axis=1)
     labels = known.any(axis=0)
+    without = rows & ~relevant.any(axis=1)
+    with_all = rows & ~(known & ~relevant).any(axis=1)
     never_true = labels & ~relevant.any(axis=0)
     never_predicted = labels & ~predicted.any(axis=0)
-    return EdgeCases(
-        rows_without_labels=int((rows & ~relevant.any(axis=1)).sum()),
-        rows_with_all_labels=int((rows & ~(known & ~relevant).any(axis=1)).sum()),
-        labels_absent=int((never_true & never_predicted).sum()),
-        labels_never_true=int(never_true.sum()),
-        labels_never_predicted=int(never_predicted.sum()),
-    )
+    cases = (without, with_all, never_true & never_predicted, never_true, never_predicted)
+    return EdgeCases(*(int(case.sum()) for case in cases))
 
 
 @dataclass(frozen=True)
@@ -224,10 +221,10 @@ def report(
     if counts.known is not None:
         figures["known"] = to_numpy(counts.known)
         figures["f1"] = np.where(figures["known"] > 0, figures["f1"], np.nan)
-    rows = [
-        {"label": name} | {key: float(values[j]) for key, values in figures.items()}
-        for j, name in enumerate(names)
-    ]
+    rows: list[Params] = []
+    for j, name in enumerate(names):
+        row = {key: float(values[j]) for key, values in figures.items()}
+        rows.append({"label": name} | row)
     return LabelReport(tuple(rows))
 
 

@@ -187,13 +187,12 @@ def ranking_metrics(
     if rows == "sklearn":
         values["coverage"] = xp.where(empty, -1 / xp.clip(labels, 1, None), values["coverage"])
         values["average_precision"] = xp.where(empty, 1.0, values["average_precision"])
-    if weights is None:
-        weights = xp.ones_like(total)
     means = {}
     for name in RANKING:
-        w = counts[name] * weights
+        w = as_floats(counts[name]) if weights is None else counts[name] * weights
         size = xp.sum(w, axis=-1)
-        means[name] = xp.sum(w * values[name], axis=-1) / xp.where(size > 0, size, xp.nan)
+        total = xp.sum(w * values[name], axis=-1)
+        means[name] = total / xp.where(size > 0, size, xp.nan)
     return means
 
 
@@ -352,17 +351,13 @@ def count(
     """
     if known is not None:
         predicted = predicted & known
-    if weights is None:
+    w = weights
+    if w is None:
         w = as_floats(relevant[:, 0] | True)
-    else:
-        w = weights
-    positives, predictions, both = (
-        w @ as_floats(x) for x in (relevant, predicted, relevant & predicted)
-    )
-    if known is None:
-        of_known = None
-    else:
-        of_known = w @ as_floats(known)
+    positives = w @ as_floats(relevant)
+    predictions = w @ as_floats(predicted)
+    both = w @ as_floats(relevant & predicted)
+    of_known = None if known is None else w @ as_floats(known)
     return Counts(both, predictions, positives, float(w.sum()), of_known)
 
 
@@ -383,10 +378,11 @@ def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
     if counts.known is not None:
         f1 = f1[..., counts.known > 0]
         cells = float(xp.sum(counts.known))
-        if not (cells):
+        if not cells:
             micro_f1 = xp.nan * micro_f1
+    wrong = predicted + positives - 2 * hits
     return {
-        "hamming_loss": (predicted + positives - 2 * hits) / (cells or xp.nan),
+        "hamming_loss": wrong / (cells or xp.nan),
         "macro_f1": xp.sum(f1, axis=-1) / (f1.shape[-1] or xp.nan),
         "micro_f1": micro_f1,
     }

@@ -18,9 +18,8 @@ import numpy as np
 from scipy import linalg, sparse
 from threadpoolctl import ThreadpoolController
 
-SMALL = (
-    400  # rows and columns; 16 threads take ten times as long as one for matrices of a few dozen
-)
+# rows and columns; 16 threads take ten times as long as one for matrices of a few dozen
+SMALL = 400
 _threads = cache(ThreadpoolController)  # made once, since it looks through all loaded libraries
 # One name for both kinds of array; neither library's types describe the other's.
 Array = Any
@@ -250,9 +249,8 @@ def with_missing(values: np.ndarray) -> np.ndarray:
     >>> with_missing(np.array([[1, None]], dtype=object))
     array([[ 1., nan]])
     """
-    is_missing = np.array(
-        [str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()], dtype=bool
-    ).reshape(values.shape)
+    missing = [str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()]
+    is_missing = np.array(missing, dtype=bool).reshape(values.shape)
     try:
         return np.where(is_missing, np.nan, values).astype(np.float64)
     except (TypeError, ValueError):

@@ -70,11 +70,9 @@ def available(device: Any = None) -> int | None:
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit != resource.RLIM_INFINITY:
             left.append(limit - _figure("VmSize"))
+    # a container may see its files at the root, and the name that the host gave it
     of_process = GROUPS / _found(PROC / "self/cgroup", r"0::/(.*)")
-    for group in (
-        of_process,
-        *of_process.parents,
-    ):  # a container may see its files at the root, and the name that the host gave it
+    for group in (of_process, *of_process.parents):
         # "max" is no number
         most = _found(group / "memory.max", r"(\d+)")
         used = _found(group / "memory.current", r"(\d+)")

@@ -29,9 +29,8 @@ from skcamel.camel.kernel import Kernel
 
 EXPLAINED = ("rbf", "laplacian", "linear")  # kernels that are products or sums over columns
 NODES = 8
-SMALLEST = (
-    1e-30  # smaller factors count as this: no score notices, and products may be divided by them
-)
+# smaller factors count as this, which changes no score: products are divided by them
+SMALLEST = 1e-30
 # training rows; where there are more, groups of several columns are drawn from a sample
 ALL_UP_TO = 4_000
 SAMPLE = 2_000
@@ -150,8 +149,8 @@ def shapley(
     means = np.maximum([_mean_factor(kernel, part) for part in parts], SMALLEST)  # (G, n)
     values = np.empty((m, G, q))
     for some in slices(m, BLOCK_BYTES // (8 * n * G)):
-        new = rows[some]
-        factors = np.stack([kernel(new[:, columns[g]], parts[g]) for g in range(G)])
+        new = [rows[some][:, group] for group in columns]
+        factors = np.stack(list(map(kernel, new, parts)))
         np.maximum(factors, SMALLEST, out=factors)
         values[some] = _integrated(factors, means, coefficients)
     return values, means.prod(axis=0) @ coefficients

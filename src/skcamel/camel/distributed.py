@@ -281,21 +281,18 @@ def elsewhere(
         raise ValueError(
             "A 1-d y of a Dask collection may lack classes in some partitions; give a label matrix."
         )
-    seen: Params = {}
     if isinstance(X, Batches):
-        d = X.n_features
-        names = np.array(X.label_names, dtype=object)
+        seen: Params = {"n_features_in_": X.n_features}
+        names = X.label_names
     else:
-        d = int(X.shape[1])
+        seen = {"n_features_in_": int(X.shape[1])}
         names = column_names(Y) or default_names("label", int(Y.shape[1]))
-        names = np.array(names, dtype=object)
         if columns := column_names(X):
             seen["feature_names_in_"] = np.array(columns, dtype=object)
-    seen["n_features_in_"] = d
     vars(estimator).update(seen)
     q = len(names)
-    known = Labels(np.empty((0, q)), names, np.arange(q), "matrix")
-    by = streaming(estimator, d)
+    known = Labels(np.empty((0, q)), np.array(names, dtype=object), np.arange(q), "matrix")
+    by = streaming(estimator, seen["n_features_in_"])
     if isinstance(X, Batches):
         source = Source(X.read, by)
     else:

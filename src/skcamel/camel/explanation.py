@@ -15,16 +15,12 @@ import numpy as np
 from skcamel.arrays import Array
 from skcamel.text import count
 
-LEARNED = {
-    "paper": "as in the paper",
-    "centred": "from centred labels",
-}  # what follows "learned" for each `correlation`
+# what follows "learned" for each `correlation`
+LEARNED = {"paper": "as in the paper", "centred": "from centred labels"}
 AGAINST = "against what the data show"
 LEGEND = "Seen: training rows with both labels; expected: if neither depended on the other."
-SUMMED = {
-    "landmark": "landmark",
-    "primal": "column",
-}  # solvers by sums over rows, and what they have coefficients for
+# solvers by sums over rows, and what they have coefficients for
+SUMMED = {"landmark": "landmark", "primal": "column"}
 
 
 class LabelPart(NamedTuple):
@@ -315,9 +311,8 @@ class Explanation:
         """The first rows as text: predicted labels with base, parts, and columns if known."""
         lines: list[str] = []
         for row, scores in enumerate(self[:3].scores):
-            predicted = [
-                label for label in np.argsort(-scores) if scores[label] > self.thresholds[label]
-            ]
+            order = np.argsort(-scores)
+            predicted = order[scores[order] > self.thresholds[order]].tolist()
             lines.append(f"row {row}")
             lines += [self._line(row, label) for label in predicted] or ["  no label predicted"]
         if len(self) > 3:

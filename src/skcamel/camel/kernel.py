@@ -42,11 +42,7 @@ from skcamel.checks import SMALLEST_DIVISOR, check_at_least
 RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")
 # made of inner products, so that an origin far away costs digits
-BY_PRODUCT = (
-    "rbf",
-    "exponential",
-    "linear",
-)
+BY_PRODUCT = ("rbf", "exponential", "linear")
 # of a squared distance by one matrix product, relative to the squared norms
 ROUNDING = 16 * EPS
 NEAR = 1e-6  # squared distances below this share of the squared norms have lost too many digits

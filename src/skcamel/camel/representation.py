@@ -44,9 +44,7 @@ class Data(NamedTuple):
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 where rows are summed up
     weights: Array  # (n,)
     groups: MaybeArray = None  # (n,) whole numbers; rows of one group leave together
-    source: Any = (
-        None  # Source of sums over rows, or what has a survey too; in place of a kernel matrix
-    )
+    source: Any = None  # Source of sums over rows, in place of a kernel matrix
 
     @property
     def is_complete(self) -> bool:

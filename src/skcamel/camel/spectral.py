@@ -342,9 +342,7 @@ class Smoother(NamedTuple):
     truth: Array  # (n, q) labels in {-1, +1}
     roots: Array  # (n, 1) √w
     total: float  # Σw
-    outside: (
-        Array  # (n, 1) part of each row outside the basis, the diagonal of the first three terms
-    )
+    outside: Array  # (n, 1) part of rows outside the basis, the diagonal of the first three terms
     missed: Array  # (n, q) part of the labels, less their mean and times √w, outside the basis
 
 

@@ -94,13 +94,9 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     accepted = {"accept_sparse": False if pairwise else "csr", "dtype": [np.float64, np.float32]}
     # A filter of warnings would do the same, but filters are shared by all threads, and a server
     # predicts in several.
-    quiet = (
-        not reset
-        and column_names(X) is None
-        and (_COMPARED.get() or hasattr(estimator, "input_columns_"))
-    )
+    is_matched = _COMPARED.get() or hasattr(estimator, "input_columns_")
     try:
-        if quiet:
+        if is_matched and not reset and column_names(X) is None:
             rows = check_array(X, estimator=estimator, input_name="X", **accepted)
         else:
             rows = validate_data(estimator, X, reset=reset, **accepted)
@@ -109,10 +105,10 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
             raise ValueError(message) from error
         raise
     if rows.shape[1] != estimator.n_features_in_:
-        expected = (
-            f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
+        raise ValueError(
+            f"X has {rows.shape[1]} features, but {type(estimator).__name__} is expecting"
+            f" {estimator.n_features_in_} features as input."
         )
-        raise ValueError(f"X has {rows.shape[1]} features, but {expected}.")
     if sparse.issparse(rows):
         rows = canonical(rows)
         if not np.isfinite(rows.data).all():  # each entry was finite, so a sum is not
@@ -302,9 +298,9 @@ def _matrix_labels(Y: Array, names: list[str] | None) -> Labels | None:
 def _class_labels(y: Array, known: MaybeArray = None) -> Labels:
     """One column per class of a 1-d y, or of its `known` classes; a single one for two classes."""
     if y.dtype.kind == "O":
-        kinds = {type(value) for value in y} - {bytes}
-        others = kinds - {str, float}  # NaN, a float, is a missing value
-        if any(issubclass(kind, Collection) for kind in others if not issubclass(kind, str)):
+        kinds = {type(value) for value in y}
+        others = kinds - {bytes, str, float}  # NaN, a float, is a missing value
+        if any(issubclass(kind, Collection) and not issubclass(kind, str) for kind in others):
             raise ValueError(
                 f"y holds a collection in each row, such as {y[0]!r:.60}; for label sets use"
                 f" {BY_BINARIZER}.fit_transform(y)."
@@ -338,7 +334,8 @@ def _class_labels(y: Array, known: MaybeArray = None) -> Labels:
         target = "binary"
         labelled = classes[-1:]
     signs = np.where((y[:, None] == labelled) & (len(classes) > 1), 1.0, -1.0)
-    return Labels(signs, np.array([str(name) for name in labelled], dtype=object), classes, target)
+    names = np.array([str(name) for name in labelled], dtype=object)
+    return Labels(signs, names, classes, target)
 
 
 def _warn_of_joined_names(classes: Array) -> None:
@@ -418,7 +415,7 @@ def inner_splits(
     target : {"matrix", "binary", "multiclass"}
     weights : array of shape (n,), default=None
     groups : array of shape (n,), default=None
-        Handed to the splitter.
+        Passed to the splitter.
     """
     y = Y
     if target == "multiclass":
@@ -429,14 +426,12 @@ def inner_splits(
     if isinstance(estimator.cv, Integral) and estimator.random_state is not None:
         splitter.shuffle = True
         splitter.random_state = estimator.random_state
-    if weights is None:
-        counts = np.full(len(y), fill_value=True)
-    else:
-        counts = weights > 0
+    rows = np.arange(len(y))
+    counts = rows >= 0 if weights is None else weights > 0
     splits = []
     for parts in splitter.split(X, y, groups):
-        train, test = (np.arange(len(y))[part] for part in parts)  # also from masks
-        splits.append((train[counts[train]], test[counts[test]]))
+        train, test = (rows[part][counts[part]] for part in parts)  # of indices or masks
+        splits.append((train, test))
     if not splits or not all(len(train) and len(test) for train, test in splits):
         raise ValueError(
             "cv gave no split, or one without training or test rows; it must give at least one"

@@ -111,7 +111,9 @@ class Scaling(NamedTuple):
             X = shifted(X, self.shift)
         if self.scale is None:
             return X
-        return _divided(X, self.scale)
+        if sparse.issparse(X):
+            return _divided(X, self.scale)
+        return X / self.scale
 
 
 def fitted(name: str, X: Array, weights: MaybeArray = None, *, centred: bool = False) -> Scaling:
@@ -183,9 +185,7 @@ def _of_unit_length(X: Array) -> Array:
 
 
 def _divided(X: Array, scale: Array) -> Array:
-    """X with every column divided by its scale."""
-    if not sparse.issparse(X):
-        return X / scale
+    """Sparse X with every column divided by its scale."""
     return sparse.csr_array((X.data / scale[X.indices], X.indices, X.indptr), shape=X.shape)
 
 

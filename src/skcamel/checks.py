@@ -32,6 +32,7 @@ from skcamel.arrays import (
     is_lazy,
     is_tensor,
     namespace,
+    overflow_allowed,
     to_numpy,
     with_missing,
 )

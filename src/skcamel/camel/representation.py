@@ -216,7 +216,8 @@ class Problem(NamedTuple):
                 spectrum, targets, [basis], penalties, self.data.groups
             )
         largest = float(max(spectrum.values[-1:], default=0.0))  # there may be one row
-        if EPS * largest > lambda2:
+        share = EPS * largest / lambda2
+        if share > (1.0 if self.solver is landmark else ROUNDING):
             warnings.warn(
                 f"The kernel matrix is so large (its greatest eigenvalue is {largest:.1e}) that its"
                 f" rounding is {share:.1g} times lambda2={lambda2:g}: scores lose digits, or are"

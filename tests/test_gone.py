@@ -4,7 +4,7 @@ import pytest
 
 import skcamel
 from skcamel.cli.app import run
-from skcamel.gone import INSTEAD
+from skcamel.names import INSTEAD
 
 USES = sorted(INSTEAD)
 

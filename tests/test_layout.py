@@ -15,7 +15,7 @@ import skcamel
 SOURCE = Path(skcamel.__file__).parent
 # Each stage may import from the stages before it and from its own.
 ORDER = (
-    ("arrays", "files", "gone", "lazy", "presets", "text"),
+    ("arrays", "files", "names", "presets", "text"),
     ("memory",),
     ("checks",),
     ("metrics",),
@@ -33,10 +33,10 @@ ORDER = (
 OF_CAMEL = (
     ("correlation", "explanation", "kernel", "scaling", "thresholds"),
     ("attribution", "spectral"),
-    ("alternating", "landmark", "unknown"),
+    ("landmark", "unknown"),
     ("stream",),
     ("representation",),
-    ("distributed", "search"),
+    ("alternating", "distributed", "search"),
     ("link",),
     ("outputs",),
     ("base",),
@@ -71,7 +71,7 @@ LIMITS = {
 }
 PACKAGES = {
     "core": (
-        *("__init__", "arrays", "camel", "checks", "gone", "lazy", "memory", "metrics"),
+        *("__init__", "arrays", "camel", "checks", "memory", "metrics", "names"),
         *("presets", "text"),
     ),
     "data": ("data", "files"),
@@ -83,6 +83,7 @@ ENTERED = {"fit": (16, 120), "predict": (10, 35)}
 STAGE = {name: rank for rank, names in enumerate(ORDER) for name in names}
 # Of the numeric modules: the others know nothing of scikit-learn.
 WITH_SKLEARN = (
+    "alternating",
     "base",
     "classifier",
     "classifier_cv",

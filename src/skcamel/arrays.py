@@ -1,10 +1,9 @@
 """numpy or torch, decided by the arguments: everything in which the two differ, and nothing else.
 
-The numeric core asks :func:`namespace` of its arguments for ``xp`` and then uses the names that
-numpy and torch share
-(``xp.sum(x, axis=0)``, ``xp.linalg.svd`` …). What they spell differently has a function here. No
-other file of the
-library names torch, and torch is imported only when a tensor or a device is asked for.
+The numeric core calls :func:`namespace` with its arrays for ``xp`` and then uses the names that
+numpy and torch share (``xp.sum(x, axis=0)``, ``xp.linalg.svd`` …). What they spell differently has
+a function here. No other file of the library names torch, which is imported only for tensors and
+devices.
 """
 
 from __future__ import annotations
@@ -19,9 +18,8 @@ import numpy as np
 from scipy import linalg, sparse
 from threadpoolctl import ThreadpoolController
 
-SMALL = (
-    400  # rows and columns; 16 threads take ten times as long as one for matrices of a few dozen
-)
+# rows and columns; 16 threads take ten times as long as one for matrices of a few dozen
+SMALL = 400
 _threads = cache(ThreadpoolController)  # made once, since it looks through all loaded libraries
 # One name for both kinds of array; neither library's types describe the other's.
 Array = Any
@@ -86,7 +84,10 @@ def to_match(x: Array, like: Array) -> Array:
 
 
 def as_floats(values: Any, like: Array | None = None) -> Array:
-    """`values` (an array, or a sequence of numbers) as a float64 array where `like` lives, or where they are themselves."""
+    """`values`, an array or a sequence of numbers, as a float64 array.
+
+    It lives where `like` lives, or where the values do.
+    """
     if like is None:
         like = values
     xp = namespace(like)
@@ -102,6 +103,16 @@ def divisor(x: Array) -> Array:
     return namespace(x).where(x > 0, x, 1.0)
 
 
+def slices(n: int, size: int) -> list[slice]:
+    """Slices of `size` rows, or of one if that is 0, which cover n rows.
+
+    >>> slices(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 6, None)]
+    """
+    size = max(1, size)
+    return [slice(start, start + size) for start in range(0, n, size)]
+
+
 def take_along_rows(x: Array, index: Array) -> Array:
     """``x[i, index[i, j]]`` for every i, j."""
     if is_tensor(x):
@@ -113,8 +124,7 @@ def eigh_in_place(K: Array) -> tuple[Array, Array]:
     """Eigenvalues (ascending) and eigenvectors of a symmetric matrix whose memory may be reused.
 
     LAPACK's divide and conquer is the fastest driver for all vectors. It overwrites `K` where it
-    can, so that no
-    more than 3 n² doubles are alive at a time.
+    can, so that no more than 3 n² doubles are alive at a time.
     """
     if is_tensor(K):
         return namespace(K).linalg.eigh(K)
@@ -132,7 +142,9 @@ def free_on_gpu(device: Any) -> int:
 
 
 def allowed_threads() -> int:
-    """How many threads to start: as many as BLAS has now, so that whoever limits it (joblib, a study, the user) limits all.
+    """How many threads to start: as many as BLAS has now.
+
+    Whoever limits BLAS (joblib, a study, the user) so limits all threads.
 
     Examples
     --------
@@ -148,7 +160,9 @@ def allowed_threads() -> int:
 
 
 def one_thread(size: int = 0, least: int = SMALL) -> AbstractContextManager[Any]:
-    """Within the body, BLAS takes one thread: for code that starts threads of its own, and for small matrices.
+    """Within the body, BLAS takes one thread.
+
+    This is for code that starts threads itself, and for small matrices.
 
     Matrices whose `size` is below `least` are too small for several threads to help each other.
     """
@@ -183,9 +197,11 @@ def _torch(device: Any) -> Any:
 
 
 def canonical(X: sparse.sparray) -> sparse.csr_array:
-    """A copy as CSR with sorted indices, repeated entries summed and no stored zeros; what is no matrix is refused.
+    """A copy as CSR with sorted indices, repeated entries summed and no stored zeros.
 
-    Flags that scipy keeps with a matrix are not believed: they may be older than its entries.
+    An invalid matrix is refused.
+
+    Flags that scipy stores with a matrix are ignored: they may be older than its entries.
 
     Examples
     --------
@@ -212,7 +228,7 @@ def default_names(prefix: str, count: int) -> tuple[str, ...]:
 
 
 def column_names(table: Any) -> list[str] | None:
-    """Names of the columns of a pandas, polars or pyarrow frame, or of labels that know theirs; None where there are none."""
+    """Names of the columns of a pandas, polars or pyarrow frame, or of named labels; else None."""
     of_arrow = type(table).__module__.split(".", 1)[0] == "pyarrow"  # its columns are no names
     columns = getattr(table, "column_names" if of_arrow else "columns", None)
     if columns is None:
@@ -227,17 +243,16 @@ def dense(X: Array) -> np.ndarray:
     return X
 
 
-def with_gaps(values: np.ndarray) -> np.ndarray:
+def with_missing(values: np.ndarray) -> np.ndarray:
     """Objects as float64, NaN for None and pandas' NA; as they are where one is no number.
 
-    >>> with_gaps(np.array([[1, None]], dtype=object))
+    >>> with_missing(np.array([[1, None]], dtype=object))
     array([[ 1., nan]])
     """
-    gaps = np.array(
-        [str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()], dtype=bool
-    ).reshape(values.shape)
+    missing = [str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()]
+    is_missing = np.array(missing, dtype=bool).reshape(values.shape)
     try:
-        return np.where(gaps, np.nan, values).astype(np.float64)
+        return np.where(is_missing, np.nan, values).astype(np.float64)
     except (TypeError, ValueError):
         return values
 

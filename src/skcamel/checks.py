@@ -1,6 +1,6 @@
-"""What a user passes to an estimator (rows, labels, weights, parameters) ► what the core works with.
+"""Checks of what a user passes to an estimator: rows, labels, weights and parameters.
 
-Every refusal says what came, what is wrong and what to do.
+Each message states what came, what is wrong and what to do.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ from skcamel.arrays import (
     dense,
     is_lazy,
     is_tensor,
+    namespace,
     overflow_allowed,
     to_numpy,
-    with_gaps,
+    with_missing,
 )
-from skcamel.gone import hint
+from skcamel.names import hint
 from skcamel.text import listed
 
 HEAVIEST = 1e100  # sums of weights are squared
@@ -47,7 +48,7 @@ _COMPARED: ContextVar[bool] = ContextVar("names compared", default=False)
 
 
 class Labels(NamedTuple):
-    """Labels as the solver wants them, and what is needed to answer in the user's terms."""
+    """Labels as the solver takes them, and what predictions need."""
 
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown
     names: Array  # (q,) str as objects
@@ -73,11 +74,12 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 @overflow_allowed  # of the sum by which scikit-learn looks for NaN
 def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Array:
-    """X as a float64 or float32 matrix, numpy or canonical CSR, with the feature count and names of the fit.
+    """X as a float64 or float32 matrix, numpy or canonical CSR.
+
+    It has as many features as in the fit, and the same names.
 
     Tensors are copied to the CPU for these checks. A model fitted by the command line knows names
-    although it was fitted on an array,
-    so an array is no reason to warn.
+    although it was fitted on an array, so an array is no reason to warn.
     """
     if is_lazy(X):
         raise ValueError(
@@ -93,25 +95,21 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     accepted = {"accept_sparse": False if pairwise else "csr", "dtype": [np.float64, np.float32]}
     # A filter of warnings would do the same, but filters are shared by all threads, and a server
     # predicts in several.
-    quiet = (
-        not reset
-        and column_names(X) is None
-        and (_COMPARED.get() or hasattr(estimator, "input_columns_"))
-    )
+    is_matched = _COMPARED.get() or hasattr(estimator, "input_columns_")
     try:
-        if quiet:
+        if is_matched and not reset and column_names(X) is None:
             rows = check_array(X, estimator=estimator, input_name="X", **accepted)
         else:
             rows = validate_data(estimator, X, reset=reset, **accepted)
     except ValueError as error:
-        if message := _said_better(error, X):
+        if message := _better_message(error, X):
             raise ValueError(message) from error
         raise
     if rows.shape[1] != estimator.n_features_in_:
-        expected = (
-            f"{type(estimator).__name__} is expecting {estimator.n_features_in_} features as input"
+        raise ValueError(
+            f"X has {rows.shape[1]} features, but {type(estimator).__name__} is expecting"
+            f" {estimator.n_features_in_} features as input."
         )
-        raise ValueError(f"X has {rows.shape[1]} features, but {expected}.")
     if sparse.issparse(rows):
         rows = canonical(rows)
         if not np.isfinite(rows.data).all():  # each entry was finite, so a sum is not
@@ -123,18 +121,18 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     return rows
 
 
-def _said_better(error: ValueError, X: Array) -> str:
-    """What scikit-learn says of X, with the place or what to do; empty where nothing can be added."""
-    said = str(error)
-    if "could not convert string" in said:
+def _better_message(error: ValueError, X: Array) -> str:
+    """The message of scikit-learn with the place or what to do; empty if nothing is to be added."""
+    message = str(error)
+    if "could not convert string" in message:
         return (
-            f"X holds words ({said}); skcamel.data.TablePreparer turns a table into numbers, as in"
-            " make_pipeline(TablePreparer(), CamelClassifier())."
+            f"X holds words ({message}); skcamel.data.TablePreparer turns a table into numbers, as"
+            " in make_pipeline(TablePreparer(), CamelClassifier())."
         )
-    if sparse.issparse(X) or not re.search("contains (NaN|infinity)", said):
+    if sparse.issparse(X) or not re.search("contains (NaN|infinity)", message):
         return ""
     row, column = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))[0]
-    return f"{said.splitlines()[0]} The first is in row {row}, column {column}."
+    return f"{message.splitlines()[0]} The first is in row {row}, column {column}."
 
 
 def _check_kernel_matrix(K: Array) -> None:
@@ -154,7 +152,10 @@ def _check_kernel_matrix(K: Array) -> None:
 
 @contextmanager
 def names_compared() -> Iterator[None]:
-    """Quiet scikit-learn about arrays for a model that knows names of features: the caller has matched columns by name."""
+    """Quiet scikit-learn about arrays for a model that knows names of features.
+
+    The caller has matched the columns by name.
+    """
     token = _COMPARED.set(True)
     try:
         yield
@@ -165,7 +166,9 @@ def names_compared() -> Iterator[None]:
 def check_labels(
     Y: Array, n_rows: int, *, known: Labels | None = None, classes: MaybeArray = None
 ) -> Labels:
-    """Labels from an indicator matrix (array, sparse, frame, tensor), NaN where unknown, or from a 1-d y.
+    """Labels from a matrix of indicators (array, sparse, frame, tensor) or from a 1-d y.
+
+    Unknown entries of a matrix are NaN.
 
     They must agree with those `known` from an earlier batch; a 1-d y may lack some of its
     `classes`.
@@ -218,44 +221,87 @@ def check_labels(
     return found
 
 
+def as_truth(
+    labels: Array, name: str = "Y", *, may_be_unknown: bool = True, hint: str = ""
+) -> tuple[Array, MaybeArray]:
+    """Truth as a boolean matrix (n, q), True where relevant, and which entries are known.
+
+    The latter is None where all are; NaN marks the others. `hint` becomes part of a message.
+
+    >>> relevant, known = as_truth(np.array([[1.0, np.nan], [-1.0, 1.0]]))
+    >>> relevant.tolist(), known.tolist()
+    ([[True, False], [False, True]], [[True, False], [True, True]])
+    """
+    labels = as_array(labels)
+    if labels.ndim != 2:
+        raise ValueError(
+            f"{name} has {labels.ndim} dimension(s); labels are a matrix with one row per instance"
+            " and one column per label."
+        )
+    if labels.shape[1] == 0:
+        raise ValueError(
+            f"{name} has shape {tuple(labels.shape)}: there is no label to evaluate; give at least"
+            " one column."
+        )
+    relevant = labels == 1
+    known = labels == labels  # not NaN; torch has no isnan of integers
+    if may_be_unknown:
+        settled = relevant | ~known
+    else:
+        settled = relevant
+    if not bool((settled | (labels == 0)).all() or (settled | (labels == -1)).all()):
+        found = [str(value) for value in np.unique(to_numpy(labels)).tolist()]
+        if len(found) > 6:
+            found = [*found[:3], "…", *found[-3:]]
+        raise ValueError(
+            f"{name} must hold only 0 and 1, or only -1 and +1{hint}; found {', '.join(found)}."
+        )
+    return relevant, None if bool(known.all()) else known
+
+
+def as_array(x: Array) -> Array:
+    """A dense array; sparse matrices, frames and lists included. None and pandas' NA are NaN."""
+    if hasattr(x, "toarray"):
+        x = x.toarray()
+    x = namespace(x).asarray(x)
+    if x.dtype == object:
+        return with_missing(x)
+    return x
+
+
 def _matrix_labels(Y: Array, names: list[str] | None) -> Labels | None:
-    """Labels of a matrix in {0, 1} or {-1, +1}, NaN where unknown; None for a column of classes, as scikit-learn understands it."""
+    """Labels of a matrix in {0, 1} or {-1, +1}, NaN where unknown; None for a column of classes."""
     if Y.shape[1] == 0:
         raise ValueError(f"Y has shape {Y.shape}: no label; give at least one column.")
     try:
-        signs = (with_gaps(Y) if Y.dtype.kind == "O" else Y).astype(np.float64, order="C")
-    except (TypeError, ValueError):
-        signs = np.full(Y.shape, np.inf)
-    settled = np.isnan(signs) | (signs == 1)
-    if not ((settled | (signs == 0)).all() or (settled | (signs == -1)).all()):
+        relevant, known = as_truth(Y, hint=", one column per label")
+    except ValueError:
         if Y.shape[1] == 1:
             return None
-        found = np.unique(Y.astype(str))[:6]
-        raise ValueError(
-            "Y must hold only 0 and 1, or only -1 and +1, one column per label; found"
-            f" {', '.join(found)}."
-        )
-    signs[signs == 0] = -1.0
-    if signs.size and np.isnan(signs).all():
-        raise ValueError(
-            f"Y has shape {Y.shape} and no known entry (all are NaN); give the labels that are"
-            " known."
-        )
+        raise
+    signs = np.ascontiguousarray(np.where(relevant, 1.0, -1.0))
+    if known is not None:
+        signs[~known] = np.nan
+        if not known.any():
+            raise ValueError(
+                f"Y has shape {Y.shape} and no known entry (all are NaN); give the labels that are"
+                " known."
+            )
     label_names = names or default_names("label", Y.shape[1])
-    if len(set(label_names)) < len(label_names):
-        twice = Counter(label_names).most_common(1)[0][0]
+    name, times = Counter(label_names).most_common(1)[0]
+    if times > 1:
         raise ValueError(
-            f"Y has two columns called {twice!r}; labels are told apart by name, rename one."
+            f"Y has two columns called {name!r}; labels are distinguished by name, rename one."
         )
     return Labels(signs, np.array(label_names, dtype=object), np.arange(Y.shape[1]), "matrix")
 
 
 def _class_labels(y: Array, known: MaybeArray = None) -> Labels:
-    """One column per class of a 1-d y, a single column for two classes; of the `known` classes if they are given."""
+    """One column per class of a 1-d y, or of its `known` classes; a single one for two classes."""
     if y.dtype.kind == "O":
-        kinds = {type(value) for value in y} - {bytes}
-        others = kinds - {str, float}  # NaN, a float, is a missing value
-        if any(issubclass(kind, Collection) for kind in others if not issubclass(kind, str)):
+        kinds = {type(value) for value in y}
+        others = kinds - {bytes, str, float}  # NaN, a float, is a missing value
+        if any(issubclass(kind, Collection) and not issubclass(kind, str) for kind in others):
             raise ValueError(
                 f"y holds a collection in each row, such as {y[0]!r:.60}; for label sets use"
                 f" {BY_BINARIZER}.fit_transform(y)."
@@ -289,11 +335,12 @@ def _class_labels(y: Array, known: MaybeArray = None) -> Labels:
         target = "binary"
         labelled = classes[-1:]
     signs = np.where((y[:, None] == labelled) & (len(classes) > 1), 1.0, -1.0)
-    return Labels(signs, np.array([str(name) for name in labelled], dtype=object), classes, target)
+    names = np.array([str(name) for name in labelled], dtype=object)
+    return Labels(signs, names, classes, target)
 
 
 def _warn_of_joined_names(classes: Array) -> None:
-    """Say so where classes look like sets of labels in one text: their parts are fewer than the classes."""
+    """Warn where classes look like joined sets of labels, whose parts are fewer."""
     texts = [name for name in classes.tolist() if isinstance(name, str)]
     for separator in "|;,/\t":
         joined = [name for name in texts if separator in name]
@@ -354,7 +401,9 @@ def inner_splits(
     weights: MaybeArray = None,
     groups: MaybeArray = None,
 ) -> list[tuple[Array, Array]]:
-    """Training and test rows of each fold of the `cv` of a search; with weights only the rows that have some.
+    """Training and test rows of each fold of the `cv` of a search.
+
+    With weights they are the rows that have some.
 
     A number of folds means what it does in scikit-learn, shuffled where the search has a
     `random_state`.
@@ -367,7 +416,7 @@ def inner_splits(
     target : {"matrix", "binary", "multiclass"}
     weights : array of shape (n,), default=None
     groups : array of shape (n,), default=None
-        Handed to the splitter.
+        Passed to the splitter.
     """
     y = Y
     if target == "multiclass":
@@ -378,14 +427,12 @@ def inner_splits(
     if isinstance(estimator.cv, Integral) and estimator.random_state is not None:
         splitter.shuffle = True
         splitter.random_state = estimator.random_state
-    if weights is None:
-        counts = np.full(len(y), fill_value=True)
-    else:
-        counts = weights > 0
+    rows = np.arange(len(y))
+    counts = rows >= 0 if weights is None else weights > 0
     splits = []
     for parts in splitter.split(X, y, groups):
-        train, test = (np.arange(len(y))[part] for part in parts)  # also from masks
-        splits.append((train[counts[train]], test[counts[test]]))
+        train, test = (rows[part][counts[part]] for part in parts)  # of indices or masks
+        splits.append((train, test))
     if not splits or not all(len(train) and len(test) for train, test in splits):
         raise ValueError(
             "cv gave no split, or one without training or test rows; it must give at least one"
@@ -395,7 +442,7 @@ def inner_splits(
 
 
 def warn_of_constant_labels(labels: Labels, weights: MaybeArray = None) -> None:
-    """Say so where a label is the same in every row that has weight and knows it, or known in none: nothing can be learned for it."""
+    """Warn of labels that are the same in every row that has weight and knows them, or unknown."""
     if labels.target != "matrix":
         return
     if weights is None:
@@ -441,7 +488,10 @@ def check_number(
     whole: bool = False,
     otherwise: str = "",
 ) -> None:
-    """Refuse what is not a finite number from `least` to `most`; with `above` it must exceed the least one, with `whole` be an integer."""
+    """Refuse what is not a finite number from `least` to `most`.
+
+    With `above` it must exceed the least one, with `whole` be an integer.
+    """
     number = as_number(value)
     fits = least <= number <= most and number < np.inf and not (above and number == least)
     if fits and (isinstance(value, Integral) or not whole):
@@ -461,7 +511,8 @@ def check_number(
 def check_flag(name: str, value: Any) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {value!r}.")  # noqa: TRY004 (as for every other parameter)
+        # ValueError, as for every other parameter
+        raise ValueError(f"{name} must be True or False, got {value!r}.")  # noqa: TRY004
 
 
 def choice(value: Any, options: tuple[Any, ...], name: str) -> Any:
@@ -473,7 +524,7 @@ def choice(value: Any, options: tuple[Any, ...], name: str) -> Any:
 
 
 def check_at_least(thing: Any, **least: float) -> None:
-    """Refuse attributes, numbers or arrays, below their least values; what is None or not there is left out."""
+    """Refuse attributes, numbers or arrays, below their least values; None is legal."""
     for name, bound in least.items():
         value = getattr(thing, name, None)
         if value is not None and np.min(value) < bound:
@@ -503,7 +554,7 @@ def check_groups(groups: Any, Y: Array) -> Array:
 
 
 def seed_of(random_state: Any) -> int:
-    """A seed from a `random_state`: a number is one, a RandomState draws one; None is 0, so that fits repeat."""
+    """A seed from a `random_state`: a number, one drawn from a RandomState, or 0 for None."""
     if isinstance(random_state, Integral):
         check_number("random_state", random_state, most=2**32 - 1)
     if random_state is None or isinstance(random_state, Integral):

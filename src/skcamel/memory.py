@@ -1,9 +1,8 @@
 """Does this fit? What a piece of work needs at its peak, against what this process may still use.
 
-Readers, fits, studies and reports all ask :func:`require` before they allocate. On Linux the answer
-takes the smallest of what the
-machine has left, what the control groups of this process leave (containers, batch systems; version
-2), and ``ulimit -v``.
+Readers, fits, studies and reports call :func:`require` before they allocate. On Linux free memory
+is the least of what the machine, the control groups of this process (containers, batch systems;
+version 2) and ``ulimit -v`` leave.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ GROUPS = Path("/sys/fs/cgroup")
 
 
 def require(
-    needed: float, what: str, cure: str | Callable[[int], str], *, device: Any = None
+    needed: float, what: str, advice: str | Callable[[int], str], *, device: Any = None
 ) -> None:
-    """Raise MemoryError where `needed` bytes cannot be had; the message says what needs them and what to do.
+    """Raise MemoryError where `needed` bytes are not free, with what needs them and what to do.
 
     Parameters
     ----------
@@ -34,8 +33,8 @@ def require(
         Bytes at the peak, on top of what this process holds now.
     what : str
         What needs them: the message begins ``"{what} needs about 3.2 GiB"``.
-    cure : str or callable
-        What to do about it, or a function of the free bytes that says so; the message ends with it.
+    advice : str or callable
+        What to do about it, or a function of the free bytes that returns it; ends the message.
     device : str, default=None
         "cuda": the memory of that GPU counts, not that of this machine.
 
@@ -43,21 +42,22 @@ def require(
     --------
     >>> require(2.0**60, "A kernel matrix", "Take fewer rows.")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    MemoryError: A kernel matrix needs about 1073741824.0 GiB of memory and ... are free. Take fewer rows.
+    MemoryError: A kernel matrix needs about 1073741824.0 GiB of memory and ... Take fewer rows.
     """
     free = available(device)
     if free is not None and needed > free:
-        if isinstance(cure, str):
-            advice = cure
-        else:
-            advice = cure(free)
+        if callable(advice):
+            advice = advice(free)
         raise MemoryError(
             f"{what} needs about {gib(needed)} of memory and {gib(free)} are free. {advice}"
         )
 
 
 def available(device: Any = None) -> int | None:
-    """Bytes that this process can still allocate on `device` (None: this machine), or None where the system does not say."""
+    """Bytes that this process can still allocate, or None where the system has no such figure.
+
+    They are those of `device`, or of this machine for None.
+    """
     if device is not None and str(device).startswith("cuda"):
         return free_on_gpu(device)
     left: list[int] = []
@@ -70,23 +70,21 @@ def available(device: Any = None) -> int | None:
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
         if limit != resource.RLIM_INFINITY:
             left.append(limit - _figure("VmSize"))
+    # a container may see its files at the root, and the name that the host gave it
     of_process = GROUPS / _found(PROC / "self/cgroup", r"0::/(.*)")
-    for group in (
-        of_process,
-        *of_process.parents,
-    ):  # a container may see its files at the root, and the name that the host gave it
+    for group in (of_process, *of_process.parents):
         # "max" is no number
         most = _found(group / "memory.max", r"(\d+)")
-        held = _found(group / "memory.current", r"(\d+)")
-        if most and held:
+        used = _found(group / "memory.current", r"(\d+)")
+        if most and used:
             # pages of files, which can be taken back
             cached = _found(group / "memory.stat", r"inactive_file (\d+)") or 0
-            left.append(int(most) - int(held) + int(cached))
+            left.append(int(most) - int(used) + int(cached))
     return min((max(0, value) for value in left), default=None)
 
 
 def as_bytes(size: Any) -> int:
-    """A number of bytes, given as one or as text such as "512MiB", "1GiB" or "1.5 GB".
+    """A number of bytes, from one or from text such as "512MiB", "1GiB" or "1.5 GB".
 
     Examples
     --------
@@ -111,7 +109,7 @@ def gib(n_bytes: float) -> str:
 
 
 def forget_peak() -> bool:
-    """Start the count of :func:`peak` anew; False where the system does not allow it, and it is that since the process began."""
+    """Start the count of :func:`peak` anew; False where the system does not allow it."""
     try:
         (PROC / "self/clear_refs").write_text("5")
     except OSError:
@@ -120,7 +118,7 @@ def forget_peak() -> bool:
 
 
 def peak() -> int:
-    """Bytes of resident memory of this process at the peak; 0 where the system does not tell.
+    """Bytes of resident memory of this process at the peak; 0 where the system has no such figure.
 
     Examples
     --------
@@ -132,17 +130,17 @@ def peak() -> int:
 
 
 def resident() -> int:
-    """Bytes of resident memory of this process now; 0 where the system does not tell."""
+    """Bytes of resident memory of this process now; 0 where the system has no such figure."""
     return _figure("VmRSS")
 
 
 def _figure(field: str) -> int:
-    """A figure of this process in bytes, 0 where the system does not tell it."""
+    """A figure of this process in bytes, 0 where the system has none."""
     return 1024 * int(_found(PROC / "self/status", rf"{field}:\s*(\d+)") or 0)
 
 
 def _found(file: Path, pattern: str) -> str:
-    """What the group of a pattern matches at the start of a line of a file; nothing where the line or the file is missing."""
+    """The group of a pattern that matches the start of a line of a file; empty if there is none."""
     try:
         found = re.search(f"^{pattern}", file.read_text(), re.MULTILINE)
     except OSError:
@@ -161,7 +159,7 @@ class Alive(NamedTuple):
     copies: int = 5  # of X
 
     def bytes(self, n: int, q: int, X: Array | None = None) -> int:
-        """Bytes of a fit on n rows and q labels, with the copies of the rows X of which they are some."""
+        """Bytes of a fit on n rows and q labels; the rows are some of X, which is copied."""
         size = 8 * (self.kernels * n**2 + self.scores * n * q + self.pairs * q**2)
         if X is None:
             return size
@@ -177,24 +175,27 @@ BY_SUMS = Alive(kernels=0, scores=3, copies=0)  # beside the sums themselves
 
 
 def check_memory(X: Array, q: int, device: Any, alive: Alive = EXACT) -> None:
-    """Refuse a fit on X (n, d) and q labels that cannot fit into memory, before anything is allocated, and say how much would fit."""
+    """Refuse a fit on X (n, d) and q labels that does not fit into memory, with how much would.
+
+    Nothing is allocated before.
+    """
     n = X.shape[0]
 
-    def cure(free: int) -> str:
+    def advice(free: int) -> str:
         labels = bisect_right(range(1, q + 1), free, key=lambda fewer: alive.bytes(n, fewer, X))
-        advice = f"Take at most {labels} labels"
+        text = f"Take at most {labels} labels"
         if alive.kernels:
             rows = bisect_right(range(1, n + 1), free, key=lambda fewer: alive.bytes(fewer, q, X))
-            advice += (
+            text += (
                 f", solver='landmark', or a random sample of at most {rows} rows"
                 " (sklearn.utils.resample(..., replace=False))"
             )
-        return f"{advice}, and run fewer at the same time."
+        return f"{text}, and run fewer at the same time."
 
     if alive.kernels:
         decomposed = ", with the decomposition of its kernel matrix,"
     else:
         decomposed = ""
     require(
-        alive.bytes(n, q, X), f"A fit on {n} rows and {q} labels{decomposed}", cure, device=device
+        alive.bytes(n, q, X), f"A fit on {n} rows and {q} labels{decomposed}", advice, device=device
     )

@@ -1,9 +1,8 @@
 """Text from files, made safe for terminals and spreadsheets, and small words for sentences.
 
 A terminal obeys the control characters in a name. A spreadsheet takes some text for formulas and
-runs them, so every writer of CSV
-passes names through :func:`plain_cell`, and every reader of those files takes it back by
-:func:`original_cell`.
+runs them, so every writer of CSV passes names through :func:`plain_cell`, and every reader of those
+files takes it back by :func:`original_cell`.
 """
 
 from __future__ import annotations
@@ -12,8 +11,7 @@ import re
 from collections.abc import Sequence
 
 # What begins a formula, also in its full-width form, behind characters that spreadsheets skip.
-# Apostrophes in front of it count too,
-# else nobody could tell on reading whether one was added.
+# Apostrophes in front of it count too, else a reader could not know whether one was added.
 _FORMULA = re.compile(
     r"'*[\s\x00-\x20\x7f-\xa0\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|'*[\t\r\n]"
 )
@@ -21,7 +19,9 @@ _NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def one_line(text: str) -> str:
-    r"""`text` with an escape for each character that a terminal does not show: controls, ends of line, direction marks, half characters.
+    r"""`text` with an escape for each character that a terminal does not show.
+
+    These are controls, ends of line, direction marks and half characters.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def printable(text: str) -> str:
 
 
 def plain_cell(text: str) -> str:
-    r"""`text` such that no spreadsheet runs it: a formula gets an apostrophe in front; numerals stay as they are.
+    r"""`text` such that no spreadsheet runs it: a formula gets an apostrophe in front.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def sampled_words(n: int, n_rows: int) -> str:
-    """Say how many rows of a table told what its columns hold.
+    """Say from how many rows of a table its columns were learned.
 
     Examples
     --------

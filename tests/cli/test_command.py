@@ -13,7 +13,7 @@ import pytest
 import skcamel
 from skcamel.cli import main
 from skcamel.cli.app import root
-from skcamel.gone import INSTEAD
+from skcamel.names import INSTEAD
 from tables import table
 
 SOURCE = Path(skcamel.__file__).parent

@@ -1,1 +1,1 @@
-"""CAMEL itself: rows and labels ► label correlations, kernels, one decomposition ► scores, thresholds, probabilities, reasons."""
+"""CAMEL: rows and labels ► label correlations, kernels ► scores, probabilities, explanations."""

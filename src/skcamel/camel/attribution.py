@@ -1,20 +1,17 @@
-"""Scores ► columns: exact Shapley values of columns, or of groups of columns, for scores Σ_i b_i k(x, x_i).
+"""Scores ► columns: exact Shapley values of groups of columns for scores Σ_i b_i k(x, x_i).
 
 The rbf and the laplacian kernel are products over groups of columns, k(x, x_i) = Π_g k_g. Where a
-group is absent its columns are
-drawn from the training rows, together but apart from the other groups, so its factor becomes the
-mean m_g over these rows. The
-Shapley value of a group is what it adds to a score when it appears, averaged over all orders of
-appearance. Let groups appear at
-random times in [0, 1]: at time t each of the others is there with probability t, so
+group is absent its columns are drawn from the training rows, together but apart from the other
+groups, so its factor becomes the mean m_g over these rows. The Shapley value of a group is what it
+adds to a score when it appears, averaged over all orders of appearance. Let groups appear at random
+times in [0, 1]: at time t each of the others is there with probability t, so
 
     φ_g = ∫₀¹ Σ_i b_i (k_g - m_g) Π_{l≠g} (m_l + t (k_l - m_l)) dt.
 
 The integrand is a polynomial in t of degree G - 1. Eight Gauss-Legendre nodes integrate it exactly
-for up to 16 groups, and to the last
-digits for more, unless a row is far from all training rows in nearly every column. There the rest
-of its score is shared among
-the groups in proportion to their values, so that values always add up.
+for up to 16 groups, and to the last digits for more, unless a row is far from all training rows in
+nearly every column. There the rest of its score is shared among the groups in proportion to their
+values, so that values always add up.
 """
 
 from __future__ import annotations
@@ -27,14 +24,13 @@ from numpy.polynomial import Chebyshev
 from numpy.polynomial.legendre import leggauss
 
 from skcamel import memory
-from skcamel.arrays import Array, default_names, dense
+from skcamel.arrays import Array, default_names, dense, slices
 from skcamel.camel.kernel import Kernel
 
 EXPLAINED = ("rbf", "laplacian", "linear")  # kernels that are products or sums over columns
 NODES = 8
-SMALLEST = (
-    1e-30  # smaller factors count as this: no score notices, and products may be divided by them
-)
+# smaller factors count as this, which changes no score: products are divided by them
+SMALLEST = 1e-30
 # training rows; where there are more, groups of several columns are drawn from a sample
 ALL_UP_TO = 4_000
 SAMPLE = 2_000
@@ -45,7 +41,7 @@ BLOCK_BYTES = 2**24  # factors of some rows at a time, small enough to stay near
 def column_groups(
     d: int, sources: Sequence[Hashable] | None = None, names: Sequence[str] | None = None
 ) -> tuple[Array, list[Array]]:
-    """Names (G,) of those who share a score, and the columns of each: those of one source together, or each on its own.
+    """Names (G,) of groups of columns, and the columns of each: of one source, or one by one.
 
     Parameters
     ----------
@@ -78,7 +74,7 @@ def column_groups(
 
 
 def check_kernels(kernels: Sequence[Kernel]) -> None:
-    """Raise ValueError where scores by one of the kernels of a model, one for each member, cannot be shared by columns."""
+    """Refuse kernels of a model, one for each member, whose scores cannot be shared by columns."""
     for position, kernel in enumerate(kernels, 1):
         if kernel.name not in EXPLAINED:
             whose = "this model"
@@ -101,7 +97,7 @@ def shapley(
     *,
     mean: Any = None,
 ) -> tuple[Array, Array]:
-    """Shapley value of every group of columns for the scores k(x) @ coefficients, and the scores where all are absent.
+    """Shapley value of every group of columns for the scores k(x) @ coefficients.
 
     Parameters
     ----------
@@ -124,7 +120,8 @@ def shapley(
     Examples
     --------
     >>> train, coefficients = np.array([[0.0, 0.0], [0.0, 1.0]]), np.array([[1.0], [2.0]])
-    >>> values, base = shapley(Kernel("rbf"), train[:1], train, coefficients, [np.array([0]), np.array([1])])
+    >>> groups = [np.array([0]), np.array([1])]
+    >>> values, base = shapley(Kernel("rbf"), train[:1], train, coefficients, groups)
     >>> bool(np.isclose((base + values.sum(axis=1)).item(), 1 + 2 * np.exp(-0.5)))
     True
     >>> bool(abs(values[0, 0, 0]) < 1e-12)  # column 0 is constant
@@ -145,24 +142,22 @@ def shapley(
             mean = train.mean(axis=0)
         values = [(dense(rows[:, group]) - mean[group]) @ coefficients[group] for group in columns]
         return np.stack(values, axis=1), mean @ coefficients
-    if d == G:  # every column is on its own, so that factors are as large as dense rows
+    if d == G:  # each column is a group, so that factors are as large as dense rows
         rows = dense(rows)
         train = dense(train)
     parts = [train[:, group] for group in columns]
     means = np.maximum([_mean_factor(kernel, part) for part in parts], SMALLEST)  # (G, n)
     values = np.empty((m, G, q))
-    at_once = max(1, BLOCK_BYTES // (8 * n * G))
-    for start in range(0, m, at_once):
-        some = slice(start, start + at_once)
-        new = rows[some]
-        factors = np.stack([kernel(new[:, columns[g]], parts[g]) for g in range(G)])
+    for some in slices(m, BLOCK_BYTES // (8 * n * G)):
+        new = [rows[some][:, group] for group in columns]
+        factors = np.stack(list(map(kernel, new, parts)))
         np.maximum(factors, SMALLEST, out=factors)
         values[some] = _integrated(factors, means, coefficients)
     return values, means.prod(axis=0) @ coefficients
 
 
 def _integrated(factors: Array, means: Array, coefficients: Array) -> Array:
-    """Values (b, G, q) of some rows from their factors (G, b, n) with the training rows, and the mean factors (G, n)."""
+    """Values (b, G, q) from factors (G, b, n) of rows with the training rows, and their means."""
     scores = (factors.prod(axis=0) - means.prod(axis=0)) @ coefficients  # (b, q)
     factors -= means[:, None]  # steps from absent to present
     integral = np.zeros_like(factors)  # for each training row
@@ -176,7 +171,7 @@ def _integrated(factors: Array, means: Array, coefficients: Array) -> Array:
 
 
 def _mean_factor(kernel: Kernel, part: Array) -> Array:
-    """Mean kernel between each row of some columns (n, w) and all of the rows, or a sample of them where w > 1; (n,)."""
+    """Mean kernel (n,) of each row of some columns (n, w) with all rows, or a sample if w > 1."""
     n, width = part.shape
     if width > 1:
         some = part
@@ -205,6 +200,5 @@ def _mean_factor(kernel: Kernel, part: Array) -> Array:
 
 def _mean_kernel(kernel: Kernel, points: Array, rows: Array) -> Array:
     """Mean kernel between each of some points (m, w) and rows (n, w), (m,), in blocks."""
-    at_once = max(1, BLOCK_BYTES // (8 * rows.shape[0]))
-    starts = range(0, points.shape[0], at_once)
-    return np.concatenate([kernel(points[i : i + at_once], rows).mean(axis=1) for i in starts])
+    blocks = slices(points.shape[0], BLOCK_BYTES // (8 * rows.shape[0]))
+    return np.concatenate([kernel(points[some], rows).mean(axis=1) for some in blocks])

@@ -1,4 +1,4 @@
-"""What both CAMEL estimators share: check what is given, store a model, answer for new rows."""
+"""What both CAMEL estimators share: check the input, store a model, predict for new rows."""
 
 from __future__ import annotations
 
@@ -20,13 +20,22 @@ from skcamel.arrays import (
     alike,
     check_device,
     is_lazy,
+    slices,
     to_device,
     to_numpy,
 )
-from skcamel.camel import attribution, correlation, distributed, kernel, scaling, stream, thresholds
-from skcamel.camel.explanation import Explanation, evidence
-from skcamel.camel.link import Answers, Link, SetThresholds, probabilities
-from skcamel.camel.outputs import MultiLabelClassifier, Outputs
+from skcamel.camel import (
+    attribution,
+    correlation,
+    distributed,
+    explanation,
+    kernel,
+    outputs,
+    scaling,
+    stream,
+    thresholds,
+)
+from skcamel.camel.link import Link, SetThresholds, probabilities
 from skcamel.camel.representation import Data, Model, Representation
 from skcamel.checks import (
     SMALLEST_DIVISOR,
@@ -41,8 +50,7 @@ from skcamel.checks import (
     seed_of,
     warn_of_constant_labels,
 )
-from skcamel.memory import Alive, check_memory
-from skcamel.metrics.conventions import NAMES as METRICS
+from skcamel.metrics.conventions import NAMES
 
 
 class OverflowedRowError(ValueError):
@@ -74,7 +82,7 @@ EXACT_ROWS = 10_000
 EXACT_ROWS_ON_GPU = 40_000
 PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
 # What a model file holds of a fitted model, in the words of `skcamel.model_file.state`: of every
-# one, and of one with scores of its own.
+# one, and of one that is not combined.
 OF_EVERY_MODEL: Params = {
     "n_features_in_": int,
     "feature_names_in_": ("d", str),
@@ -145,10 +153,10 @@ LEAST = {
     "bandwidth_": SMALLEST_DIVISOR,
     "_lambda2": SMALLEST_DIVISOR,
 }
-LABEL_FIGURES = {"rows", "positives", "precision", "recall", "f1"}
+LABEL_FIGURES = ("f1", "positives", "precision", "recall", "rows")
 
 
-class BaseCamel(MultiLabelClassifier):
+class BaseCamel(outputs.MultiLabelClassifier):
     """What a fitted CAMEL model can do, however its hyper-parameters were found."""
 
     scores: str  # parameters of both
@@ -177,7 +185,7 @@ class BaseCamel(MultiLabelClassifier):
             delattr(self, key)
 
     def check_stored(self) -> None:
-        """Refuse parameters and attributes of a model file that no fit gives; each attribute has its kind and shape."""
+        """Refuse parameters and attributes of a model file that no fit gives."""
         if self.device is not None and re.fullmatch(r"cpu|cuda(:\d{1,2})?", self.device) is None:
             raise ValueError(f"device must be cpu or cuda, got {self.device!r:.80}")
         parameters = self.get_params(deep=False) | {"device": None}  # which this machine may lack
@@ -195,43 +203,44 @@ class BaseCamel(MultiLabelClassifier):
         """As many labels as the classes call for, and figures of each."""
         q = len(self.label_names_)
         classes = self.classes_.ravel().tolist()
-        are_vector = self.classes_.shape == (len(set(classes)),)
-        fits = {
-            "matrix": self.classes_.dtype.kind == "i" and classes == list(range(q)),
-            "binary": q == 1 and len(classes) in (1, 2),
-            "multiclass": q == len(classes) > 2,
-        }
-        if not are_vector or not fits.get(self._target):
+        if self._target == "matrix":
+            fits = self.classes_.dtype.kind == "i" and classes == list(range(q))
+        elif self._target == "binary":
+            fits = q == 1 and len(classes) in (1, 2)
+        else:
+            fits = self._target == "multiclass" and q == len(classes) > 2
+        if not fits or self.classes_.shape != (len(set(classes)),):
             raise ValueError(
                 f"classes_ and label_names_ do not belong together: {len(classes)} and {q} for the"
                 f" target {self._target!r}"
             )
-        estimate = getattr(self, "estimate_", dict.fromkeys(METRICS, 0.0))
+        estimate = getattr(self, "estimate_", dict.fromkeys(NAMES, 0.0))
         kinds = set(map(type, estimate.values()))
-        if estimate.keys() != set(METRICS) or kinds != {float}:
-            raise ValueError(f"estimate_ must hold a number for each of {', '.join(METRICS)}")
+        if estimate.keys() != set(NAMES) or kinds != {float}:
+            raise ValueError(f"estimate_ must hold a number for each of {', '.join(NAMES)}")
         figures = getattr(self, "label_estimates_", dict.fromkeys(LABEL_FIGURES, np.zeros(q)))
         are_sound = all(_are_figures(values, q) for values in figures.values())
-        if figures.keys() != LABEL_FIGURES or not are_sound:
+        if figures.keys() != set(LABEL_FIGURES) or not are_sound:
             raise ValueError(
                 f"label_estimates_ must hold {q} numbers from 0 on as each of"
-                f" {', '.join(sorted(LABEL_FIGURES))}"
+                f" {', '.join(LABEL_FIGURES)}"
             )
 
     def _check_stored_rows(self) -> None:
-        """Training rows, or landmarks; none for a kernel that was computed before, whose columns are those rows, and for plain features."""
+        """Training rows or landmarks, which a precomputed kernel and plain features do not have."""
         n = len(self.dual_coef_)
         d = self.n_features_in_
-        kernel_name = self._kernel.name
+        name = self._kernel.name
         is_primal = choice(self.solver_, SOLVERS[1:], "solver_") == "primal"
-        is_pairwise = self._is_pairwise()
+        is_pairwise = name == "precomputed"
         has_rows = self.X_fit_ is not None
-        fits = is_pairwise == (kernel_name == "precomputed")
-        fits = fits and has_rows != (is_pairwise or is_primal)
+        fits = is_pairwise == self._is_pairwise() and has_rows != (is_pairwise or is_primal)
+        if not has_rows:
+            fits = fits and n == d
         if is_primal:
-            fits = fits and n == d and kernel_name == "linear"
+            fits = fits and name == "linear"
         if is_pairwise:
-            fits = fits and n == d and self._scaling.name == "none"
+            fits = fits and self._scaling.name == "none"
         if not fits or self.bandwidth_ != self._kernel.bandwidth:
             raise ValueError(
                 f"_kernel, bandwidth_, X_fit_ and {n} coefficients do not belong together, for"
@@ -239,7 +248,7 @@ class BaseCamel(MultiLabelClassifier):
             )
 
     def _has_probabilities(self) -> bool:
-        """Whether this fit gives probabilities: label matrices and binary y, wherever leave-one-out scores exist."""
+        """Whether this fit gives probabilities: with leave-one-out scores, of two classes."""
         if not hasattr(self, "_target"):
             return False
         if self._target == "multiclass":
@@ -259,17 +268,18 @@ class BaseCamel(MultiLabelClassifier):
             check_number(name, getattr(self, name), above=True)
         for name in ("max_iter", "n_landmarks"):
             check_number(name, getattr(self, name), 1, whole=True)
-        words = {"correlation": correlation.KINDS, "scores": SCORES, "solver": SOLVERS}
+        choice(self.correlation, correlation.KINDS, "correlation")
+        choice(self.scores, SCORES, "scores")
+        choice(self.solver, SOLVERS, "solver")
         if isinstance(self.landmarks, str):
-            words["landmarks"] = stream.CHOICES
-        for name, options in words.items():
-            choice(getattr(self, name), options, name)
+            choice(self.landmarks, stream.CHOICES, "landmarks")
         thresholds.check_threshold(self.threshold)
+        costs: list[Any] = []
         if isinstance(self.miss_cost, Mapping):
-            costs = self.miss_cost.values()
-        else:
+            costs = list(self.miss_cost.values())
+        elif self.miss_cost is not None:
             costs = [self.miss_cost]
-        for cost in costs if self.miss_cost is not None else ():
+        for cost in costs:
             check_number(
                 "miss_cost", cost, above=True, otherwise="or a mapping from labels to such numbers"
             )
@@ -297,23 +307,24 @@ class BaseCamel(MultiLabelClassifier):
         Y: Array,
         sample_weight: MaybeArray,
         groups: MaybeArray = None,
-        alive: Alive | None = None,
+        alive: memory.Alive = memory.EXACT,
     ) -> tuple[Data, Labels]:
-        """Training data as the core wants it, rows of weight 0 included; with a source of sums where there is no matrix of rows."""
-        alive = alive or Alive()
+        """Training data as the core takes them, rows of weight 0 included.
+
+        Where there is no matrix of rows, the data have a source of sums over rows in its place.
+        """
         if is_lazy(X) or isinstance(X, stream.Batches):
             data, labels = distributed.elsewhere(self, X, Y, sample_weight, groups)
         else:
             rows = check_rows(self, X, reset=True, pairwise=self._is_pairwise())
-            n = rows.shape[0]
-            labels = check_labels(Y, n)
-            weights = check_weights(sample_weight, n)
+            labels = check_labels(Y, rows.shape[0])
+            weights = check_weights(sample_weight, rows.shape[0])
             if weights is None:
-                weights = np.ones(n)
+                weights = np.ones(rows.shape[0])
             if self._is_pairwise() and not weights.all():
-                row = int(np.flatnonzero(weights == 0)[0])
                 raise ValueError(
-                    f"Row {row} has the weight 0; leave it out of the kernel matrix, its column too."
+                    f"Row {weights.argmin()} has the weight 0; leave it out of the kernel matrix,"
+                    " its column too."
                 )
             warn_of_constant_labels(labels, weights)
             if groups is not None:
@@ -322,21 +333,20 @@ class BaseCamel(MultiLabelClassifier):
             if self._sums_up(data, alive):
                 data, labels = distributed.in_memory(self, data, labels)
             else:
-                check_memory(rows, labels.Y.shape[1], self.device, alive)
-                if not sparse.issparse(rows):  # the model outlives the caller's array
-                    rows = np.array(rows, dtype=np.float64, order="C")
-                data = data._replace(X=rows)
+                memory.check_memory(data.X, data.Y.shape[1], self.device, alive)
+                if not sparse.issparse(data.X):  # the model outlives the caller's array
+                    data = data._replace(X=np.array(data.X, dtype=np.float64, order="C"))
         self.cooccurrence_, self.total_weight_ = data.counts
         if not data.is_complete:
-            known = correlation.cooccurrence(~np.isnan(data.Y), data.weights)
-            self.known_together_, _ = known
+            known = ~np.isnan(data.Y)
+            self.known_together_, _ = correlation.cooccurrence(known, data.weights)
         return data, labels
 
-    def _sums_up(self, data: Data, alive: Alive) -> bool:
-        """Whether rows are summed up: where the solver says so, or "auto" finds them too many for a matrix, with a warning.
+    def _sums_up(self, data: Data, alive: memory.Alive) -> bool:
+        """Whether rows are summed up: as `solver` has it, or where "auto" finds them too many.
 
         "auto" depends on the sizes, `max_memory` and the device alone, so that the same data give
-        the same model whatever else the machine does.
+        the same model whatever else the machine does. It warns.
         """
         solver = self.solver
         if not data.is_complete and solver not in ("auto", "spectral"):
@@ -350,17 +360,18 @@ class BaseCamel(MultiLabelClassifier):
             return False
         n, q = data.Y.shape
         most = EXACT_ROWS
-        if self.device is not None and str(self.device) != "cpu":
+        if str(self.device) not in ("None", "cpu"):
             most = EXACT_ROWS_ON_GPU
         needed = alive.bytes(n, q)
         allowed = needed
         if self.max_memory is not None:
             allowed = memory.as_bytes(self.max_memory)
-        if n <= most and needed <= allowed:
-            return False
-        reason = f"needs {memory.gib(needed)}, and max_memory allows {memory.gib(allowed)}"
         if n > most:
             reason = f"would take long for {n:,} rows"
+        elif needed > allowed:
+            reason = f"needs {memory.gib(needed)}, and max_memory allows {memory.gib(allowed)}"
+        else:
+            return False
         warnings.warn(
             f"solver='auto' works with {self.n_landmarks:,} landmarks, or for the linear kernel"
             f" with the columns: the exact one {reason}. Choose solver='landmark', 'primal' or"
@@ -370,24 +381,21 @@ class BaseCamel(MultiLabelClassifier):
         )
         return True
 
-    def _store(self, model: Model, S: Array, answers: Answers, labels: Labels) -> None:
-        """Set what scores are computed from, and how they become answers; arrays are numpy, wherever the fit took place."""
+    def _store(self, model: Model, S: Array, decisions: Params, labels: Labels) -> None:
+        """Set what scores are computed from, as numpy arrays, and how predictions follow."""
         solution = model.solution
         representation = model.representation
         self.label_correlation_ = S
         self.collaboration_ = model.G
         self.dual_coef_ = to_numpy(solution.dual_coef)
         self.A_ = to_numpy(solution.A)
-        if solution.Z is not None:
-            self.Z_ = to_numpy(solution.Z)
-        if solution.convergence is not None:
-            self.convergence_ = to_numpy(solution.convergence)
+        for name in ("Z", "convergence"):
+            if getattr(solution, name) is not None:
+                setattr(self, f"{name}_", to_numpy(getattr(solution, name)))
         self.n_iter_ = solution.n_iter
         self.solver_ = model.solver
         self.bandwidth_ = representation.kernel.bandwidth
-        self.X_fit_: Array = None
-        if not self._is_pairwise():
-            self.X_fit_ = representation.rows
+        self.X_fit_: Array = None if self._is_pairwise() else representation.rows
         self._kernel = representation.kernel
         self._scaling = representation.scaling
         self._kernel_mean = to_numpy(solution.kernel_mean)
@@ -401,25 +409,15 @@ class BaseCamel(MultiLabelClassifier):
                 along = self.X_fit_ @ along
         self.intercept_ = self._offset - along @ self.dual_coef_
         self.b_ = to_numpy(solution.b) - along @ (self.A_ / self._lambda2)
-        self._store_answers(answers, labels)
+        self._store_decisions(decisions, labels)
 
-    def _store_answers(self, answers: Answers, labels: Labels) -> None:
-        """Set how scores become answers."""
+    def _store_decisions(self, decisions: Params, labels: Labels) -> None:
+        """Set how predictions follow from scores."""
         self.classes_ = labels.classes
         self.label_names_ = labels.names
         self._target = labels.target
-        self.thresholds_ = answers.thresholds
-        if answers.link is not None:
-            self.link_slopes_ = answers.link.slope
-            self.link_offsets_ = answers.link.offset
-        if answers.n_rows:
-            self.n_judged_ = answers.n_rows
-        if answers.estimate is not None:
-            self.estimate_ = answers.estimate
-            if answers.link is not None:
-                self.label_estimates_ = answers.of_labels
-        if answers.sets is not None:
-            self.set_thresholds_ = answers.sets
+        for name, value in decisions.items():
+            setattr(self, name, value)
 
     @property
     def probability_thresholds_(self) -> Array:
@@ -435,22 +433,21 @@ class BaseCamel(MultiLabelClassifier):
             return Link(self.link_slopes_, self.link_offsets_)
         return None
 
-    def _outputs(self, X: Array) -> Outputs:
+    def _outputs(self, X: Array) -> outputs.Outputs:
         rows = check_rows(self, X, reset=False, pairwise=self._is_pairwise())
         scores, members = self._terms()
         for weight, member in members:
-            scores = scores + weight * (
-                member._kernel_times(rows, member.dual_coef_) + member._offset
-            )
+            of_member = member._kernel_times(rows, member.dual_coef_) + member._offset
+            scores = scores + weight * of_member
         sets = getattr(self, "set_thresholds_", OF_A_MEMBER)
         if getattr(self, "solver_", None) == "alternating":
             sets = f"Prediction sets need {BY_LEAVE_ONE_OUT}"
         if self._target == "multiclass":
             sets = (
-                "Of more than two classes each row has exactly one, so there are no prediction sets;"
-                " use decision_function."
+                "Of more than two classes each row has exactly one, so there are no prediction"
+                " sets; use decision_function."
             )
-        return Outputs(
+        return outputs.Outputs(
             _narrowed(scores, rows.dtype),
             self.thresholds_,
             self.label_names_,
@@ -468,58 +465,59 @@ class BaseCamel(MultiLabelClassifier):
         return probabilities(_narrowed(link.log_odds(scores.astype(np.float64)), scores.dtype))
 
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
-        """Weights and models whose scores add up to this model's, before the link: itself, unless a search combined several."""
+        """Weights and models whose scores add up to this model's, before the link.
+
+        That is the model itself, unless a search combined several.
+        """
         check_is_fitted(self)
         if hasattr(self, "members_"):
             return list(zip(self.weights_.tolist(), self.members_, strict=True))
         return [(1.0, self)]
 
     def _terms(self) -> tuple[Any, list[tuple[Any, BaseCamel]]]:
-        """A constant and weighted models, for all labels or (q,) for each: this model's scores are the constant plus the weighted sum."""
-        members = self.weighted_members()
+        """A constant and weighted models, whose scores add up to this model's.
+
+        Constant and weights are those of all labels, or (q,).
+        """
+        members: list[tuple[Any, BaseCamel]] = [*self.weighted_members()]
         link = self._link()
         constant = getattr(self, "_constant", 0.0)  # of a combination
-        if link is None or self.scores == "paper":
-            return constant, members
-        return link.log_odds(constant), [
-            (weight * link.slope, member) for weight, member in members
-        ]
+        if link is not None and self.scores == "log_odds":
+            constant = link.log_odds(constant)
+            members = [(weight * link.slope, member) for weight, member in members]
+        return constant, members
 
     def explain(
         self, X: Array, *, features: bool = False, sources: Sequence[Hashable] | None = None
-    ) -> Explanation:
-        """Exact additive parts of every score: the label's own prediction and the push of every other label; the columns' if asked.
+    ) -> explanation.Explanation:
+        """Exact additive parts of every score, by labels and, with `features`, also by columns.
 
         Parameters
         ----------
         X : array or CSR matrix of shape (m, d)
         features : bool, default=False
             Whether to share the scores by columns too, as Shapley values: what a column adds when
-            it becomes known, averaged over
-            all orders in which columns may become known. It takes the kernels "rbf", "laplacian" or
-            "linear".
+            it becomes known, averaged over all orders in which columns may become known. It takes
+            the kernels "rbf", "laplacian" or "linear".
         sources : sequence of d names or ints, default=None
             Which source each column comes from; columns of one source are taken together, as those
-            of one encoded text are. None:
-            every column on its own.
+            of one encoded text are. None: each column by itself.
 
         Returns
         -------
         Explanation
             ``base`` (q,) and ``parts`` (m, q, q) with ``base + parts.sum(axis=1) ==
-            decision_function(X)``. With ``features=True``
-            also ``feature_base`` (q,) and ``features`` (m, G, q) with ``feature_base +
-            features.sum(axis=1) == decision_function(X)``.
+            decision_function(X)``: the part of the label's own prediction, and the push of every
+            other label. With ``features=True`` also ``feature_base`` (q,) and ``features`` (m, G,
+            q) with ``feature_base + features.sum(axis=1) == decision_function(X)``.
 
         Notes
         -----
         Where a column is not known it is drawn from its values in the training rows, each row once
-        whatever its weight, apart from
-        the other columns; from those of the landmarks, if the model has landmarks. Columns of one
-        source are drawn together, from
-        2,000 of the rows where more than 4,000 were fitted.
-        With ``scaling="unit"`` rows are divided by their length first: the columns are those of the
-        divided row.
+        whatever its weight, apart from the other columns; from those of the landmarks, if the model
+        has landmarks. Columns of one source are drawn together, from 2,000 of the rows where more
+        than 4,000 were fitted. With ``scaling="unit"`` rows are divided by their length first: the
+        columns are those of the divided row.
 
         Examples
         --------
@@ -539,44 +537,45 @@ class BaseCamel(MultiLabelClassifier):
         by_column: dict[str, Array] = {}
         if features:
             by_column = self._by_column(rows, sources)
-        parts: Any = sum(
-            weight * own._deviations(rows)[:, :, None] * own.collaboration_
-            for weight, own in self._terms()[1]
-        )
-        return Explanation(
+        parts: Any = 0.0
+        for weight, member in self._terms()[1]:
+            of_member = member._deviations(rows)[:, :, None] * member.collaboration_
+            parts = parts + weight * of_member
+        return explanation.Explanation(
             self.base_scores_,
             parts,
             self.label_names_,
             self.thresholds_,
-            evidence(self),
+            explanation.evidence(self),
             self.correlation,
             **by_column,
         )
 
     def _by_column(self, rows: Array, sources: Sequence[Hashable] | None) -> dict[str, Array]:
-        """Columns of an :class:`Explanation`: their values, the scores where none is known, and their names."""
+        """Columns of an :class:`Explanation`: values, scores where none is known, and names."""
         base, members = self._terms()
-        attribution.check_kernels([own._kernel for _, own in members])
+        attribution.check_kernels([member._kernel for _, member in members])
         names = getattr(self, "feature_names_in_", None)
         names, columns = attribution.column_groups(rows.shape[1], sources, names)
         values: Any = 0.0
-        for weight, own in members:
+        for weight, member in members:
             of_member, absent = attribution.shapley(
-                own._kernel,
-                alike(own._scaling(rows), own.X_fit_),
-                own.X_fit_,
-                weight * own.dual_coef_,
+                member._kernel,
+                alike(member._scaling(rows), member.X_fit_),
+                member.X_fit_,
+                weight * member.dual_coef_,
                 columns,
-                mean=own._kernel_mean,
+                mean=member._kernel_mean,
             )
             values = values + of_member
-            base = base + absent + weight * own._offset
+            base = base + absent + weight * member._offset
         return {"features": values, "feature_base": base, "feature_names": names}
 
     def deviations(self, X: Array) -> Array:
-        """f(x) - f̄ of every row, (m, q): how far the labels' own predictions are from those of the average training row.
+        """f(x) - f̄ of every row, (m, q); f̄ are the predictions for the average training row.
 
-        ``base_scores_ + deviations(X) @ collaboration_`` is the decision function.
+        These are the labels' own predictions, before collaboration: ``base_scores_ + deviations(X)
+        @ collaboration_`` is the decision function.
 
         Parameters
         ----------
@@ -591,27 +590,26 @@ class BaseCamel(MultiLabelClassifier):
     @property
     def base_scores_(self) -> Array:
         """Scores of the average training row, (q,)."""
-        constant, members = self._terms()
-        return constant + sum(
-            weight * (own._offset + own._kernel_mean @ own.dual_coef_) for weight, own in members
-        )
+        base, members = self._terms()
+        for weight, member in members:
+            base = base + weight * (member._offset + member._kernel_mean @ member.dual_coef_)
+        return base
 
     def _kernel_times(self, rows: Array, coefficients: Array) -> Array:
         """k(x) @ coefficients of every checked row, (m, q), in blocks of rows."""
         train = to_device(self.X_fit_, self.device)
         representation = Representation(self._scaling, self._kernel, self.X_fit_, train)
         coefficients = to_device(coefficients, self.device)
-        found = np.empty((rows.shape[0], coefficients.shape[1]))
         # sparse rows may become dense
         width = max(len(coefficients), rows.shape[1])
-        size = max(1, PREDICT_BLOCK_BYTES // (8 * width))
-        for start in range(0, rows.shape[0], size):
-            K = representation.kernel_rows(rows[start : start + size], self.device)
+        found = np.empty((rows.shape[0], coefficients.shape[1]))
+        for some in slices(rows.shape[0], PREDICT_BLOCK_BYTES // (8 * width)):
+            K = representation.kernel_rows(rows[some], self.device)
             with np.errstate(over="ignore", invalid="ignore"):  # refused below
-                found[start : start + size] = to_numpy(K @ coefficients)
+                found[some] = to_numpy(K @ coefficients)
         is_finite = np.isfinite(found).all(axis=1)
         if not is_finite.all():
-            raise OverflowedRowError(int(np.flatnonzero(~is_finite)[0]))
+            raise OverflowedRowError(int(is_finite.argmin()))
         return found
 
 
@@ -644,6 +642,6 @@ def _are_figures(values: Any, q: int) -> bool:
 
 
 def _narrowed(scores: Array, dtype: np.dtype[Any]) -> Array:
-    """Scores in the precision of the rows; what is too large for it becomes the largest number, not infinity."""
+    """Scores in the precision of the rows; what is too large becomes the largest number."""
     limit = float(np.finfo(dtype).max)
     return np.clip(scores, -limit, limit).astype(dtype, copy=False)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
-from skcamel.arrays import Array, MaybeArray, Params, to_device, to_match, to_numpy
-from skcamel.camel import alternating, correlation, distributed, landmark
+from skcamel.arrays import Array, MaybeArray, Params
+from skcamel.camel import alternating, distributed, kernel, landmark, link, stream, thresholds
 from skcamel.camel.base import (
     BY_LEAVE_ONE_OUT,
     OF_EVERY_MODEL,
@@ -19,21 +17,15 @@ from skcamel.camel.base import (
     BaseCamel,
     learn_correlation,
 )
-from skcamel.camel.kernel import Name
-from skcamel.camel.link import Answers, learn_answers
 from skcamel.camel.representation import (
     Data,
     Grid,
-    Model,
     Problem,
     check_place,
-    kernel_matrices,
     label_bases,
     represent,
     summed_up,
 )
-from skcamel.camel.stream import Stream, Streaming, Survey, begin
-from skcamel.camel.thresholds import is_tuned, thresholds
 from skcamel.checks import Labels, check_number, unchanged_on_error
 
 # by the first batch
@@ -65,12 +57,11 @@ def _keeps_sums(estimator: Any) -> bool:
 
 
 class CamelClassifier(BaseCamel):
-    """Collaboration based multi-label learning: kernel ridge regression in which predictions of labels help each other.
+    """Collaboration based multi-label learning: kernel ridge regression with related labels.
 
-    The final prediction of a label is (1 - α) times its own plus α times a sparse combination of
-    the others, learned
-    from the labels (problem 3 of the paper); the training problem (equation 7) is solved for these
-    final predictions.
+    The final score of a label is (1 - α) times its first score plus α times a sparse combination of
+    those of other labels, learned from the labels (problem 3 of the paper). The training problem
+    (equation 7) is solved for the final scores.
 
     Parameters
     ----------
@@ -85,40 +76,31 @@ class CamelClassifier(BaseCamel):
     bandwidth : "mean" or float > 0, default="mean"
         σ of the radial kernels; "mean" is the mean distance between training rows, as in the paper.
     scaling : {"none", "standard", "minmax", "unit", "rank"}, default="none"
-        Scaling of the features (of the rows for "unit"), learned in fit and kept with the model.
-        "rank" replaces each value by
-        the share of training rows below it (ties count half), linear in between, so that only the
-        order within a column
-        counts; it needs dense rows.
+        Scaling of the features (of the rows for "unit"), learned in fit and stored with the model.
+        "rank" replaces each value by the share of training rows below it (ties count half), linear
+        in between, so that only the order within a column counts; it needs dense rows.
     sparsity : float > 0, default=0.01
         Penalty of the label correlation, as a share of the one that makes it vanish; the paper
         takes 0.01.
     correlation : {"paper", "centred"}, default="paper"
-        What the label correlation is learned from: labels in {-1, +1} as in the paper, or these
-        minus their means. With
-        centred labels pushes have the signs that people expect of labels that go together or avoid
-        each other; scores
-        are about as good.
+        Whether the label correlation is learned from labels in {-1, +1}, or from these minus their
+        means. Centred labels push each other up where they go together and down where they avoid
+        each other; scores are about as good.
     solver : {"auto", "spectral", "landmark", "primal", "alternating"}, default="auto"
-        "spectral" is the exact closed form, with a matrix of n x n numbers. "landmark" solves the
-        same problem in the kernels with
-        `n_landmarks` rows, "primal" for the linear kernel in the features themselves, which is
-        exact too; both take one pass over the
-        rows, in blocks, and the linear kernel takes the features themselves under "landmark" too if
-        they are no more than the
-        landmarks, or 2,000. "auto" is "spectral" for at most 10,000 rows (40,000 on a GPU) whose
-        matrices `max_memory` allows, else one of
-        these two, with a warning; how much memory is free has no say. "alternating" is the paper's
-        Algorithm 1. Only "spectral"
-        takes unknown labels.
+        "spectral" is the exact closed form, with a matrix of n x n numbers, and alone takes unknown
+        labels. "landmark" solves the same problem in the kernels with `n_landmarks` rows, "primal"
+        for the linear kernel in the features themselves, which is exact; both take one pass over
+        blocks of rows. For the linear kernel "landmark" is "primal" if there are no more features
+        than landmarks, or 2,000. "auto" is "spectral" for at most 10,000 rows (40,000 on a GPU)
+        whose matrices `max_memory` allows, else "landmark", with a warning; it does not depend on
+        free memory. "alternating" is the paper's Algorithm 1.
     n_landmarks : int, default=1000
         Number of landmarks; time grows with its square. As many as rows give the exact solution.
     landmarks : {"uniform", "kmeans"} or array of shape (m, d), default="uniform"
-        Rows drawn at random, centres of clusters, or rows that are given. They are chosen from a
-        sample of 20,000 rows, and so are
-        scaling and bandwidth. A centre is the mean of at least two different rows and equals none
-        of them, so the model holds no
-        training row; there may be fewer centres than `n_landmarks`.
+        Rows drawn at random, centres of clusters, or the rows of an array. A sample of 20,000 rows
+        gives landmarks, scaling and bandwidth. A centre is the mean of at least two different rows
+        and equals none, so that the model holds no training row; there may be fewer centres than
+        `n_landmarks`.
     max_memory : int or str, default=None
         Bytes that "landmark" and "primal" may take beside X and y, as a number or as "1GiB"; None:
         what is free.
@@ -127,32 +109,27 @@ class CamelClassifier(BaseCamel):
     tol : float, default=1e-6
         Tolerance of both: KKT violation in units of the penalty, and ||ΔZ|| / ||Z||.
     scores : {"paper", "log_odds"}, default="paper"
-        What `decision_function` gives: f(x)G as printed, or log-odds a_j f(x)G_j + b_j, whose
-        slopes and offsets are fitted to
-        leave-one-out scores, label by label and drawn to those of all labels. Log-odds rank labels
-        better. Their sigmoid is
-        `predict_proba` in both cases.
-    threshold : {"zero", "micro_f1", "macro_f1", "hamming_loss"}, float or array of shape (q,),
-    default="zero"
-        A label is predicted where its score exceeds it: the paper's 0; thresholds of the labels
-        that are best for a metric on exact
-        leave-one-out scores, those of rare labels drawn to the one that is best for all; or
-        numbers.
+        What `decision_function` returns: f(x)G as printed, or log-odds a_j f(x)G_j + b_j, whose
+        slopes and offsets are fitted to leave-one-out scores, for each label and drawn to those of
+        all. Log-odds rank labels better. Their sigmoid is `predict_proba` in both cases.
+    threshold : str, float or array of shape (q,), default="zero"
+        A label is predicted where its score exceeds its threshold: 0 ("zero", as in the paper);
+        that which is best for "micro_f1", "macro_f1" or "hamming_loss" on leave-one-out scores,
+        drawn for rare labels to the best one for all; or numbers.
     miss_cost : float > 0 or mapping from labels to such, default=None
-        How many false predictions of a label a missed one is worth: it is predicted from the
-        probability 1 / (1 + cost) on. Labels
-        that a mapping does not name follow `threshold`.
+        Cost of a missed label in false predictions: it is predicted from the probability 1 / (1 +
+        cost) on. Labels that a mapping does not name follow `threshold`.
     device : str, default=None
         "cuda" computes on a GPU by torch; None on the CPU by numpy.
     random_state : int or RandomState, default=None
-        Seed of landmarks, of the sample of rows that sets thresholds and probabilities where rows
-        are summed up, and of the deal of
-        rows by which prediction sets and estimates are judged. None: 0, so that fits repeat.
+        Seed of landmarks, of the sample that sets thresholds and probabilities where rows are
+        summed up, and of the folds behind prediction sets and estimates. None: 0, so that fits
+        repeat.
 
     Attributes
     ----------
     label_correlation_ : array of shape (q, q)
-        S; column j says which labels reconstruct label j.
+        S; column j holds the labels that reconstruct label j.
     cooccurrence_, total_weight_ : array of shape (q, q) and float
         Number of training rows that have both labels, on the diagonal that have the label, and of
         all; weights count.
@@ -162,8 +139,7 @@ class CamelClassifier(BaseCamel):
         G = (1 - α) I + α S.
     dual_coef_, intercept_ : arrays of shape (n, q) and (q,)
         Scores are k(x) @ dual_coef_ + intercept_. There are m landmarks in place of n rows with
-        solver="landmark", and d columns
-        with solver="primal", where k(x) is the scaled row itself.
+        solver="landmark", and d columns with solver="primal", where k(x) is the scaled row itself.
     A_, b_, Z_ : arrays of shape (n, q), (q,), (n, q)
         The paper's variables; Z_ only where there is a row for each training row.
     solver_ : {"spectral", "landmark", "primal", "alternating"}
@@ -177,7 +153,7 @@ class CamelClassifier(BaseCamel):
     link_slopes_, link_offsets_ : arrays of shape (q,)
         Log-odds are ``link_slopes_ * scores + link_offsets_`` with the printed scores.
     set_thresholds_ : SetThresholds
-        Thresholds on probabilities by which `predict_sets` answers.
+        Thresholds on probabilities for `predict_sets`.
     estimate_ : dict
         The seven metrics by leave-one-out.
     label_estimates_ : dict of arrays of shape (q,)
@@ -200,16 +176,14 @@ class CamelClassifier(BaseCamel):
     Notes
     -----
     Where labels are unknown, the term of λ1 counts known entries alone, and the model is the exact
-    minimum of that. S comes from the
-    rows in which both labels are known. Thresholds and probabilities count known entries; the
-    leave-one-out scores behind them are exact
-    but for the effect of a row on what the unknown entries of other rows are filled with, which is
-    accounted for on average.
+    minimum of that. S comes from the rows in which both labels are known. Thresholds and
+    probabilities count known entries; the leave-one-out scores behind them are exact but for the
+    effect of a row on what the unknown entries of other rows are filled with, which is accounted
+    for on average.
 
     A row without any known label helps to scale the features, and sets σ and the average row; else
-    nothing depends on it. A label
-    without any known row has the score 0 and the probability ½, is not predicted, and takes no part
-    in the collaboration.
+    nothing depends on it. A label without any known row has the score 0 and the probability ½, is
+    not predicted, and takes no part in the collaboration.
 
     See Also
     --------
@@ -226,8 +200,9 @@ class CamelClassifier(BaseCamel):
     >>> model = CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], Y[:80])
     >>> model.predict(X[80:]).shape, model.label_sets(X[80:82])
     ((20, 3), [('label1', 'label2', 'label3'), ('label2',)])
-    >>> partly = np.where(np.random.default_rng(0).random(Y.shape) < 0.4, np.nan, Y)  # nobody knows 40 % of the labels
-    >>> CamelClassifier(alpha=0.3, scaling="standard").fit(X[:80], partly[:80]).label_sets(X[80:82])
+    >>> unknown = np.random.default_rng(0).random(Y.shape) < 0.4
+    >>> partly = np.where(unknown, np.nan, Y)  # 40 % of the labels are missing
+    >>> model.fit(X[:80], partly[:80]).label_sets(X[80:82])
     [('label1', 'label2', 'label3'), ('label2', 'label3')]
     """
 
@@ -239,7 +214,7 @@ class CamelClassifier(BaseCamel):
         lambda1: float = 1.0,
         lambda2: float = 0.1,
         *,
-        kernel: Name = "rbf",
+        kernel: kernel.Name = "rbf",
         bandwidth: float | str = "mean",
         scaling: str = "none",
         sparsity: float = 0.01,
@@ -286,19 +261,17 @@ class CamelClassifier(BaseCamel):
 
         Parameters
         ----------
-        X : array, CSR matrix, frame or tensor of shape (n, d); the kernel matrix (n, n) for
-        kernel="precomputed"
+        X : array, CSR matrix, frame or tensor of shape (n, d)
+            The kernel matrix (n, n) for kernel="precomputed".
         y : array, sparse matrix, frame or tensor of shape (n, q)
-            Labels Y in {0, 1} or {-1, +1}, NaN where unknown; column names of a frame are kept. A
-            1-d y of classes is accepted too.
+            Labels Y in {0, 1} or {-1, +1}, NaN where unknown; column names of a frame become label
+            names. A 1-d y of classes is accepted too.
         sample_weight : array of shape (n,), default=None
             An integer weight equals that many copies of the row.
         groups : array of shape (n,), default=None
             Rows that belong together, such as those of one person: they are left out together
-            wherever rows are left out, which
-            decides about thresholds, probabilities, prediction sets and estimates, and not about
-            the scores. A group leaves with all
-            its weight.
+            wherever rows are left out, which decides about thresholds, probabilities, prediction
+            sets and estimates, and not about the scores. A group leaves with all its weight.
 
         Returns
         -------
@@ -311,8 +284,9 @@ class CamelClassifier(BaseCamel):
             data = data.with_weight()
             S = learn_correlation(self, data)
             if self.solver == "alternating":
-                model, answers = _alternating(self, data, S)
-                self._store(model, S, answers, labels)
+                model = alternating.fit(self, data, S)
+                at = thresholds.thresholds(self.threshold, data.Y > 0, data.Y)
+                self._store(model, S, {"thresholds_": at}, labels)
             else:
                 (problem,) = represent(data, self._grid(), self.device)
                 self._solve(problem, S, labels)
@@ -321,8 +295,8 @@ class CamelClassifier(BaseCamel):
     def _solve(self, problem: Problem, S: Array, labels: Labels) -> None:
         """Store the solution for the only candidate."""
         model = problem.solve(label_bases(S, (self.alpha,), self.device))
-        answers = learn_answers(self, problem.data, labels, model.scores)
-        self._store(model, S, answers, labels)
+        decisions = link.learn_decisions(self, problem.data, labels, model.scores)
+        self._store(model, S, decisions, labels)
 
     def _grid(self) -> Grid:
         """The one candidate."""
@@ -342,16 +316,16 @@ class CamelClassifier(BaseCamel):
         *,
         solve: bool = True,
     ) -> Self:
-        """Learn from some rows in addition to those of earlier calls, by sums over rows (solver="landmark" or "primal").
+        """Learn from some rows in addition to those of earlier calls, by sums over rows.
+
+        It needs solver="landmark" or "primal".
 
         The first call fixes landmarks, bandwidth and scaling by its rows, so it should have
-        thousands of typical ones; landmarks and
-        bandwidth may also be given as parameters. From then on these parameters must stay as they
-        are, while others such as `lambda2` may
-        change, and it does not matter in which batches rows come: all give the model of one fit on
-        all of them, thresholds and probabilities included, but for rounding (the order of rows
-        deals those by which prediction sets and
-        estimates are judged). If a call fails, it changes nothing.
+        thousands of typical ones; landmarks and bandwidth may also be parameters. From then on
+        these parameters must stay as they are, while others such as `lambda2` may change, and it
+        does not matter in which batches rows come: all give the model of one fit on all of them,
+        thresholds and probabilities included, but for rounding (the order of rows deals those by
+        which prediction sets and estimates are judged). If a call fails, it changes nothing.
 
         Parameters
         ----------
@@ -363,8 +337,7 @@ class CamelClassifier(BaseCamel):
         sample_weight : array of shape (n,), default=None
         solve : bool, default=True
             Whether to update the model. To solve takes as long as to add thousands of rows, so for
-            small batches give False for all
-            but the last.
+            small batches give False for all but the last.
 
         Returns
         -------
@@ -373,9 +346,8 @@ class CamelClassifier(BaseCamel):
         Notes
         -----
         The sums hold m x m numbers for m landmarks, and the model a sample of 10,000 rows beside
-        them. Neither goes into a model file:
-        a model that was loaded predicts, and a call of partial_fit starts anew, as it does after
-        `fit`.
+        them. Neither goes into a model file: a model that was loaded predicts, and a call of
+        partial_fit starts anew, as it does after `fit`.
 
         Examples
         --------
@@ -403,7 +375,7 @@ class CamelClassifier(BaseCamel):
                 seen = before.under(by, fixed).add(batch)
             elif batch.Y.shape[0]:
                 survey = by.survey(batch)
-                started = begin(
+                started = stream.begin(
                     grid.places[0],
                     survey.sample,
                     by,
@@ -435,7 +407,7 @@ class CamelClassifier(BaseCamel):
         self._check_shared_parameters([self.kernel])
         if self.solver == "alternating":
             refused = {
-                "threshold": is_tuned(self.threshold),
+                "threshold": thresholds.is_tuned(self.threshold),
                 "scores": self.scores != "paper",
                 "miss_cost": self.miss_cost is not None,
             }
@@ -444,44 +416,16 @@ class CamelClassifier(BaseCamel):
                     raise ValueError(f"{name}={getattr(self, name)!r} needs {BY_LEAVE_ONE_OUT}")
 
 
-def _alternating(estimator: Any, data: Data, S: Array) -> tuple[Model, Answers]:
-    """Fit by Algorithm 1, with a warning where it stops early; it has no leave-one-out scores."""
-    representation, K = next(kernel_matrices(data, estimator._grid(), estimator.device))
-    G = correlation.collaboration(S, estimator.alpha)
-    penalties = {"lambda1": estimator.lambda1, "lambda2": estimator.lambda2}
-    solution = alternating.solve(
-        K,
-        to_match(data.Y, K),
-        to_match(G, K),
-        weights=to_device(data.weights, estimator.device),
-        tol=estimator.tol,
-        max_iter=estimator.max_iter,
-        **penalties,
-    )
-    size = max(float(np.linalg.norm(to_numpy(solution.Z))), 1e-300)
-    relative = float(to_numpy(solution.convergence)[-1]) / size
-    if relative > estimator.tol:
-        warnings.warn(
-            f"Algorithm 1 stopped after {solution.n_iter} alternations with ||ΔZ|| / ||Z|| ="
-            f" {relative:.1e}, above tol={estimator.tol:.1e}; raise max_iter or use"
-            " solver='spectral', which is exact.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-    model = Model(penalties, representation, G, solution, data.Y, "alternating")
-    return model, Answers(None, thresholds(estimator.threshold, data.Y > 0, data.Y))
-
-
 class _Partial(NamedTuple):
     """What partial_fit has seen."""
 
-    stream: Stream
-    survey: Survey
+    stream: stream.Stream
+    survey: stream.Survey
     labels: Labels  # of the first batch: names and classes
     fixed: Params  # parameters that cannot change any more
 
-    def under(self, by: Streaming, fixed: Params) -> _Partial:
-        """The same with the memory that is allowed now; refused where a parameter has changed that is fixed."""
+    def under(self, by: stream.Streaming, fixed: Params) -> _Partial:
+        """The same with the memory that is allowed now; no parameter may change that is fixed."""
         for key, value in fixed.items():
             if not np.array_equal(value, self.fixed[key]):
                 raise ValueError(

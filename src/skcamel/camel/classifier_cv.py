@@ -1,9 +1,8 @@
-""":class:`CamelClassifierCV`: hyper-parameters chosen inside the training rows, a whole grid from one decomposition."""
+""":class:`CamelClassifierCV`: hyper-parameters chosen by leave-one-out, or by folds."""
 
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import product
 from numbers import Integral
@@ -13,8 +12,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
+from skcamel import memory, presets
 from skcamel.arrays import Array, MaybeArray, Params, is_lazy
-from skcamel.camel import stream, thresholds
+from skcamel.camel import kernel, link, stream, thresholds
 from skcamel.camel.base import (
     OF_EVERY_MODEL,
     OF_ONE_MODEL,
@@ -23,11 +23,16 @@ from skcamel.camel.base import (
     learn_correlation,
 )
 from skcamel.camel.classifier import CamelClassifier
-from skcamel.camel.kernel import RADIAL, Name
-from skcamel.camel.link import Answers, learn_answers
-from skcamel.camel.representation import Data, Grid, Model, all_candidates, check_place, represent
+from skcamel.camel.representation import (
+    Data,
+    Grid,
+    Model,
+    all_candidates,
+    check_place,
+    label_bases,
+    represent,
+)
 from skcamel.camel.search import (
-    Results,
     Scores,
     combine,
     larger_is_better,
@@ -44,9 +49,7 @@ from skcamel.checks import (
     inner_splits,
     unchanged_on_error,
 )
-from skcamel.memory import Alive
 from skcamel.metrics.conventions import NAMES
-from skcamel.presets import PREPARED, PRESETS
 
 log = logging.getLogger("skcamel")
 
@@ -98,7 +101,7 @@ OF_MEMBERS = (
 
 
 class Progress(NamedTuple):
-    """What a callback is told after every block of candidates."""
+    """Progress of a search, after every block of candidates."""
 
     done: int  # candidates scored so far, over all folds
     total: int
@@ -109,8 +112,7 @@ class CamelClassifierCV(BaseCamel):
     """CAMEL with its hyper-parameters chosen by exact leave-one-out or by folds.
 
     One eigendecomposition scores every α, λ1 and λ2 (of a fold, or of all rows for leave-one-out);
-    only kernels,
-    bandwidths and scalings cost another one.
+    only kernels, bandwidths and scalings cost another one.
 
     Parameters
     ----------
@@ -127,25 +129,24 @@ class CamelClassifierCV(BaseCamel):
         What to try in place of the product of scalings, kernels and bandwidths.
     combine : bool, default=False
         Whether scores are ȳ + Σ w_r (f_r(x) - ȳ) over representations, w ≥ 0 by least squares on
-        leave-one-out scores. Each takes
-        part with its candidate of least squared error and α ≤ ½, but for standardised columns of
-        sparse rows.
+        leave-one-out scores. Each takes part with its candidate of least squared error and α ≤ ½,
+        but for standardised columns of sparse rows.
     cv : "loo", int, splitter or iterable of (train, test), default="loo"
-        "loo" is exact leave-one-out with S and σ held. An int means that many folds as in
-        scikit-learn: in the order of
-        the rows, or shuffled where `random_state` is given.
+        "loo" is exact leave-one-out with S and σ fixed. An int means that many folds as in
+        scikit-learn: in the order of the rows, or shuffled where `random_state` is set.
     scoring : str, default="average_precision"
         One of the seven metrics, see `skcamel.metrics.NAMES`. A criterion that is undefined on
-        every row (a ranking
-        metric with one label) gives way to the Hamming loss, and `scoring_` says so.
-    scores, threshold, miss_cost, sparsity, correlation, solver, n_landmarks, landmarks, max_memory,
-    max_iter, tol, device
+        every row (a ranking metric with one label) gives way to the Hamming loss, and `scoring_`
+        says so.
+    scores, threshold, miss_cost
         As in :class:`CamelClassifier`. Candidates are compared by the printed scores; by a metric
-        of decisions with the thresholds that
-        they would be deployed with, else `cv_results_` shows decisions at 0.
+        of decisions with the thresholds that they would have, else `cv_results_` shows decisions at
+        0.
+    sparsity, correlation, solver, n_landmarks, landmarks, max_memory, max_iter, tol, device
+        As in :class:`CamelClassifier`.
     callback : callable, default=None
-        Called with a :class:`Progress` whenever candidates have been scored. The logger "skcamel"
-        tells the same.
+        Called with a :class:`Progress` whenever candidates have been scored, which the logger
+        "skcamel" reports too.
     random_state : int or RandomState, default=None
         Shuffles the folds of an int `cv`; else as in :class:`CamelClassifier`.
 
@@ -154,38 +155,28 @@ class CamelClassifierCV(BaseCamel):
     alpha_, lambda1_, lambda2_, kernel_, scaling_, bandwidth_, bandwidth_multiplier_
         The choice; bandwidth_ is σ itself. Not set where models are combined.
     members_, weights_ : list of CamelClassifier, array
-        The models that are combined, those with weight 0 left out, and their weights. The weighted
-        sum of the members'
-        scores, plus (1 - Σ w) ȳ, is what the link takes. Set where `combine` is.
+        Where models are combined, those with a weight above 0, and their weights. The link takes
+        the weighted sum of the members' scores, plus (1 - Σ w) ȳ.
     best_score_, best_params_, best_index_, scoring_
-        As in `GridSearchCV`; losses are negated. Equal scores: the first in the order of the grid.
-        Parameters are those of
-        :class:`CamelClassifier`, with σ as bandwidth: where models are not combined,
-        ``CamelClassifier(**best_params_)`` with the other
-        settings of the search gives the fitted model again. Where they are, `best_params_` lists
-        weights and the parameters of the
-        members, `best_score_` is that of the combination by leave-one-out, and there is no
-        `best_index_`.
+        As in `GridSearchCV`; losses are negated, and the first of equal candidates is the best.
+        ``CamelClassifier(**best_params_)`` with the other settings of the search gives the fitted
+        model again. Where models are combined, `best_params_` lists weights and the parameters of
+        the members, `best_score_` is that of the combination, and there is no `best_index_`.
     estimate_ : dict
-        The seven metrics of this model by leave-one-out, with its thresholds; not set with folds.
-        Slightly optimistic:
-        hyper-parameters, weights and thresholds were chosen on the same rows.
+        The seven metrics of this model by leave-one-out; not set with folds. Slightly optimistic,
+        for hyper-parameters, weights and thresholds were chosen on the same rows.
     cv_results_ : dict
         params, param_*, mean_test_score, rank_test_score and mean_test_<each of the seven metrics>,
-        losses negated; with
-        folds also std_test_score and split<k>_test_score.
+        losses negated; with folds also std_test_score and split<k>_test_score.
 
     Notes
     -----
     All other attributes are those of :class:`CamelClassifier`.
 
     Where labels are unknown (NaN), criteria, thresholds and weights count known entries: rows rank
-    their known labels, and macro-F1 is the
-    mean over labels that some row knows. Every candidate fills the unknown entries itself, to two
-    or three digits for the comparison; the
-    winner is then solved exactly. Folds are judged as refits would be. Leave-one-out is no longer
-    exact: a row that is left
-    out has helped to fill the others, which is accounted for on average over the rows of a label.
+    their known labels, and macro-F1 is the mean over labels that some row knows. Every candidate
+    fills the unknown entries itself, to two or three digits for the comparison; the best one is
+    then solved exactly.
 
     Examples
     --------
@@ -207,7 +198,7 @@ class CamelClassifierCV(BaseCamel):
         lambda1s: Sequence[float] = (1.0,),
         lambda2s: Sequence[float] = PAPER_LAMBDA2S,
         bandwidths: Sequence[float] = (1.0,),
-        kernels: Sequence[Name] = ("rbf",),
+        kernels: Sequence[kernel.Name] = ("rbf",),
         scalings: Sequence[str] = ("none",),
         *,
         representations: Sequence[stream.Place] | None = None,
@@ -263,18 +254,17 @@ class CamelClassifierCV(BaseCamel):
 
     @classmethod
     def from_preset(cls, preset: str, *, prepared: bool = False, **overrides: Any) -> Self:
-        """An estimator, not yet fitted, with the parameters of a preset and whatever is given beside it.
+        """An unfitted estimator with the parameters of a preset, some of them overridden.
 
         Parameters
         ----------
         preset : {"quick", "paper", "best"}
             "quick": a few representations, a coarse grid, tuned thresholds; seconds for thousands
-            of rows. "paper": as printed.
-            "best": twelve representations, combined, and tuned thresholds.
+            of rows. "paper": as printed. "best": twelve representations, combined, and tuned
+            thresholds.
         prepared : bool, default=False
-            Whether the rows come out of a :class:`skcamel.data.TablePreparer`: then the preset's
-            representations are replaced by such
-            as leave the scale of the columns alone.
+            Whether the rows come out of a :class:`skcamel.data.TablePreparer`, whose columns are
+            not to be scaled.
         **overrides
             Parameters of the class.
 
@@ -284,9 +274,9 @@ class CamelClassifierCV(BaseCamel):
         >>> model.threshold, model.scoring
         ('micro_f1', 'macro_f1')
         """
-        parameters = dict(PRESETS[choice(preset, tuple(PRESETS), "preset")])
+        parameters = dict(presets.PRESETS[choice(preset, tuple(presets.PRESETS), "preset")])
         if prepared:
-            parameters["representations"] = PREPARED[preset]
+            parameters["representations"] = presets.PREPARED[preset]
         return cls(**(parameters | overrides))
 
     def fit(
@@ -298,19 +288,18 @@ class CamelClassifierCV(BaseCamel):
         ----------
         X, y, sample_weight
             As in :meth:`CamelClassifier.fit`. Weights also weight the selection; leave-one-out
-            takes one unit of weight
-            away, so that integer weights equal repeated rows.
+            takes one unit of weight away, so that integer weights equal repeated rows.
         groups : array of shape (n,), default=None
             Which rows belong together, such as those of one person: they are left out together,
-            exactly, and a group leaves with all
-            its weight. A splitter in `cv` gets them as in scikit-learn: ``cv=GroupKFold(5)``.
+            exactly, and a group leaves with all its weight. A splitter in `cv` gets them as in
+            scikit-learn: ``cv=GroupKFold(5)``.
 
         Returns
         -------
         self
         """
         with unchanged_on_error(self):
-            grid = self._checked_grid()
+            grid = self._grid()
             by_folds = not isinstance(self.cv, str)
             if groups is not None and isinstance(self.cv, Integral):
                 raise ValueError(
@@ -323,7 +312,14 @@ class CamelClassifierCV(BaseCamel):
                     " by folds; use cv='loo'."
                 )
             self._reset()
-            whole, labels = self._checked(X, y, sample_weight, groups, self._alive(grid))
+            # members have solutions and scaled rows, and each α a basis of labels
+            members = len(grid.places) * self.combine
+            alive = memory.EXACT._replace(
+                scores=memory.EXACT.scores + 6 * members,
+                pairs=memory.EXACT.pairs + 2 * len(grid.alphas),
+                copies=memory.EXACT.copies + members,
+            )
+            whole, labels = self._checked(X, y, sample_weight, groups, alive)
             data = whole.with_weight()
             judged = data.judged
             if len(judged.Y) < 2:
@@ -335,52 +331,49 @@ class CamelClassifierCV(BaseCamel):
                 grid = grid.for_sparse_rows()
             S = learn_correlation(self, data)
             self.scoring_ = usable(self.scoring, judged.Y, judged.weights)
-            results: Any = None
-            total = math.prod(map(len, grid[:4]))
-            best = grid
             if by_folds:
                 folds = self._folds(whole, labels, grid)
-                results = tabulate(all_candidates(data, grid, self.device), folds, self.scoring_)
-                best = grid.only(results.best_index)
-            found = search(
-                represent(data, best, self.device),
-                best,
-                S,
-                self.scoring_,
-                device=self.device,
-                threshold=self.threshold,
-                combine=self.combine,
-                tell=None if by_folds else lambda scored: self._tell(scored, 0, total),
-            )
-            if results is None:
+                candidates = all_candidates(data, grid, self.device)
+                results = tabulate(candidates, folds, self.scoring_)
+                chosen = grid.only(results.best_index)
+                (problem,) = represent(data, chosen, self.device)
+                models = [problem.solve(label_bases(S, chosen.alphas, self.device))]
+            else:
+                found = search(
+                    represent(data, grid, self.device),
+                    grid,
+                    S,
+                    self.scoring_,
+                    device=self.device,
+                    threshold=self.threshold,
+                    combine=self.combine,
+                    progress=lambda scored: self._report(scored, 0, grid.size),
+                )
+                models = found.models
                 results = tabulate(found.params, [found.metrics], self.scoring_, split_scores=False)
             self.cv_results_ = results.table
             if self.combine:
-                self._store_combination(judged, found.models, S, labels)
-            else:
-                (model,) = found.models
-                answers = learn_answers(self, judged, labels, model.scores)
-                if by_folds:  # which give estimates
-                    answers = answers._replace(estimate=None, of_labels=None)
-                self._store_choice(results, grid, model.params)
-                self._store(model, S, answers, labels)
+                self._store_combination(judged, models, S, labels)
+                return self
+            (model,) = models
+            decisions = link.learn_decisions(self, judged, labels, model.scores)
+            if by_folds:  # which give estimates
+                decisions.pop("estimate_")
+                decisions.pop("label_estimates_", None)
+            self._store(model, S, decisions, labels)
+            self.best_index_ = results.best_index
+            self.best_score_ = results.best_score
+            self.best_params_ = model.params
+            for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
+                setattr(self, f"{name}_", model.params[name])
+            place = grid.places[results.best_index * len(grid.places) // grid.size]
+            self.bandwidth_multiplier_ = place[2]
         return self
-
-    def _store_choice(self, results: Results, grid: Grid, params: Params) -> None:
-        """Set which candidate is the best."""
-        self.best_index_ = results.best_index
-        self.best_score_ = results.best_score
-        self.best_params_ = params
-        for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
-            setattr(self, f"{name}_", params[name])
-        of_a_place = len(results.table["params"]) // len(grid.places)
-        place = grid.places[results.best_index // of_a_place]
-        self.bandwidth_multiplier_ = place[2]
 
     def _store_combination(
         self, judged: Data, models: Sequence[Model], S: Array, labels: Labels
     ) -> None:
-        """Set the models with a weight above 0, as fitted estimators, their weights, and how scores become answers."""
+        """Set the models with a weight above 0 as fitted estimators, and what the sum needs."""
         combined = combine(judged, [model.scores for model in models])
         live = combined.weights > 0
         self.weights_ = combined.weights[live]
@@ -396,28 +389,15 @@ class CamelClassifierCV(BaseCamel):
             for key in OF_CHECKS:
                 if hasattr(self, key):
                     setattr(member, key, getattr(self, key))
-            member._store(model, S, Answers(None, np.zeros(len(labels.names))), labels)
+            member._store(model, S, {"thresholds_": np.zeros(len(labels.names))}, labels)
             self.members_.append(member)
             params.append(model.params)
         self.best_params_ = {"weights": self.weights_.tolist(), "members": params}
-        answers = learn_answers(self, judged, labels, combined.scores)
-        self.best_score_ = larger_is_better(self.scoring_, answers.estimate[self.scoring_])
-        self._store_answers(answers, labels)
-
-    def _alive(self, grid: Grid) -> Alive:
-        """What a search holds: also solutions and scaled rows of members, and bases of labels."""
-        usual = Alive()
-        members = 0
-        if self.combine:
-            members = len(grid.places)
-        return Alive(
-            scores=usual.scores + 6 * members,
-            pairs=usual.pairs + 2 * len(grid.alphas),
-            copies=usual.copies + members,
-        )
+        self._store_decisions(link.learn_decisions(self, judged, labels, combined.scores), labels)
+        self.best_score_ = larger_is_better(self.scoring_, self.estimate_[self.scoring_])
 
     def _check_parameters(self) -> None:
-        self._checked_grid()
+        self._grid()
 
     def check_stored(self) -> None:
         """Refuse a search of a model file that no fit gives."""
@@ -446,13 +426,13 @@ class CamelClassifierCV(BaseCamel):
             raise ValueError("members_ belong to combine=True, with a weight each")
         check_at_least(self, weights_=0)
 
-    def _checked_grid(self) -> Grid:
+    def _grid(self) -> Grid:
         """All candidates, or a refusal of a parameter."""
         choice(self.scoring, NAMES, "scoring")
-        given = ("scalings", "kernels", "bandwidths")
+        axes = ("scalings", "kernels", "bandwidths")
         if self.representations is not None:
-            given = ("representations",)
-        for name in ("alphas", "lambda1s", "lambda2s", *given):
+            axes = ("representations",)
+        for name in ("alphas", "lambda1s", "lambda2s", *axes):
             values = getattr(self, name)
             if isinstance(values, str) or not np.ndim(values) or not len(values):
                 raise ValueError(
@@ -477,7 +457,8 @@ class CamelClassifierCV(BaseCamel):
         choice(self.combine, (True, False), "combine")
         if self.combine and not isinstance(self.cv, str):
             raise ValueError(
-                "combine=True learns its weights on leave-one-out scores, not on folds; use cv='loo'."
+                "combine=True learns its weights on leave-one-out scores, not on folds; use"
+                " cv='loo'."
             )
         if isinstance(self.cv, str) and self.cv != "loo":
             raise ValueError(
@@ -497,8 +478,8 @@ class CamelClassifierCV(BaseCamel):
             places: list[stream.Place] = []
             for place in product(self.scalings, self.kernels, self.bandwidths):
                 check_place("bandwidths", place)
-                _, kernel, multiple = place
-                if kernel in RADIAL or multiple == self.bandwidths[0]:
+                _, name, multiple = place
+                if name in kernel.RADIAL or multiple == self.bandwidths[0]:
                     places.append(place)
             return places
         for entry in self.representations:
@@ -511,12 +492,11 @@ class CamelClassifierCV(BaseCamel):
         return [(scaling, kernel, multiple) for scaling, kernel, multiple in self.representations]
 
     def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:
-        """Results of all candidates in each fold; S, σ and scaling are learned in the training part alone."""
+        """Results of all candidates in each fold; S, σ and scaling come from its training part."""
         splits = inner_splits(self, data.X, labels.Y, labels.target, groups=data.groups)
         threshold = self.threshold
         if self.scoring not in thresholds.METRICS and thresholds.is_tuned(threshold):
             threshold = "zero"
-        per_fold = math.prod(map(len, grid[:4]))
         folds: list[list[Scores]] = []
         for train_rows, test_rows in splits:
             columns = None
@@ -535,12 +515,12 @@ class CamelClassifierCV(BaseCamel):
             results: list[Scores] = []
             for scored in score_fold(train, test, grid, S, threshold, self.device):
                 results += scored
-                self._tell(results, len(folds) * per_fold, len(splits) * per_fold)
+                self._report(results, len(folds) * grid.size, len(splits) * grid.size)
             folds.append(results)
         return folds
 
-    def _tell(self, results: list[Scores], before: int, total: int) -> None:
-        """Say how many candidates have been scored, of all folds, and how good the best of this one is."""
+    def _report(self, results: list[Scores], before: int, total: int) -> None:
+        """Report how many candidates have been scored, and the best score of this fold."""
         done = before + len(results)
         values = [larger_is_better(self.scoring, scores[self.scoring]) for scores in results]
         best = max((value for value in values if value > -np.inf), default=float("nan"))

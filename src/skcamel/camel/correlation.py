@@ -1,4 +1,4 @@
-"""Y ► S ► G: label correlations by sparse reconstruction (equations 1 to 5 of the paper, Appendix A).
+"""Y ► S ► G: label correlations by sparse reconstruction (equations 1 to 5, Appendix A).
 
 Each label is reconstructed from the others by a lasso,
 
@@ -6,19 +6,14 @@ Each label is reconstructed from the others by a lasso,
     Y_j|,
 
 with labels in {-1, +1} as in the paper, or with these centred (docs/deviations.md says why). All q
-problems share the Gram
-matrix C = YᵀY, so that one matrix ADMM solves them together. Labels that are equal or opposite (in
-the paper's form empty
-labels among them) enter once and share what they get: S would not be unique. A constant label is 0
-when centred: its row and
-its column of S are 0.
+problems share the Gram matrix C = YᵀY, so that one matrix ADMM solves them together. Labels that
+are equal or opposite (in the paper's form empty labels among them) enter once and share what they
+get: S would not be unique. A constant label is 0 when centred: its row and its column of S are 0.
 
 Where entries are unknown, C_ij is n times the mean of y_i y_j over the rows that know both labels,
-0 where no row does. Such a matrix
-has noise in its eigenvalues, of about √q times that of its entries, whose variance is 1 by the rows
-that know both labels less 1 by
-those that know each. Some eigenvalues may be negative, and lassos wild. So all correlations are
-shrunk by one factor, until no
+0 where no row does. Such a matrix has noise in its eigenvalues, of about √q times that of its
+entries, whose variance is 1 by the rows that know both labels less 1 by those that know each. Some
+eigenvalues may be negative, and lassos wild. So all correlations are shrunk by one factor, until no
 eigenvalue is below the noise. A label that no row knows has S = 0.
 """
 
@@ -85,11 +80,11 @@ def learn(
     Notes
     -----
     Labels that are equal or opposite, with |C_ij|² = C_ii C_jj, are solved as one, and share its
-    coefficients evenly, which costs the same. A label that has equals needs nothing but them:
-    1 - λ_j / C_jj of their mean leaves the residual (λ_j / C_jj) Y_j, and no other label has more
-    than C_jj in common with Y_j, so the KKT conditions hold. That is so for centred labels of any
-    frequency, too: C_ij / C_jj is half the difference between the means of label i where label j
-    is present and where it is not.
+    coefficients evenly, which costs the same. A label that has equals needs nothing but them: 1 -
+    λ_j / C_jj of their mean leaves the residual (λ_j / C_jj) Y_j, and no other label has more than
+    C_jj in common with Y_j, so the KKT conditions hold. That is so for centred labels of any
+    frequency, too: C_ij / C_jj is half the difference between the means of label i where label j is
+    present and where it is not.
 
     Examples
     --------
@@ -127,11 +122,12 @@ def learn(
 def gram(
     Y: Array | tuple[Array, float], weights: MaybeArray = None, *, centred: bool = False
 ) -> Array:
-    """C = YᵀDY (q, q), with exact zeros where labels are orthogonal up to rounding, or constant and centred.
+    """C = YᵀDY (q, q), with exact zeros where labels are orthogonal or constant up to rounding.
 
     Y (n, q) are labels, or what :func:`cooccurrence` makes of them.
 
-    >>> gram(np.array([[1.0, 1, np.nan], [-1, -1, np.nan], [1, np.nan, 1], [-1, np.nan, 1]])).round(2)
+    >>> Y = np.array([[1.0, 1, np.nan], [-1, -1, np.nan], [1, np.nan, 1], [-1, np.nan, 1]])
+    >>> gram(Y).round(2)
     array([[4.  , 2.77, 0.  ],
            [2.77, 4.  , 0.  ],
            [0.  , 0.  , 4.  ]])
@@ -173,7 +169,7 @@ def _gram_of_known(Y: Array, weights: MaybeArray, centred: bool) -> Array:
 
 
 def _products(both: Array, one: Array, neither: Array, n: float, centred: bool) -> Array:
-    """C from the weights of the rows that have both labels, the first alone, and neither, (q, q) each; of n rows."""
+    """C from the weights of rows with both labels, the first alone, and neither, (q, q) each."""
     # how far the mean lies above -1, as a share of the distance to 1
     below = np.full(len(both), 0.5)
     above = below
@@ -200,8 +196,7 @@ def kkt_violation(C: Array, S: Array, penalty: Array, columns: MaybeArray = None
     """Distance of each column of S from optimality; 0 iff S solves the problem.
 
     Where s_ij ≠ 0 the gradient must be -λ_j sign(s_ij), elsewhere at most λ_j in absolute value;
-    s_jj is fixed at 0.
-    `S` and `penalty` may be those of some `columns` alone.
+    s_jj is fixed at 0. `S` and `penalty` may be those of some `columns` alone.
     """
     if columns is None:
         columns = np.arange(len(C))
@@ -212,17 +207,14 @@ def kkt_violation(C: Array, S: Array, penalty: Array, columns: MaybeArray = None
 
 
 def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tuple[Array, int]:
-    """All columns by ADMM with one inverse; a column leaves as soon as its support gives the exact solution.
+    """All columns by ADMM; a column leaves when its support gives the exact solution.
 
     Labels are brought to one length first: where they vary differently, steps that suit one would
-    be far too short for another.
-    The constraint s_jj = 0 is kept by a rank-one correction of each column. At growing intervals
-    the zero pattern
-    reached so far is tried: on a given support with given signs the lasso is a linear system, and
-    if its solution keeps
-    the signs and meets the KKT conditions, that column is solved to rounding. Columns whose support
-    never settles
-    (more labels than rows can tell apart) leave when the ADMM iterate itself meets `tol`.
+    be far too short for another. The constraint s_jj = 0 is kept by a rank-one correction of each
+    column. At growing intervals the zero pattern reached so far is tried: on a fixed support with
+    fixed signs the lasso is a linear system, and if its solution keeps the signs and meets the KKT
+    conditions, that column is solved to rounding. Columns whose support never settles (more labels
+    than rows can separate) leave when the ADMM iterate itself meets `tol`.
 
     Returns
     -------
@@ -245,13 +237,13 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
     check = FIRST_CHECK
     while len(active) and n_iter < max_iter:
         n_iter += 1
-        own = (active, np.arange(len(active)))  # entries s_jj
+        diagonal = (active, np.arange(len(active)))  # entries s_jj
         smooth = inverse @ (R[:, active] + rho * (before - dual))
-        smooth -= inverse[:, active] * (smooth[own] / np.diag(inverse)[active])
+        smooth -= inverse[:, active] * (smooth[diagonal] / np.diag(inverse)[active])
         dual = dual + OVER_RELAXATION * smooth + (1 - OVER_RELAXATION) * before
         threshold = (penalty / lengths)[active] / (lengths[:, None] * rho)
         after = np.sign(dual) * np.clip(np.abs(dual) - threshold, 0, None)
-        after[own] = 0
+        after[diagonal] = 0
         dual -= after
         if n_iter in (check, max_iter):
             check = int(CHECK_GROWTH * check) + 1
@@ -274,7 +266,7 @@ def solve_lassos(C: Array, penalty: Array, *, tol: float, max_iter: int) -> tupl
 
 
 def _finish(C: Array, S: Array, penalty: Array, columns: Array, tol: float) -> Array:
-    """Solve what can be solved exactly on its present support with its signs, in place; which of `columns` are done."""
+    """Solve columns exactly, in place, where support and signs are right, and return which are."""
     penalty = penalty[columns]
     exact = S[:, columns]
     done = kkt_violation(C, exact, penalty, columns) <= tol * penalty

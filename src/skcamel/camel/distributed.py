@@ -1,9 +1,10 @@
-"""Rows that are summed up, wherever they are: in memory, in batches, or in Dask collections; and answers for the latter.
+"""Rows that are summed up: in memory, in batches, or in Dask collections; lazy predictions.
 
-A fit on Dask collections maps over their partitions on whatever cluster Dask is set to use, and the model comes back small:
-sums of a few thousand numbers squared, and a sample of rows. Partitions are taken in chains of a few, each of which adds to
-one sum, and the chains in a fixed tree. So results repeat to the last bit for the same partitions, however many workers
-there are, and few sums are alive at a time. What a lost worker held, Dask computes again.
+A fit on Dask collections maps over their partitions on whatever cluster Dask is set to use, and the
+model comes back small: sums of a few thousand numbers squared, and a sample of rows. Partitions are
+taken in chains of a few, each of which adds to one sum, and the chains in a fixed tree. So results
+repeat to the last bit for the same partitions, however many workers there are, and few sums are
+alive at a time. Dask computes the part of a lost worker again.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ CHAINS = 32
 
 
 class Partitions(Source):
-    """Rows in partitions of Dask collections X (n, d), Y (n, q) and weights (n,), of known size or not.
+    """Rows in partitions of Dask collections X (n, d), Y (n, q) and weights (n,).
 
     `check` makes a :class:`skcamel.camel.landmark.Block` of what a partition holds, and labels; it
     runs where the partition is.
@@ -84,7 +85,7 @@ class Partitions(Source):
 
         step = dask.delayed(_step, pure=True)
         plus = dask.delayed(_plus, pure=True)
-        given = dask.delayed((self.check, method, of), pure=True, traverse=False)
+        task = dask.delayed((self.check, method, of), pure=True, traverse=False)
         length = max(1, min(CHAIN, len(self.parts) // CHAINS))
         sums: list[Any] = []
         for number, part in enumerate(self.parts):
@@ -93,7 +94,7 @@ class Partitions(Source):
                 before = sums.pop()
             else:
                 before = None
-            sums.append(step(given, before, number, *part))
+            sums.append(step(task, before, number, *part))
         while len(sums) > 1:
             sums = [plus(*sums[k : k + 2]) for k in range(0, len(sums), 2)]
         return sums[0].compute()
@@ -107,10 +108,10 @@ def _rows_with_weight(X: Any, Y: Any, weights: Any = None) -> Any:
 
 
 def _step(
-    given: Any, before: Any, number: int, first: int, X: Any, Y: Any, weights: Any = None
+    task: Any, before: Any, number: int, first: int, X: Any, Y: Any, weights: Any = None
 ) -> Any:
     """What came before plus what a partition adds; nothing where no row of it has weight."""
-    check, method, of = given
+    check, method, of = task
     if not X.shape[0]:
         return before
     try:
@@ -133,7 +134,7 @@ def _plus(first: Any, second: Any = None) -> Any:
 
 
 def _aligned(part: Any) -> Any:
-    """Arrays as numpy makes them: those that a network delivers may lie askew, and sum up differently in the last bit."""
+    """Arrays aligned as numpy makes them: else sums may differ in the last bit."""
     if isinstance(part, np.ndarray):
         return np.require(part, requirements=["A", "C"])
     return part
@@ -154,42 +155,42 @@ def parts_of(collection: Any, name: str) -> list[Any]:
 
 
 def by_partition(method: Callable[..., Array]) -> Callable[..., Array]:
-    """Let a method of a fitted model answer lazily for a Dask array or frame: nothing is computed before the answer is asked for."""
+    """Let a method of a fitted model return a lazy Dask array for a Dask array or frame."""
 
     @wraps(method)
-    def answered(self: Any, X: Array, *args: Any, **options: Any) -> Array:
+    def either(self: Any, X: Array, *args: Any, **options: Any) -> Array:
         if not is_lazy(X):
             return method(self, X, *args, **options)
         return _mapped(getattr(self, method.__name__), X, *args, **options)
 
-    return answered
+    return either
 
 
 def _mapped(method: Callable[..., Array], X: Any, *args: Any, **options: Any) -> Any:
-    """A Dask array with the answers for each partition; those for one row of zeros show their shape and type."""
+    """A Dask array of results for each partition; that of a row of zeros shows shape and type."""
     import dask
     import dask.array as da
 
     with names_compared():
         like = method(np.zeros((1, X.shape[1])), *args, **options)[:0]
-    given = dask.delayed((method, args, options, like), pure=True, traverse=False)
+    task = dask.delayed((method, args, options, like), pure=True, traverse=False)
     if hasattr(X, "numblocks"):
         X = X.rechunk({1: -1})
         if like.ndim == 1:
             shape = {"drop_axis": 1}
         else:
             shape = {"chunks": (X.chunks[0], like.shape[1:])}
-        return X.map_blocks(_answer, given=given, meta=like, **shape)
-    answer = dask.delayed(_answer, pure=True)
+        return X.map_blocks(_apply, task=task, meta=like, **shape)
+    apply = dask.delayed(_apply, pure=True)
     shape = (np.nan, *like.shape[1:])
     return da.concatenate(
-        [da.from_delayed(answer(part, given), shape, meta=like) for part in X.to_delayed()]
+        [da.from_delayed(apply(part, task), shape, meta=like) for part in X.to_delayed()]
     )
 
 
-def _answer(X: Any, given: Any) -> Array:
-    """What a method answers for the rows of one partition, none if it has none."""
-    method, args, options, like = given
+def _apply(X: Any, task: Any) -> Array:
+    """Results of a method for the rows of one partition, none if it has none."""
+    method, args, options, like = task
     if X.shape[0]:
         return method(X, *args, **options).astype(like.dtype, copy=False)
     return like
@@ -222,7 +223,7 @@ def streaming(estimator: Any, d: int) -> Streaming:
 
 
 def in_memory(estimator: Any, data: Data, labels: Labels) -> tuple[Data, Labels]:
-    """Rows that are here, those of weight 0 left out, as a source of sums; labels take a byte each."""
+    """Rows in memory that have weight, as a source of sums; labels take a byte each."""
     n, q = data.Y.shape
     if data.groups is not None and n > JUDGED_ROWS:
         raise ValueError(
@@ -242,7 +243,7 @@ def batch(
     sample_weight: MaybeArray,
     classes: MaybeArray = None,
 ) -> tuple[Block, Labels]:
-    """A batch of rows, those of weight 0 left out, with labels as in the batches before, if these are `known`."""
+    """A batch of rows that have weight, with labels as in earlier batches, if there are some."""
     rows = check_rows(estimator, X, reset=known is None, pairwise=False)
     labels = check_labels(y, rows.shape[0], known=known, classes=classes)
     if np.isnan(labels.Y).any():
@@ -260,7 +261,7 @@ def batch(
 def elsewhere(
     estimator: Any, X: Any, Y: Any, sample_weight: Any, groups: Any
 ) -> tuple[Data, Labels]:
-    """Rows of Dask collections or of batches: a sample of them with the source of sums over all rows, and labels without rows."""
+    """A sample of rows of Dask collections or of batches, with the source of sums over all."""
     if groups is not None:
         raise ValueError(
             "groups leave together where all rows are judged, which those of Dask or of files are"
@@ -280,21 +281,18 @@ def elsewhere(
         raise ValueError(
             "A 1-d y of a Dask collection may lack classes in some partitions; give a label matrix."
         )
-    seen: Params = {}
     if isinstance(X, Batches):
-        d = X.n_features
-        names = np.array(X.label_names, dtype=object)
+        seen: Params = {"n_features_in_": X.n_features}
+        names = X.label_names
     else:
-        d = int(X.shape[1])
+        seen = {"n_features_in_": int(X.shape[1])}
         names = column_names(Y) or default_names("label", int(Y.shape[1]))
-        names = np.array(names, dtype=object)
         if columns := column_names(X):
             seen["feature_names_in_"] = np.array(columns, dtype=object)
-    seen["n_features_in_"] = d
     vars(estimator).update(seen)
     q = len(names)
-    known = Labels(np.empty((0, q)), names, np.arange(q), "matrix")
-    by = streaming(estimator, d)
+    known = Labels(np.empty((0, q)), np.array(names, dtype=object), np.arange(q), "matrix")
+    by = streaming(estimator, seen["n_features_in_"])
     if isinstance(X, Batches):
         source = Source(X.read, by)
     else:

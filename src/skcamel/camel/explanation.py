@@ -1,8 +1,8 @@
-"""Scores ► reasons: exact additive parts of every score, and what the training rows show about pairs of labels.
+"""Scores ► explanations: exact additive parts, and what the training rows show about labels.
 
 Every text and every page that lists pushes takes their order from :func:`ranked_pushes`: strongest
-first, but those whose sign
-contradicts the plain correlation of the two labels come after all others, and are marked.
+first, but those whose sign contradicts the plain correlation of the two labels come after all
+others, and are marked.
 """
 
 from __future__ import annotations
@@ -15,16 +15,12 @@ import numpy as np
 from skcamel.arrays import Array
 from skcamel.text import count
 
-LEARNED = {
-    "paper": "as in the paper",
-    "centred": "from centred labels",
-}  # what follows "learned" for each `correlation`
+# what follows "learned" for each `correlation`
+LEARNED = {"paper": "as in the paper", "centred": "from centred labels"}
 AGAINST = "against what the data show"
 LEGEND = "Seen: training rows with both labels; expected: if neither depended on the other."
-SUMMED = {
-    "landmark": "landmark",
-    "primal": "column",
-}  # solvers by sums over rows, and what they have coefficients for
+# solvers by sums over rows, and what they have coefficients for
+SUMMED = {"landmark": "landmark", "primal": "column"}
 
 
 class LabelPart(NamedTuple):
@@ -54,7 +50,10 @@ class Push(NamedTuple):
     @property
     def shown(self) -> str:
         """What the training rows show, in brackets after a blank."""
-        return seen_and_expected(self.seen, self.expected, contradicts=self.contradicts)
+        seen = f"seen {short_number(self.seen)}, expected {short_number(self.expected)}"
+        if self.contradicts:
+            return f" ({seen}; {AGAINST})"
+        return f" ({seen})"
 
 
 class Evidence(NamedTuple):
@@ -67,7 +66,9 @@ class Evidence(NamedTuple):
 
     @classmethod
     def of(cls, S: Array, seen: Array, total: Array | float) -> Evidence:
-        """Compare the signs of S (q, q) with how often labels are seen together, among rows of weight `total`.
+        """Compare the signs of S (q, q) with how often labels are seen together.
+
+        `total` is the weight of the rows.
 
         If labels are unknown in some rows, `total` is the weight of the rows that know both, (q,
         q).
@@ -92,7 +93,7 @@ def evidence(model: Any) -> Evidence:
 def ranked_pushes(
     amounts: Array, k: int, evidence: Evidence, target: int | None = None
 ) -> list[Push]:
-    """The first `k` of the pushes that are not 0: strongest first, those that contradict the data after all others.
+    """The first `k` pushes that are not 0: strongest first, those that contradict the data last.
 
     Parameters
     ----------
@@ -106,7 +107,8 @@ def ranked_pushes(
     --------
     >>> seen = np.array([[30.0, 0.0], [0.0, 20.0]])
     >>> S = np.array([[0.0, 0.9], [-0.1, 0.0]])
-    >>> [f"{push.amount:+}{push.shown}" for push in ranked_pushes(S, 5, Evidence.of(S, seen, 100.0))]
+    >>> found = ranked_pushes(S, 5, Evidence.of(S, seen, 100.0))
+    >>> [f"{push.amount:+}{push.shown}" for push in found]
     ['-0.1 (seen 0, expected 6)', '+0.9 (seen 0, expected 6; against what the data show)']
     """
     sources, targets = np.nonzero(amounts.reshape(len(amounts), -1))
@@ -117,21 +119,6 @@ def ranked_pushes(
     first = np.lexsort((-abs(amounts), pairs[-1]))[:k]
     columns = [values[first].tolist() for values in (sources, targets, amounts, *pairs)]
     return [Push(*values) for values in zip(*columns, strict=True)]
-
-
-def seen_and_expected(seen: float, expected: float, *, contradicts: bool) -> str:
-    """What the data show beside a push, in brackets after a blank.
-
-    Examples
-    --------
-    >>> seen_and_expected(0.0, 30.2, contradicts=True)
-    ' (seen 0, expected 30.2; against what the data show)'
-    """
-    if contradicts:
-        against = f"; {AGAINST}"
-    else:
-        against = ""
-    return f" (seen {short_number(seen)}, expected {short_number(expected)}{against})"
 
 
 def short_number(number: float) -> str:
@@ -159,8 +146,7 @@ class Explanation:
         Score of the average training row.
     parts : array of shape (n, q, q)
         ``parts[r, i, j]`` is what label i pushes into the score of label j in row r: α s_ij (f_i -
-        f̄_i), and on the
-        diagonal the label's own part (1 - α)(f_j - f̄_j).
+        f̄_i), and on the diagonal the label's own part (1 - α)(f_j - f̄_j).
     label_names : array of shape (q,)
     thresholds : array of shape (q,)
         Threshold of each label.
@@ -180,10 +166,9 @@ class Explanation:
     Notes
     -----
     ``base + parts.sum(axis=1)`` is the decision function, and so is ``feature_base +
-    features.sum(axis=1)``: two accounts of the
-    same scores, by labels and by columns. The parts are relative to the average row because the
-    mean
-    of f itself grows like 1 / d_min of G and would drown everything else.
+    features.sum(axis=1)``: two accounts of the same scores, by labels and by columns. The parts are
+    relative to the average row because the mean of f itself grows like 1 / d_min of G and would
+    drown everything else.
     """
 
     base: Array
@@ -219,7 +204,7 @@ class Explanation:
         )
 
     def top(self, k: int = 3) -> list[dict[str, list[LabelPart]]]:
-        """The `k` strongest parts of every score, strongest first, for every row; the own part may be among them.
+        """The `k` strongest parts of every score for every row, a label's own part among them.
 
         Returns
         -------
@@ -229,8 +214,9 @@ class Explanation:
         --------
         >>> parts = np.array([[[0.5, 0.2], [-0.1, 0.4]]])
         >>> names, unseen = np.array(["sea", "sun"], dtype=object), Evidence(*np.zeros((3, 2, 2)))
-        >>> Explanation(np.zeros(2), parts, names, np.zeros(2), unseen).top(1)
-        [{'sea': [LabelPart(source='sea', amount=0.5)], 'sun': [LabelPart(source='sun', amount=0.4)]}]
+        >>> top = Explanation(np.zeros(2), parts, names, np.zeros(2), unseen).top(1)
+        >>> top[0]["sun"]
+        [LabelPart(source='sun', amount=0.4)]
         """
         labels = self.label_names
         return [
@@ -239,7 +225,7 @@ class Explanation:
         ]
 
     def top_features(self, k: int = 3) -> list[dict[str, list[ColumnPart]]]:
-        """The `k` columns with the strongest values for every label, strongest first, for every row.
+        """The `k` columns with the strongest values for every label and row, strongest first.
 
         Returns
         -------
@@ -250,7 +236,8 @@ class Explanation:
         >>> from skcamel import CamelClassifier
         >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
         >>> model = CamelClassifier(lambda2=0.01).fit(X, X[:, :1] > 0)
-        >>> [part.column for part in model.explain(X[2:3], features=True).top_features(1)[0]["label1"]]
+        >>> found = model.explain(X[2:3], features=True).top_features(1)
+        >>> [part.column for part in found[0]["label1"]]
         ['f1']
         """
         return [
@@ -259,7 +246,7 @@ class Explanation:
         ]
 
     def column_values(self, row: int, label: int, k: int = 3) -> list[ColumnPart]:
-        """The `k` columns with the strongest values for one score, strongest first, without those of 0.
+        """The `k` columns with the strongest values for one score, strongest first, without zeros.
 
         Parameters
         ----------
@@ -284,8 +271,8 @@ class Explanation:
         """The `k` pushes of other labels into one score that a text should list first.
 
         Strongest first, but those whose sign contradicts what the training rows show come after all
-        others; each with how
-        often both labels were seen together and how often they would be if they were independent.
+        others; each with how often both labels were seen together and how often they would be if
+        they were independent.
 
         Parameters
         ----------
@@ -298,7 +285,9 @@ class Explanation:
         return ranked_pushes(others, k, self.evidence, label)
 
     def to_frame(self) -> Any:
-        """A pandas frame with one line per row, label and source, without the zeros; the strongest sources of a label first.
+        """A pandas frame with one line per row, label and source, without the zeros.
+
+        The strongest sources of a label come first.
 
         Columns: row, label, source, push, own (whether source and label are the same), score,
         predicted.
@@ -319,12 +308,11 @@ class Explanation:
         return frame.iloc[np.lexsort((-abs(push), label, row))].reset_index(drop=True)
 
     def __str__(self) -> str:
-        """The first rows as text: predicted labels with base, own part, strongest pushes, and columns if they are known."""
+        """The first rows as text: predicted labels with base, parts, and columns if known."""
         lines: list[str] = []
         for row, scores in enumerate(self[:3].scores):
-            predicted = [
-                label for label in np.argsort(-scores) if scores[label] > self.thresholds[label]
-            ]
+            order = np.argsort(-scores)
+            predicted = order[scores[order] > self.thresholds[order]].tolist()
             lines.append(f"row {row}")
             lines += [self._line(row, label) for label in predicted] or ["  no label predicted"]
         if len(self) > 3:
@@ -370,7 +358,9 @@ def data_frame(columns: Any) -> Any:
 
 
 def training_size(model: Any) -> tuple[float, str]:
-    """Number of training rows of a fitted model and, in words, what it has coefficients for in their place; "" if for the rows.
+    """Number of training rows of a fitted model, and what it has coefficients for in their place.
+
+    The latter is text, "" if these are the rows.
 
     Where rows were summed up, their number is the sum of their weights.
 
@@ -378,8 +368,10 @@ def training_size(model: Any) -> tuple[float, str]:
     --------
     >>> from skcamel import CamelClassifier
     >>> X, Y = np.arange(20.0)[:, None], np.arange(20)[:, None] % [2, 3] == 0
-    >>> training_size(CamelClassifier(solver="landmark", n_landmarks=5).fit(X, Y)), training_size(CamelClassifier().fit(X, Y))
-    ((20, '5 landmarks'), (20, ''))
+    >>> training_size(CamelClassifier(solver="landmark", n_landmarks=5).fit(X, Y))
+    (20, '5 landmarks')
+    >>> training_size(CamelClassifier().fit(X, Y))
+    (20, '')
     """
     members = [member for _, member in model.weighted_members()]
     if members[0].solver_ not in SUMMED:

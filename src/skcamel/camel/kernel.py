@@ -9,11 +9,9 @@ bandwidth:
     linear       xᵀy                           no bandwidth
 
 X may be a numpy array, a torch tensor or a scipy sparse matrix in canonical CSR form; K is always
-dense. Squared distances
-come from one matrix product, which loses digits where rows are close to each other and far from the
-origin: rows are
-expected around it (:func:`skcamel.camel.scaling.fitted`), and pairs that are close all the same are
-computed again.
+dense. Squared distances come from one matrix product, which loses digits where rows are close to
+each other and far from the origin: rows are expected around it
+(:func:`skcamel.camel.scaling.fitted`), and pairs that are close all the same are computed again.
 """
 
 from __future__ import annotations
@@ -36,6 +34,7 @@ from skcamel.arrays import (
     is_tensor,
     namespace,
     overflow_allowed,
+    slices,
     to_match,
 )
 from skcamel.checks import SMALLEST_DIVISOR, check_at_least
@@ -43,11 +42,7 @@ from skcamel.checks import SMALLEST_DIVISOR, check_at_least
 RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")
 # made of inner products, so that an origin far away costs digits
-BY_PRODUCT = (
-    "rbf",
-    "exponential",
-    "linear",
-)
+BY_PRODUCT = ("rbf", "exponential", "linear")
 # of a squared distance by one matrix product, relative to the squared norms
 ROUNDING = 16 * EPS
 NEAR = 1e-6  # squared distances below this share of the squared norms have lost too many digits
@@ -115,7 +110,7 @@ class Kernel(NamedTuple):
 
 @overflow_allowed
 def distances(name: str, X1: Array, X2: Array) -> Array:
-    """The distance that the radial kernel `name` is a function of, (n1, n2): squared for "rbf", L1 for "laplacian"."""
+    """The distance (n1, n2) of a radial kernel: squared for "rbf", L1 for "laplacian"."""
     if name == "laplacian":
         return _l1(X1, X2)
     D = _squared_l2(X1, X2)
@@ -133,7 +128,7 @@ def fitted_many(
     weights: MaybeArray = None,
     of_unit_length: bool = False,
 ) -> Iterator[tuple[Kernel, Array]]:
-    """Kernel and kernel matrix (n, n) for each multiple of σ, the mean distance unless given; distances are computed once."""
+    """Kernel and kernel matrix (n, n) for each multiple of σ, or of the mean distance."""
     if name not in RADIAL:
         K = Kernel(name)(X, X)
         if name == "precomputed":  # it will be overwritten, and belongs to others
@@ -157,11 +152,13 @@ def mean_distance(
     weights: MaybeArray = None,
     of_unit_length: bool = False,
 ) -> float:
-    """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is 0, or for rows of unit length rounding.
+    """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is 0.
 
-    Unless their :func:`distances` D (n, n) are given, these are computed in blocks of rows. Integer
-    weights (n,) count a row
-    that often, so that a row with weight 3 forms 6 ordered pairs with itself.
+    For rows of unit length what is rounding counts as 0.
+
+    Unless their :func:`distances` D (n, n) are passed, these are computed in blocks of rows.
+    Integer weights (n,) count a row that often, so that a row with weight 3 forms 6 ordered pairs
+    with itself.
 
     >>> mean_distance("laplacian", np.array([[0.0], [1.0], [2.0]])).__round__(6)
     1.333333
@@ -170,13 +167,8 @@ def mean_distance(
     if weights is None:
         weights = to_match(np.ones(n), X)
     total = 0.0
-    size = max(1, BLOCK_BYTES // (8 * max(1, n)))
-    for start in range(0, n, size):
-        rows = slice(start, start + size)
-        if D is None:
-            block = distances(name, X[rows], X)
-        else:
-            block = D[rows]
+    for rows in slices(n, BLOCK_BYTES // (8 * max(1, n))):
+        block = distances(name, X[rows], X) if D is None else D[rows]
         if name == "rbf":
             block = namespace(block).sqrt(block)
         total += float(weights[rows] @ (block @ weights))
@@ -202,7 +194,7 @@ def _squared_norms(X: Array) -> Array:
 
 
 def _squared_l2(X1: Array, X2: Array) -> Array:
-    """||x - y||² by one matrix product, and by differences for pairs of rows that are close to each other."""
+    """||x - y||² by one matrix product, and by differences for pairs of close rows."""
     norms1 = _squared_norms(X1)
     norms2 = _squared_norms(X2)
     D = dense(X1 @ X2.T)
@@ -210,43 +202,40 @@ def _squared_l2(X1: Array, X2: Array) -> Array:
     D += norms1[:, None]
     D += norms2
     farthest = NEAR * float(norms1.max() + norms2.max())  # no pair beyond is close
-    size = max(1, BLOCK_BYTES // (8 * max(1, D.shape[1])))
-    at_once = max(1, BLOCK_BYTES // (32 * max(1, X2.shape[1])))
-    for start in range(0, len(D), size):
-        rows = slice(start, start + size)
+    for rows in slices(len(D), BLOCK_BYTES // (8 * max(1, D.shape[1]))):
         block = D[rows]
         if float(block.min()) > farthest:
             continue
-        own = X1[rows]
+        here = X1[rows]
         first, second = namespace(D).where(block <= farthest)
         is_near = block[first, second] <= NEAR * (norms1[rows][first] + norms2[second])
         first = first[is_near]
         second = second[is_near]
-        for k in range(0, len(first), at_once):
-            i = first[k : k + at_once]
-            j = second[k : k + at_once]
-            block[i, j] = _squared_norms(own[i] - X2[j])
+        for pairs in slices(len(first), BLOCK_BYTES // (32 * max(1, X2.shape[1]))):
+            i = first[pairs]
+            j = second[pairs]
+            block[i, j] = _squared_norms(here[i] - X2[j])
     return D
 
 
 def _l1(X1: Array, X2: Array) -> Array:
-    """||x - y||₁; of rows in {0, 1} as the squared Euclidean distance, which is the same integer."""
-    entries = [X.data if sparse.issparse(X) else X for X in (X1, X2)]
+    """||x - y||₁; of rows in {0, 1} the squared Euclidean distance, which is the same integer."""
+    is_sparse = sparse.issparse(X1)
+    entries = (X1.data, X2.data) if is_sparse else (X1, X2)
     if all(bool(((values == 0) | (values == 1)).all()) for values in entries):
         return _squared_l2(X1, X2)
     if is_tensor(X1):
         return namespace(X1).cdist(X1, X2, p=1)
-    if sparse.issparse(X1) and X2.nnz > THIN * X2.shape[0] * X2.shape[1]:
-        X1 = X1.toarray()
-        X2 = X2.toarray()
-    if sparse.issparse(X1):
+    if is_sparse and X2.nnz <= THIN * X2.shape[0] * X2.shape[1]:
         return pairwise_distances(_short(X1), _short(X2), metric="manhattan")
+    X1 = dense(X1)
+    X2 = dense(X2)
     if X1.size * len(X2) > SOON_DONE and allowed_threads() > 1:
         return pairwise_distances(X1, X2, metric="manhattan", n_jobs=allowed_threads())
     return cdist(X1, X2, "cityblock")
 
 
 def _short(X: Array) -> Array:
-    """Sparse rows with indices of four bytes, as scikit-learn wants them."""
+    """Sparse rows with indices of four bytes, which scikit-learn requires."""
     parts = (X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32))
     return sparse.csr_array(parts, shape=X.shape)

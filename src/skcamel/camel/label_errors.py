@@ -1,10 +1,8 @@
-"""Labels ► label errors: the entries of Y that are most likely wrong, by leave-one-out scores that contradict them.
+"""Labels ► label errors: entries of Y that leave-one-out scores contradict.
 
-The score F_ij of an entry comes from all rows but row i, so a wrong label in that row has no say in
-it. A link for each label makes
-log-odds z_ij of the scores, and with y in {-1, +1} the chance that the label is right is
-sigmoid(y_ij z_ij). Entries with the
-smallest chance come first.
+The score F_ij of an entry comes from all rows but row i, so a wrong label in that row does not
+affect it. A link for each label makes log-odds z_ij of the scores, and with y in {-1, +1} the
+chance that the label is right is sigmoid(y_ij z_ij). Entries with the smallest chance come first.
 """
 
 from __future__ import annotations
@@ -19,14 +17,12 @@ from scipy import linalg, sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from skcamel.arrays import Array, Params, is_lazy, namespace, to_device, to_numpy
-from skcamel.camel import correlation, landmark, spectral
+from skcamel.arrays import Array, Params, is_lazy, namespace, slices, to_device, to_numpy
+from skcamel.camel import correlation, landmark, link, search, spectral
 from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, learn_correlation
 from skcamel.camel.classifier_cv import CamelClassifierCV
 from skcamel.camel.explanation import Evidence, Push, data_frame, evidence, ranked_pushes
-from skcamel.camel.link import fit_link, probabilities
 from skcamel.camel.representation import Data, label_bases, represent
-from skcamel.camel.search import search
 from skcamel.checks import check_number
 from skcamel.text import one_line
 
@@ -40,9 +36,8 @@ def find_label_errors(
     """List the entries of Y, the ones most likely to be wrong first.
 
     Every candidate that the estimator would try scores each row by exact leave-one-out; the scores
-    of the candidate with the least
-    squared error decide. How the estimator chooses otherwise (`cv`, `scoring`), its thresholds and
-    `combine` do not matter here.
+    of the candidate with the least squared error decide. How the estimator chooses otherwise (`cv`,
+    `scoring`), its thresholds and `combine` do not matter here.
 
     Parameters
     ----------
@@ -51,13 +46,12 @@ def find_label_errors(
         Labels in {0, 1} or {-1, +1}; NaN where one is unknown.
     estimator : CamelClassifier, CamelClassifierCV, or Pipeline that ends in one, default=None
         What is tried; it is left as it is. None: ``CamelClassifierCV.from_preset("quick")``. The
-        other steps of a Pipeline are fitted
-        on all rows.
+        other steps of a Pipeline are fitted on all rows.
     limit : int, default=None
         Keep only so many, the first; None: all known entries.
     groups : array of shape (n,), default=None
-        Rows that belong together, such as copies, are left out together, so that they cannot vouch
-        for each other.
+        Rows that belong together, such as copies, are left out together, so that they do not
+        confirm each other.
 
     Returns
     -------
@@ -66,12 +60,13 @@ def find_label_errors(
     Notes
     -----
     A label that is wrong in the same way throughout looks right: only entries that differ from
-    similar rows stand out. A wrong
-    row that occurs twice vouches for itself, unless `groups` says that both belong together.
+    similar rows stand out. A wrong row that occurs twice confirms itself, unless both are in one of
+    the `groups`.
 
     Examples
     --------
-    >>> X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 20, axis=0) + np.random.default_rng(0).normal(size=(40, 2)) / 5
+    >>> noise = np.random.default_rng(0).normal(size=(40, 2)) / 5
+    >>> X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 20, axis=0) + noise
     >>> Y = (X > 0.5).astype(int)
     >>> Y[7] = 1, 0  # wrong on purpose
     >>> found = find_label_errors(X, Y, limit=2)
@@ -85,9 +80,7 @@ def find_label_errors(
             "find_label_errors takes arrays, not Dask collections; use X.compute() where that fits"
             " into memory."
         )
-    index = None
-    if hasattr(X, "iloc"):
-        index = np.asarray(X.index)
+    names = getattr(X, "index", None) if hasattr(X, "iloc") else None
     if estimator is None:
         estimator = CamelClassifierCV.from_preset("quick")
     X, model = _prepared(X, Y, clone(estimator))
@@ -101,28 +94,26 @@ def find_label_errors(
         raise ValueError("Y has one row; a label is judged by the other rows, so give at least 2.")
     model.label_correlation_ = learn_correlation(model, data)
     scores, alpha = _least_error(model, data)
-    Y = data.Y.astype(np.float64)
-    known = ~np.isnan(Y)
     relevant, weights = data.truth(scores)
-    log_odds = Y * fit_link(relevant, scores, weights).log_odds(scores)  # that each entry is right
+    known = weights > 0
+    Y = np.nan_to_num(data.Y.astype(np.float64))
+    # that each entry is right
+    log_odds = Y * link.fit_link(relevant, scores, weights).log_odds(scores)
     first = np.argsort(log_odds[known], kind="stable")[:limit]
-    rows, columns = np.argwhere(known)[first].T
-    Y = np.nan_to_num(Y)
+    rows, columns = entries = tuple(np.argwhere(known)[first].T)
     # (n, q) of the other rows
     means = (Y.sum(axis=0) - Y) / np.maximum(known.sum(axis=0) - known, 1)
-    if index is None:
-        index = np.arange(len(Y), dtype=object)
     G = correlation.collaboration(model.label_correlation_, alpha)
     deviations = (scores - means) @ linalg.pinv(G)
     return LabelErrors(
         rows=rows,
         labels=columns,
-        scores=(Y * scores)[rows, columns],
-        given=(Y[rows, columns] > 0).astype(np.int64),
-        chance=probabilities(log_odds[rows, columns]),
+        scores=(Y * scores)[entries],
+        given=relevant[entries].astype(np.int64),
+        chance=link.probabilities(log_odds[entries]),
         label_names=labels.names,
-        row_names=index,
-        base=(scores - deviations @ G)[rows, columns],
+        row_names=np.arange(len(Y), dtype=object) if names is None else np.asarray(names),
+        base=(scores - deviations @ G)[entries],
         deviations=deviations,
         collaboration=G,
         evidence=evidence(model),
@@ -155,9 +146,8 @@ class LabelErrors:
     rows, labels : int arrays of shape (k,)
         Positions of the entries.
     scores : array of shape (k,)
-        Leave-one-out score of the label times +1 where it is given and -1 where it is not. Below 0
-        the score contradicts
-        the label, at -1 as firmly as scores usually support one.
+        Leave-one-out score of the label, times -1 where the label is absent. Below 0 the score
+        contradicts the label, at -1 as firmly as scores usually support one.
     given : int array of shape (k,)
         1 or 0, as in Y; what is suggested is the other.
     chance : array of shape (k,)
@@ -170,8 +160,7 @@ class LabelErrors:
         Other labels push the rest.
     deviations, collaboration : arrays of shape (n, q) and (q, q)
         What own parts and pushes are made of: label i pushes entry (r, j) by ``deviations[r, i] *
-        collaboration[i, j]``. All
-        are exact parts of the leave-one-out scores.
+        collaboration[i, j]``. All are exact parts of the leave-one-out scores.
     evidence : Evidence
         How often two labels were seen together.
     """
@@ -220,7 +209,7 @@ class LabelErrors:
         return ", ".join([f"own {self.own[entry]:+.2f}", *pushes])
 
     def records(self, k: int | None = None) -> list[Params]:
-        """One mapping for each of the first `k` entries: row (as in `row_names`), label, given, suggested, score, chance and why."""
+        """One mapping for each of the first `k` entries, with the columns of :meth:`to_frame`."""
         records = []
         for entry in range(len(self))[:k]:
             given = int(self.given[entry])
@@ -237,7 +226,10 @@ class LabelErrors:
         return records
 
     def to_frame(self) -> Any:
-        """A pandas frame with one line per entry, in their order: row, label, given, suggested, score, chance, why."""
+        """A pandas frame with one line per entry, in their order.
+
+        Columns: row (as in `row_names`), label, given, suggested, score, chance and why.
+        """
         return data_frame(self.records())
 
     def __str__(self) -> str:
@@ -265,20 +257,17 @@ def as_table(records: Sequence[Params]) -> list[str]:
 
 
 def _least_error(model: Any, data: Data) -> tuple[Array, float]:
-    """Leave-one-out scores (n, q) and α of the candidate with the least squared error, the first of equal ones.
+    """Leave-one-out scores (n, q) and α of the first candidate with the least squared error.
 
     Where rows are summed up, candidates are compared by the sample, and the best one then scores
     all rows, in blocks.
     """
-    if isinstance(model, CamelClassifierCV):
-        grid = model._checked_grid()
-    else:
-        grid = model._grid()
+    grid = model._grid()
     if sparse.issparse(data.X):
         grid = grid.for_sparse_rows()
     S = model.label_correlation_
     device = model.device
-    found = search(represent(data, grid, device), grid, S, device=device)
+    found = search.search(represent(data, grid, device), grid, S, device=device)
     (best,) = found.models
     alpha = best.params["alpha"]
     if len(best.scores) == len(data.Y):
@@ -287,8 +276,7 @@ def _least_error(model: Any, data: Data) -> tuple[Array, float]:
     (problem,) = represent(data, alone, device)
     bases = label_bases(S, (alpha,), device)
     blocks = []
-    for start in range(0, len(data.Y), landmark.BLOCK_ROWS):
-        part = slice(start, start + landmark.BLOCK_ROWS)
+    for part in slices(len(data.Y), landmark.BLOCK_ROWS):
         K = problem.representation.kernel_rows(data.X[part], device)
         rows = spectral.in_eigenbasis(problem.spectrum, K)
         ones = namespace(rows).ones_like(rows[:, 0])

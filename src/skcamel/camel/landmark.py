@@ -1,27 +1,23 @@
-"""The same problem in m features instead of n rows: sums over rows, then one decomposition of m x m.
+"""The same problem in m features instead of n rows: sums over rows, then one decomposition.
 
 Features of a row are its kernel with m landmarks Z, φ(x) = k(x, Z) V s^-½ with K_ZZ = V diag(s) Vᵀ
-(Nyström), or for the linear
-kernel the row itself, which is no approximation. With sums over all rows, additive over blocks,
-batches and machines,
+(Nyström), or for the linear kernel the row itself, which is no approximation. With sums over all
+rows, additive over blocks, batches and machines,
 
     C = Σ w (φ - μ)(φ - μ)ᵀ = Q diag(ω) Qᵀ,     M = Σ w (φ - μ)(y - ȳ)ᵀ,
 
 the coefficients of component c are Q diag(1/(ω + ρ_c)) Qᵀ M r_c, as in
-:mod:`skcamel.camel.spectral`, whose formulas serve here as
-they are. Leave-one-out of any row, with the landmarks held, takes its features alone: Qᵀ(φ(x) - μ)
-/ √ω is the row in an orthonormal
-basis of all rows (:class:`skcamel.camel.spectral.Smoother`). So a sample of the rows, kept from the
-one pass, scores every candidate,
-and the cost of that does not grow with n.
+:mod:`skcamel.camel.spectral`, whose formulas serve here as they are. Leave-one-out of any row, with
+the landmarks held, takes its features alone: Qᵀ(φ(x) - μ) / √ω is the row in an orthonormal basis
+of all rows (:class:`skcamel.camel.spectral.Smoother`). So a sample of the rows, kept from the one
+pass, scores every candidate, and the cost of that does not grow with n.
 
 The sample holds the rows whose random numbers are smallest. Row i of all rows has the i-th number
-of a seeded generator, so samples of
-blocks, batches and partitions add up to the sample of all rows.
+of a seeded generator, so samples of blocks, batches and partitions add up to the sample of all
+rows.
 
 Sums are taken of k(x, Z) - k₀ as it is, for to whiten every block would cost more than the rest: V
-s^-½ is applied at the end. Where
-that would lose too many digits, blocks are whitened first (:func:`keeps_digits`).
+s^-½ is applied at the end. Where that would lose too many digits, blocks are whitened first.
 """
 
 from __future__ import annotations
@@ -45,10 +41,10 @@ from skcamel.arrays import (
     namespace,
     one_thread,
     overflow_allowed,
+    slices,
 )
 from skcamel.camel import spectral
 from skcamel.camel.kernel import Kernel
-from skcamel.camel.spectral import Bases, Penalties, Targets
 
 SMALLEST = 1e-12  # eigenvalues of K_ZZ below this share of the largest are rounding
 # largest loss by sums of kernels that are not whitened, relative to the ridge; results then err by
@@ -64,7 +60,7 @@ JUDGED_ROWS = 10_000  # of a sample, whose leave-one-out scores judge candidates
 
 @dataclass(frozen=True)
 class Features:
-    """x ► k(x, Z) - k₀, and what makes features of it; without landmarks the row itself is meant."""
+    """x ► k(x, Z) - k₀, and what makes features of it; without landmarks the row itself."""
 
     kernel: Kernel
     landmarks: MaybeArray  # (m, d)
@@ -119,7 +115,7 @@ class Summary(NamedTuple):
     vectors: Array
     kernel_mean: Array
     weight: float  # Σ w
-    targets: Targets  # labels of the sample, means of all, and M in the eigenbasis
+    targets: spectral.Targets  # labels of the sample, means of all, and M in the eigenbasis
     rows: Array  # (s, r) u of the sample
     judged_weights: Array  # (s,) of the sample
     weights: Array  # (m,) ones, for those of rows are in the sums
@@ -127,7 +123,10 @@ class Summary(NamedTuple):
 
 @overflow_allowed
 def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Features:
-    """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on (of the linear kernel in its unit too)."""
+    """Features by landmarks Z (m, d), for sums over so many rows, and ridges from `lambda2` on.
+
+    For the linear kernel the ridge may be in its unit.
+    """
     K = kernel(Z, Z)
     size = spectral.finite_size(K)
     xp = namespace(K)
@@ -143,10 +142,11 @@ def features(kernel: Kernel, Z: Array, *, n_rows: float, lambda2: float) -> Feat
         values = xp.ones_like(values)
     live = values > SMALLEST * values[-1]
     s = values[live]
+    # squared norm of K_ZZ - k₀; rows may differ more than landmarks do
     of_landmarks = float(xp.sum(s**2)) - m * float(origin @ origin)
-    of_unlike_rows = float(xp.sum(s)) ** 2 / m  # rows may differ more than landmarks do
-    raw = keeps_digits(float(s[0]), max(of_landmarks, of_unlike_rows) ** 0.5, n_rows / m, ridge)
-    return Features(kernel, Z, origin, vectors[:, live] / xp.sqrt(s), not raw)
+    spread = max(of_landmarks, float(xp.sum(s)) ** 2 / m)
+    loss = EPS * max(1.0, n_rows / m) * spread / (float(s[0]) * ridge)
+    return Features(kernel, Z, origin, vectors[:, live] / xp.sqrt(s), loss > DIGITS)
 
 
 def _decomposed(K: Array) -> tuple[Array, Array]:
@@ -154,15 +154,10 @@ def _decomposed(K: Array) -> tuple[Array, Array]:
         return eigh_in_place(K)
 
 
-def keeps_digits(least: float, spread: float, rows_per_landmark: float, ridge: float) -> bool:
-    """Whether sums of kernels may be whitened afterwards: from the least eigenvalue of K_ZZ, the norm of K_ZZ - k₀, and the least ridge."""
-    return bool(EPS * max(1.0, rows_per_landmark) * spread**2 / (least * ridge) <= DIGITS)
-
-
 def moments(
     of: Features, blocks: Sequence[Callable[[], Block]], q: int, *, threads: int = 1
 ) -> Moments:
-    """Sums over all blocks, each made when its turn comes; on the CPU by several threads, each with sums of its own.
+    """Sums over all blocks; on the CPU by several threads, each with separate sums.
 
     Which thread takes which block is fixed, so that results repeat to the last bit.
     """
@@ -180,7 +175,8 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
     xp = namespace(of.origin)
     p = of.width
     shapes = (p, p), (p, q + 1), len(of.origin), q + 1
-    gram, cross, kernel, labels = (as_floats(np.zeros(shape), of.origin) for shape in shapes)
+    found = Moments(*(as_floats(np.zeros(shape), of.origin) for shape in shapes))
+    gram, cross, kernel, labels = found
     product = xp.empty_like(gram)
     for make in blocks:
         block = make()
@@ -200,7 +196,7 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
         xp.matmul(K.T, K, out=product)  # numpy forms AᵀA in half the time
         gram += product
         cross += (targets.T @ K).T  # a third faster than Kᵀ times the targets
-    return Moments(gram, cross, kernel, labels)
+    return found
 
 
 def summarise(of: Features, found: Moments, sample: Block) -> Summary:
@@ -221,14 +217,14 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
     if W is not None:
         vectors = W @ vectors
     kernel_mean = of.origin + found.kernel / total
-    blocks = (sample.X[i : i + BLOCK_ROWS] for i in range(0, sample.X.shape[0], BLOCK_ROWS))
-    rows = xp.concatenate([(of.kernels(block) - kernel_mean) @ vectors for block in blocks])
+    kernels = (of.kernels(sample.X[some]) for some in slices(sample.X.shape[0], BLOCK_ROWS))
+    rows = xp.concatenate([(K - kernel_mean) @ vectors for K in kernels])
     return Summary(
         values=xp.clip(values, 0, None),
         vectors=vectors,
         kernel_mean=kernel_mean,
         weight=total,
-        targets=Targets(sample.Y, label_mean, projected),
+        targets=spectral.Targets(sample.Y, label_mean, projected),
         rows=rows,
         judged_weights=xp.ones_like(rows[:, 0]) if sample.weights is None else sample.weights,
         weights=xp.ones_like(kernel_mean),
@@ -237,12 +233,12 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
 
 def leave_one_out(
     spectrum: Summary,
-    targets: Targets,
-    bases: Bases,
-    penalties: Penalties,
+    targets: spectral.Targets,
+    bases: spectral.Bases,
+    penalties: spectral.Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
-    """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample, with the landmarks held.
+    """As :func:`skcamel.camel.spectral.leave_one_out`, for the rows of the sample.
 
     Groups are those of the rows of the sample, which must hold all rows of a group.
     """
@@ -254,9 +250,10 @@ def leave_one_out(
     rows = spectrum.rows[:, live]  # a copy
     rows /= roots
     rows *= xp.sqrt(weights)[:, None]
-    own = targets._replace(projected=targets.projected[live] / roots[:, None])
-    smoother = spectral.smoother_of(values, rows, own, weights, spectrum.weight)
-    return spectral.scores_without(smoother, bases, penalties, groups)
+    of_features = targets._replace(projected=targets.projected[live] / roots[:, None])
+    return spectral.scores_without(
+        values, rows, of_features, weights, spectrum.weight, bases, penalties, groups
+    )
 
 
 # coefficients of the landmarks; Z would have a row for each training row
@@ -271,7 +268,8 @@ class Sample(NamedTuple):
     --------
     >>> X, Y = np.arange(8.0)[:, None], np.ones((8, 1), dtype=np.int8)
     >>> whole = drawn(Block(X, Y), size=3, seed=0)
-    >>> parts = [drawn(rows, size=3, seed=0) for rows in (Block(X[:5], Y[:5]), Block(X[5:], Y[5:], first=5))]
+    >>> halves = Block(X[:5], Y[:5]), Block(X[5:], Y[5:], first=5)
+    >>> parts = [drawn(rows, size=3, seed=0) for rows in halves]
     >>> bool((whole.X == parts[0].plus(parts[1]).X).all()), whole.X.ravel().tolist()
     (True, [1.0, 2.0, 3.0])
     """
@@ -284,28 +282,26 @@ class Sample(NamedTuple):
 
     def smallest(self, count: int) -> Sample:
         """The sample of at most `count` rows that is part of this one, copied."""
-        kept = np.sort(np.argsort(self.numbers)[:count])
-        return Sample(self.X[kept], self.Y[kept], self.weights[kept], self.numbers[kept], count)
+        X, Y, weights, numbers, _ = self
+        chosen = np.sort(np.argsort(numbers)[:count])
+        return Sample(X[chosen], Y[chosen], weights[chosen], numbers[chosen], count)
 
     def plus(self, other: Sample) -> Sample:
         """The sample of the rows of both; those of the other come after these."""
+        stack = np.concatenate
         if sparse.issparse(self.X):
             stack = partial(sparse.vstack, format="csr")
-        else:
-            stack = np.concatenate
         X = stack([self.X, alike(other.X, self.X)])
-        Y = np.concatenate([self.Y, other.Y])
-        weights = np.concatenate([self.weights, other.weights])
-        numbers = np.concatenate([self.numbers, other.numbers])
+        parts = zip(self[1:4], other[1:4], strict=True)
+        Y, weights, numbers = map(np.concatenate, parts)
         return Sample(X, Y, weights, numbers, self.size).smallest(self.size)
 
 
 def drawn(rows: Block, *, size: int, seed: int) -> Sample:
     """A sample of some rows."""
-    n = rows.X.shape[0]
-    if rows.weights is None:
+    X, Y, weights, first = rows
+    n = X.shape[0]
+    if weights is None:
         weights = np.ones(n)
-    else:
-        weights = rows.weights
-    numbers = np.random.Generator(np.random.PCG64(seed).advance(rows.first)).random(n)
-    return Sample(rows.X, rows.Y, weights, numbers, size).smallest(size)
+    numbers = np.random.Generator(np.random.PCG64(seed).advance(first)).random(n)
+    return Sample(X, Y, weights, numbers, size).smallest(size)

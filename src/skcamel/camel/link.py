@@ -1,15 +1,13 @@
-"""Leave-one-out scores ► log-odds, probabilities and prediction sets: one logistic link per label, drawn to the common one.
+"""Leave-one-out scores ► log-odds, probabilities and prediction sets, by a link for each label.
 
 Scores of all labels together give one slope a and one offset b by Platt's method. Then each label
-minimises its own cross-entropy plus
-κa/2 (a_j / a - 1)² + κb/2 (b_j - b)², so that a label of few rows has the common link and a
-frequent one its own. ``z = a_j score + b_j``
-are log-odds: labels can be ranked by them, and their sigmoid is a probability. Fewer than 50 rows
-give no offsets.
+minimises its own cross-entropy plus κa/2 (a_j / a - 1)² + κb/2 (b_j - b)², so that a rare label has
+nearly the common link. ``z = a_j score + b_j`` are log-odds: labels can be ranked by them, and
+their sigmoid is a probability. Fewer than 50 rows give no offsets.
 
-Prediction sets make two promises over all labels together: of the labels answered yes about
-`confidence` are present, and of the labels
-that are present at most about 1 - `confidence` are answered no.
+Prediction sets make two promises over all labels together: of the labels with a yes about
+`confidence` are present, and of the labels that are present at most about 1 - `confidence` are
+answered no.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from skcamel.arrays import Array, MaybeArray, overflow_allowed, to_numpy
+from skcamel.arrays import Array, MaybeArray, Params, overflow_allowed, to_numpy
 from skcamel.camel.representation import Data
 from skcamel.camel.search import candidate_metrics
 from skcamel.camel.thresholds import is_tuned, thresholds
@@ -32,9 +30,7 @@ from skcamel.text import listed
 SLOPE_PRIOR = 2.0
 OFFSET_PRIOR = 1 / 16
 FEWEST_ROWS = 50  # with which links have offsets; fewer leave a probability of ½ at the score 0
-FLATTEST = (
-    0.05  # least slope, for scores of mean square 1: scores that say nothing still keep their order
-)
+FLATTEST = 0.05  # least slope, for scores of mean square 1: useless scores still have an order
 NEWTON_STEPS = 100
 SETTLED = 1e-9
 FOLDS = 5  # of rows, each of which gets its link from the others
@@ -86,13 +82,13 @@ def fit_link(
         w = np.broadcast_to(weights.T, w.T.shape).T
     total = w.sum() or 1.0
     unit = float((w * scores**2).sum() / total) ** 0.5 or 1.0
-    start = Link(np.ones_like(scores[0, :1]) / unit, np.zeros_like(scores[0, :1]))
-    # as if there were one label
-    of_all, every, entries = (part.reshape(-1, 1) for part in (relevant, scores, w))
+    start = Link(np.array([1 / unit]), np.zeros(1))
     least = FLATTEST / unit
-    common = _minimum(of_all, every, entries, start, (0.0, 0.0), least, offsets)
+    # as if there were one label
+    every, entries, weight = (part.reshape(-1, 1) for part in (relevant, scores, w))
+    common = _minimum(every, entries, weight, start, (0.0, 0.0), least, offsets=offsets)
     priors = (SLOPE_PRIOR, OFFSET_PRIOR)
-    return _minimum(relevant, scores, w, common, priors, least, offsets)
+    return _minimum(relevant, scores, w, common, priors, least, offsets=offsets)
 
 
 def _minimum(
@@ -100,47 +96,47 @@ def _minimum(
     scores: Array,
     w: Array,
     centre: Link,
-    precisions: tuple[float, float],
+    priors: tuple[float, float],
     flattest: float,
+    *,
     offsets: bool,
 ) -> Link:
     """Links of the labels by Newton's method; slopes are measured in that of the centre.
 
     The curvature of the logistic loss changes by at most the factor exp(r) where log-odds change by
-    r, so a step of the share
-    log(1 + r) / r of Newton's always descends.
+    r, so a step of the share log(1 + r) / r of Newton's always descends.
     """
-    of_slope, of_offset = precisions
+    slope_prior, offset_prior = priors
     least = flattest / centre.slope
     x = centre.slope * scores
-    positives = np.sum(w * relevant, axis=0)
-    negatives = np.sum(w, axis=0) - positives
+    positives = (w * relevant).sum(axis=0)
+    negatives = w.sum(axis=0) - positives
     # Platt's: less sure for few rows
     targets = np.where(relevant, (positives + 1) / (positives + 2), 1 / (negatives + 2))
     # of a label that nobody knows ½ at the score 0
     expected = np.where(positives + negatives > 0, centre.offset, 0.0)
-    a = np.clip(np.ones_like(positives), least, None)
+    a = np.maximum(np.ones_like(positives), least)
     b = expected
     for _ in range(NEWTON_STEPS):
         p = expit(a * x + b)
         error = w * (p - targets)
         curvature = w * p * (1 - p)
-        slope_gradient = np.sum(error * x, axis=0) + of_slope * (a - 1)
-        offset_gradient = (np.sum(error, axis=0) + of_offset * (b - expected)) * offsets
-        is_free = (a > least) | (slope_gradient < 0)
-        slope_gradient = slope_gradient * is_free
-        aa = np.sum(curvature * x * x, axis=0) + of_slope + 1e-12
-        bb = np.sum(curvature, axis=0) + of_offset + 1e-12
-        ab = np.sum(curvature * x, axis=0) * is_free * offsets
+        of_a = (error * x).sum(axis=0) + slope_prior * (a - 1)
+        of_b = (error.sum(axis=0) + offset_prior * (b - expected)) * offsets
+        is_free = (a > least) | (of_a < 0)
+        of_a = of_a * is_free
+        aa = (curvature * x * x).sum(axis=0) + slope_prior + 1e-12
+        bb = curvature.sum(axis=0) + offset_prior + 1e-12
+        ab = (curvature * x).sum(axis=0) * is_free * offsets
         determinant = aa * bb - ab * ab
-        slope_step = (bb * slope_gradient - ab * offset_gradient) / determinant
-        offset_step = (aa * offset_gradient - ab * slope_gradient) / determinant
-        changes = np.where(w > 0, np.abs(slope_step * x + offset_step), 0.0)
-        change = np.max(changes, axis=0) + SETTLED / 2
+        step_a = (bb * of_a - ab * of_b) / determinant
+        step_b = (aa * of_b - ab * of_a) / determinant
+        changes = np.where(w > 0, np.abs(step_a * x + step_b), 0.0)
+        change = changes.max(axis=0) + SETTLED / 2
         share = np.log1p(change) / change
-        a = np.clip(a - share * slope_step, least, None)
-        b = b - share * offset_step
-        if float(change.max()) <= SETTLED:
+        a = np.maximum(a - share * step_a, least)
+        b = b - share * step_b
+        if change.max() <= SETTLED:
             break
     return Link(a * centre.slope, b)
 
@@ -154,57 +150,45 @@ def cross_fitted(
     groups: MaybeArray = None,
     seed: int = 0,
 ) -> Array:
-    """Log-odds (n, q) of the training rows, each fifth by the link of the other four; rows of one of the `groups` stay together."""
+    """Log-odds (n, q) of the training rows, each fifth by the link of the other four.
+
+    Rows of one of the `groups` stay together.
+    """
     if groups is None:
-        units = np.arange(len(scores))
-    else:
-        units = groups
-    fold = (np.random.default_rng(seed).permutation(int(units.max()) + 1) % FOLDS)[units]
+        groups = np.arange(len(scores))
+    fold = (np.random.default_rng(seed).permutation(groups.max() + 1) % FOLDS)[groups]
     found = np.empty(scores.shape)
     for k in np.unique(fold):
         here = fold == k
-        # one row, or one group
-        if here.all():
-            others = here
-        else:
-            others = ~here
-        link = fit_link(
-            relevant[others],
-            scores[others],
-            weights[others],
-            offsets=offsets,
-        )
+        others = ~here | here.all()  # all, if there is one row or one group
+        link = fit_link(relevant[others], scores[others], weights[others], offsets=offsets)
         found[here] = link.log_odds(scores[here])
     return found
 
 
 def probabilities(log_odds: Array) -> Array:
-    """Their sigmoid (m, q), strictly inside (0, 1) and above ½ exactly where log-odds are above 0, in their precision."""
+    """Sigmoid (m, q) in (0, 1), above ½ exactly where log-odds are above 0, in their precision."""
     kind = log_odds.dtype.type
     half = kind(0.5)
-    one = kind(1)
-    p = np.clip(expit(log_odds), np.finfo(kind).tiny, np.nextafter(one, half))
-    return np.where(log_odds > 0, np.maximum(p, np.nextafter(half, one)), np.minimum(p, half))
+    above_half = np.nextafter(half, kind(1))
+    below_one = np.nextafter(kind(1), half)
+    p = np.clip(expit(log_odds), np.finfo(kind).tiny, below_one)
+    return np.where(log_odds > 0, np.maximum(p, above_half), np.minimum(p, half))
 
 
 class SetThresholds(NamedTuple):
-    """Thresholds on probabilities for prediction sets: entry k is for a confidence of k / `LEVELS`."""
+    """Thresholds on probabilities for prediction sets; entry k: a confidence of k / `LEVELS`."""
 
-    yes: Array  # (LEVELS + 1,) ascending; a predicted label from there on is answered yes
-    # (LEVELS + 1,) descending; a label that is not predicted is answered no below it
+    yes: Array  # (LEVELS + 1,) ascending; a predicted label is a yes from there on
+    # (LEVELS + 1,) descending; a label that is not predicted is a no below it
     no: Array
     stored = {"yes": ("k",), "no": ("k",)}
 
     def check_stored(self) -> None:
         """Refuse thresholds that do not move apart as the confidence rises."""
-        rise = np.diff(self.yes, prepend=0.0)
-        fall = np.diff(self.no, append=0.0)
-        if (
-            len(self.yes) != LEVELS + 1
-            or rise.min() < 0
-            or fall.max() > 0
-            or max(self.yes.max(), self.no.max()) > NEVER
-        ):
+        rise = np.diff(self.yes, prepend=0.0, append=NEVER)
+        fall = np.diff(self.no, prepend=NEVER, append=0.0)
+        if len(self.yes) != LEVELS + 1 or rise.min() < 0 or fall.max() > 0:
             raise ValueError(
                 f"must hold {LEVELS + 1} thresholds from 0 to {NEVER:g} that move apart"
             )
@@ -224,7 +208,7 @@ class SetThresholds(NamedTuple):
 
 
 def fit_sets(relevant: Array, p: Array, predicted: Array, w: Array) -> SetThresholds:
-    """Thresholds that keep both promises on the training rows, with a margin of `SAFETY` standard errors.
+    """Thresholds that fulfil both promises on the training rows, `SAFETY` standard errors apart.
 
     Parameters
     ----------
@@ -238,29 +222,28 @@ def fit_sets(relevant: Array, p: Array, predicted: Array, w: Array) -> SetThresh
     --------
     >>> p = np.linspace(0.01, 0.99, 99)[:, None]
     >>> found = fit_sets(p > 0.4, p, p > 0.5, np.ones((99, 1)))
-    >>> bool(found.yes[900] > 0.5), found.answers(np.array([[0.9, 0.1, 0.45]]), np.array([[1, 0, 0]]), 0.9).tolist()
+    >>> answers = found.answers(np.array([[0.9, 0.1, 0.45]]), np.array([[1, 0, 0]]), 0.9)
+    >>> bool(found.yes[900] > 0.5), answers.tolist()
     (True, [[1, 0, -1]])
     """
     confidences = np.arange(LEVELS + 1) / LEVELS
     yes = predicted & (w > 0)
     order = np.argsort(-p[yes], kind="stable")
-    found, right, size = (part[yes][order] for part in (p, w * relevant, w))
-    hits = np.cumsum(right)
-    count = np.cumsum(size)
-    share = hits / (count + 1)
+    found = p[yes][order]
+    count = np.cumsum(w[yes][order])
+    share = np.cumsum((w * relevant)[yes][order]) / (count + 1)
     lower = share - SAFETY * np.sqrt(share * (1 - share) / np.maximum(count, 1e-300))
     is_tied = found[1:] == found[:-1]  # no threshold lies between equal probabilities
     lower[:-1][is_tied] = -np.inf
     reached = np.maximum.accumulate(lower[::-1])[::-1]
-    # how many of the highest keep the promise
+    # how many of the highest fulfil the promise
     last = np.searchsorted(-reached, -confidences, side="right")
     yes_at = np.append(NEVER, found)[last]
     missed = relevant & ~predicted & (w > 0)
     order = np.argsort(p[missed], kind="stable")
     found = p[missed][order]
-    size = w[missed][order]
     present = float((w * relevant).sum()) or 1.0
-    share = np.cumsum(size) / present
+    share = np.cumsum(w[missed][order]) / present
     upper = share + SAFETY * np.sqrt(np.clip(share * (1 - share), 0, None) / present)
     # the lowest that breaks it
     first = np.searchsorted(np.maximum.accumulate(upper), 1 - confidences + 1e-12, side="right")
@@ -283,9 +266,8 @@ def set_rates(Y: Array, answers: Array) -> dict[str, Array]:
     -------
     dict
         ``right``: share of the yes answers that are right, ``missed``: of the present labels that
-        are answered no, ``open``: of the
-        answers that are open. ``Y.reshape(-1, 1)`` and ``answers.reshape(-1, 1)`` give the rates of
-        all labels together.
+        have a no, ``open``: of the answers that are open. ``Y.reshape(-1, 1)`` and
+        ``answers.reshape(-1, 1)`` give the rates of all labels together.
 
     Examples
     --------
@@ -308,43 +290,29 @@ def set_rates(Y: Array, answers: Array) -> dict[str, Array]:
 NAMED = 5  # labels in a warning
 
 
-class Answers(NamedTuple):
-    """How scores become answers, and how good these are by leave-one-out."""
-
-    link: Link | None  # None for exclusive classes
-    thresholds: Array  # (q,) on the scale of the scores
-    sets: SetThresholds | None = None
-    estimate: Any = None  # dict of the seven metrics
-    of_labels: dict[str, Array] | None = None  # (q,) each
-    n_rows: int = 0  # that were judged; 0: nothing was
-
-
 class NeverPredictedWarning(UserWarning):
     """Labels that no training row gets when it is left out."""
 
 
-def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array) -> Answers:
-    """Link, thresholds, prediction sets and estimates from leave-one-out scores (n, q) of the rows of `data`.
+def learn_decisions(estimator: Any, data: Data, labels: Labels, scores: Array) -> Params:
+    """How predictions follow from scores, and how good they are, from leave-one-out scores (n, q).
 
-    On the CPU: there is little to compute, in many steps, which a GPU is slow to start.
+    The result are attributes of the fitted estimator: thresholds, link, thresholds of prediction
+    sets, and estimates. Exclusive classes have no link. All is computed on the CPU: there is little
+    to do, in many steps, which a GPU is slow to start.
     """
     scores = to_numpy(scores)
     relevant, w = data.truth(scores)
+    found: Params = {"n_judged_": len(data.Y)}
     link = None
-    judged = scores
-    log_odds = None
+    judged = log_odds = scores
     if labels.target != "multiclass":
         # of a 1-d y the most probable class is the predicted one
         offsets = bool(labels.target == "matrix" and data.weights.sum() >= FEWEST_ROWS)
         link = fit_link(relevant, scores, w, offsets=offsets)
-        log_odds = cross_fitted(
-            relevant,
-            scores,
-            w,
-            offsets=offsets,
-            groups=data.groups,
-            seed=seed_of(estimator.random_state),
-        )
+        found |= {"link_slopes_": link.slope, "link_offsets_": link.offset}
+        seed = seed_of(estimator.random_state)
+        log_odds = cross_fitted(relevant, scores, w, offsets=offsets, groups=data.groups, seed=seed)
         if estimator.scores == "log_odds":
             scores = link.log_odds(scores)
             judged = log_odds
@@ -355,33 +323,34 @@ def learn_answers(estimator: Any, data: Data, labels: Labels, scores: Array) -> 
     if estimator.miss_cost is not None:
         at = _of_costs(estimator, link, labels, at)
     predicted = judged > at
-    (estimate,) = candidate_metrics(relevant, judged[None], at, w)
     _warn_of_labels_never_predicted(labels, data.Y, predicted)
-    sets = None
-    if log_odds is not None:
-        sets = fit_sets(relevant, probabilities(log_odds), predicted, w)
+    found["thresholds_"] = at
+    (found["estimate_"],) = candidate_metrics(relevant, judged[None], at, w)
+    if link is None:
+        return found
+    found["set_thresholds_"] = fit_sets(relevant, probabilities(log_odds), predicted, w)
     hits = (w * (relevant & predicted)).sum(axis=0)
     positives = (w * relevant).sum(axis=0)
     predictions = (w * predicted).sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        of_labels = {
+        found["label_estimates_"] = {
             "rows": w.sum(axis=0),
             "positives": positives,
             "precision": hits / predictions,
             "recall": hits / positives,
             "f1": 2 * hits / (positives + predictions),
         }
-    return Answers(link, at, sets, estimate, of_labels, len(data.Y))
+    return found
 
 
 def _of_costs(estimator: Any, link: Link | None, labels: Labels, at: Array) -> Array:
-    """Thresholds at the probability 1 / (1 + cost) in place of those in `at`, on the scale of the scores."""
+    """Thresholds at the probability 1 / (1 + cost) in place of those in `at`, as scores."""
     if link is None or labels.target != "matrix":
         raise ValueError(
             "miss_cost needs calibrated probabilities, which a 1-d y has not; give a matrix with"
             " one column per label."
         )
-    names = [str(name) for name in labels.names]
+    names = labels.names.tolist()
     costs = dict.fromkeys(names, estimator.miss_cost)
     if isinstance(estimator.miss_cost, Mapping):
         costs = {str(name): cost for name, cost in estimator.miss_cost.items()}
@@ -403,8 +372,8 @@ def _warn_of_labels_never_predicted(labels: Labels, Y: Array, predicted: Array) 
     never = (Y > 0).any(axis=0) & (Y < 0).any(axis=0) & ~predicted.any(axis=0)
     if labels.target != "matrix" or not never.any():
         return
-    names = [str(name) for name in labels.names[never]]
-    named = listed(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+    names = labels.names[never].tolist()
+    named = listed(names[:NAMED]) + ", …" * (len(names) > NAMED)
     warnings.warn(
         f"{len(names)} of {len(labels.names)} labels are predicted for no training row when it is"
         f" left out ({named}); new rows will hardly ever get them. threshold='macro_f1' or"

@@ -1,4 +1,4 @@
-"""Scores ► decisions, probabilities, label sets and ranks: what every estimator answers, from one evaluation of its model."""
+"""Scores ► decisions, probabilities, label sets and ranks, from one evaluation of a model."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from skcamel.arrays import Array, to_match, to_numpy
 from skcamel.camel.distributed import by_partition
 from skcamel.camel.link import SetThresholds
 from skcamel.checks import check_labels, check_number
-from skcamel.gone import without
-from skcamel.metrics.ranking import best_labels
+from skcamel.metrics.seven import best_labels
+from skcamel.names import without
 
 NO_SETS = (
     "Prediction sets come from leave-one-out scores, which this model does not have; use"
@@ -29,7 +29,7 @@ NO_SETS = (
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """What a fitted model says of some rows.
+    """Everything that a fitted model predicts for some rows.
 
     Parameters
     ----------
@@ -50,7 +50,8 @@ class Outputs:
     Examples
     --------
     >>> names = np.array(["sea", "sun"], dtype=object)
-    >>> found = Outputs(np.array([[0.2, -0.3], [0.4, 0.9]]), np.zeros(2), names, np.arange(2), "matrix")
+    >>> scores = np.array([[0.2, -0.3], [0.4, 0.9]])
+    >>> found = Outputs(scores, np.zeros(2), names, np.arange(2), "matrix")
     >>> found.decisions.tolist(), found.label_sets, found.ranks.tolist(), found.top(1).tolist()
     ([[1, 0], [1, 1]], [('sea',), ('sea', 'sun')], [[1, 2], [2, 1]], [[0], [1]])
     """
@@ -65,11 +66,9 @@ class Outputs:
 
     @cached_property
     def decisions(self) -> Array:
-        """1 where a score exceeds its threshold, both in the precision of the scores: int64 (m, q); of exclusive classes the best alone."""
+        """1 where a score exceeds its threshold, int64 (m, q); the best of exclusive classes."""
         if self.target == "multiclass":
-            return (np.arange(self.scores.shape[1]) == self.scores.argmax(axis=1)[:, None]).astype(
-                np.int64
-            )
+            return np.eye(self.scores.shape[1], dtype=np.int64)[self.scores.argmax(axis=1)]
         return (self.scores > self.thresholds.astype(self.scores.dtype)).astype(np.int64)
 
     @cached_property
@@ -77,26 +76,26 @@ class Outputs:
         """Probability of every label, (m, q)."""
         if self.link is None:
             raise AttributeError(
-                "These scores have no probabilities; the model's predict_proba says why."
+                "These scores have no probabilities; the model's predict_proba explains why."
             )
         return self.link(self.scores)
 
     def sets(self, confidence: float = 0.9) -> Array:
-        """Prediction sets, int8 (m, q): 1 yes, 0 no, -1 open; see :meth:`MultiLabelClassifier.predict_sets`."""
+        """Prediction sets, int8 (m, q); see :meth:`MultiLabelClassifier.predict_sets`."""
         if isinstance(self.set_thresholds, str):
             raise AttributeError(self.set_thresholds)  # noqa: TRY004 (as for predict_proba)
         return self.set_thresholds.answers(self.probabilities, self.decisions, confidence)
 
     @property
     def label_sets(self) -> list[tuple[str, ...]]:
-        """Names of the predicted labels of every row; the predicted class after a fit on a 1-d y."""
+        """Names of the predicted labels of every row; the class after a fit on a 1-d y."""
         if self.target != "matrix":
             return [(str(name),) for name in self.predictions]
         return [tuple(self.label_names[row]) for row in self.decisions.astype(bool)]
 
     @cached_property
     def ranks(self) -> Array:
-        """Rank of every label, int64 (m, q): 1 for the highest score, the first of equal labels before the others."""
+        """Rank of every label, int64 (m, q): 1 for the highest score; ties in their order."""
         return np.argsort(best_labels(self.scores, self.scores.shape[1]), axis=1) + 1
 
     def top(self, k: int) -> Array:
@@ -109,27 +108,25 @@ class Outputs:
 
     @property
     def predictions(self) -> Array:
-        """What `predict` answers: the decisions, or classes (m,) after a fit on a 1-d y."""
+        """What `predict` returns: the decisions, or classes (m,) after a fit on a 1-d y."""
         if self.target == "matrix":
             return self.decisions
         if self.target == "multiclass":
             best = self.decisions.argmax(axis=1)
         else:
             best = self.decisions[:, 0]
-        return self.classes[
-            np.minimum(best, len(self.classes) - 1)
-        ]  # y may have held one class only
+        return self.classes[np.minimum(best, len(self.classes) - 1)]  # there may be one class
 
     @property
     def decision_values(self) -> Array:
-        """What `decision_function` answers: the scores, (m,) after a fit on a binary 1-d y."""
+        """What `decision_function` returns: the scores, (m,) after a fit on a binary 1-d y."""
         if self.target == "binary":
             return self.scores[:, 0]
         return self.scores
 
     @property
     def class_probabilities(self) -> Array:
-        """What `predict_proba` answers: the probabilities, (m, number of classes) after a fit on a binary 1-d y."""
+        """Probabilities as `predict_proba` returns them, (m, number of classes) for a binary y."""
         p = self.probabilities
         if self.target != "binary":
             return p
@@ -140,7 +137,7 @@ class Outputs:
 
 
 class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
-    """An estimator that scores labels; a subclass gives `_outputs`, and says in `_has_probabilities` whether they have any."""
+    """An estimator that scores labels; subclasses have `_outputs` and `_has_probabilities`."""
 
     threshold: Any  # parameter of every subclass
 
@@ -158,9 +155,9 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         -------
         Outputs
             With numpy arrays, also where X is a tensor. Scores of CAMEL are f(x)G or log-odds, as
-            its parameter `scores` says;
-            float32 for float32 rows, else float64. Those of the comparison methods are F - 1/2, or
-            the smallest positive number where F is 1/2, for they predict a label then.
+            its parameter `scores` says; float32 for float32 rows, else float64. Those of the
+            comparison methods are F - 1/2, or the smallest positive number where F is 1/2, for they
+            predict a label then.
         """
         check_is_fitted(self)
         return self._outputs(X)
@@ -199,8 +196,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Probability of every label: the share of rows like this one that have it.
 
         It does not depend on the thresholds: a tuned threshold may predict a label whose
-        probability is below ½, as it should
-        where F1 counts.
+        probability is below ½, as it should where F1 counts.
 
         Parameters
         ----------
@@ -226,8 +222,8 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         """Answer yes, no or open, such that both answers are seldom wrong.
 
         Two promises hold for all labels together: of the yes answers about `confidence` are right,
-        and of the labels that rows have
-        at most about 1 - `confidence` are answered no. A yes is always predicted, a no never.
+        and of the labels that rows have at most about 1 - `confidence` have a no. A yes is always
+        predicted, a no never.
 
         Parameters
         ----------
@@ -250,13 +246,11 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         Notes
         -----
         A predicted label is a yes if its probability is at least the lowest t for which the promise
-        holds among the training rows,
-        each scored by the model without it and linked by rows without it, with a margin of 1.28
-        standard errors. A label that is not
-        predicted is a no below the highest t for which the other promise holds. The promises are
-        for new rows of the same kind, and for
-        all labels together: a rare label may be missed every time. ``skcamel evaluate --confidence
-        0.9`` shows the rates of each label.
+        holds among the training rows, each scored by the model without it and linked by rows
+        without it, with a margin of 1.28 standard errors. A label that is not predicted is a no
+        below the highest t for which the other promise holds. The promises are for new rows of the
+        same kind, and for all labels together: a rare label may be missed every time. ``skcamel
+        evaluate --confidence 0.9`` shows the rates of each label.
 
         Examples
         --------
@@ -293,7 +287,9 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         return to_match(self.outputs(X).top(k), X)
 
     def score(self, X: Array, y: Array, sample_weight: Array | None = None) -> float:
-        """Share of rows whose known labels are all right (scikit-learn's subset accuracy), also for labels in {-1, +1}.
+        """Share of rows whose known labels are all right (scikit-learn's subset accuracy).
+
+        Labels may be in {-1, +1} too.
 
         Parameters
         ----------

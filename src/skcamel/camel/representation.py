@@ -1,8 +1,9 @@
-"""Grid ► representations: training rows as each kernel sees them, decomposed once for all α, λ1 and λ2."""
+"""Grid ► representations: training rows as each kernel sees them, decomposed once."""
 
 from __future__ import annotations
 
 import logging
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import groupby, product
@@ -23,7 +24,6 @@ from skcamel.arrays import (
     to_numpy,
 )
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
-from skcamel.camel.landmark import Block
 from skcamel.camel.stream import Place, Source, Stream, Streaming, begin
 from skcamel.checks import check_number, choice
 
@@ -44,9 +44,7 @@ class Data(NamedTuple):
     Y: Array  # (n, q) float64 in {-1, +1}, NaN where unknown; int8 where rows are summed up
     weights: Array  # (n,)
     groups: MaybeArray = None  # (n,) whole numbers; rows of one group leave together
-    source: Any = (
-        None  # Source of sums over rows, or what has a survey too; in place of a kernel matrix
-    )
+    source: Any = None  # Source of sums over rows, in place of a kernel matrix
 
     @property
     def is_complete(self) -> bool:
@@ -69,7 +67,7 @@ class Data(NamedTuple):
         return Data(sample.X, sample.Y.astype(np.float64), sample.weights, self.groups)
 
     def truth(self, like: Array) -> tuple[Array, Array]:
-        """Which labels are relevant, and weights of entries, 0 where unknown, (n, q) each, where `like` lives."""
+        """Which labels are relevant, and weights of entries, 0 where unknown, (n, q), as `like`."""
         weights = self.weights[:, None] * ~np.isnan(self.Y)
         return to_match(self.Y, like) > 0, to_match(weights, like)
 
@@ -91,8 +89,10 @@ class Data(NamedTuple):
 
     def summed(self, by: Streaming) -> Data:
         """The same with these rows as the source of sums."""
-        own = self.with_weight()
-        return self._replace(source=Source(lambda: [Block(own.X, own.Y, own.weights)], by))
+        rows = self.with_weight()
+        return self._replace(
+            source=Source(lambda: [landmark.Block(rows.X, rows.Y, rows.weights)], by)
+        )
 
 
 class Grid(NamedTuple):
@@ -106,15 +106,19 @@ class Grid(NamedTuple):
     # whether λ2 of the linear kernel counts mean eigenvalues, which grow with the features
     relative: bool = True
 
+    @property
+    def size(self) -> int:
+        """Number of candidates."""
+        return math.prod(map(len, self[:4]))
+
     def params(self, representation: Representation, spectrum: Any = None) -> list[Params]:
-        """Parameters of each candidate of a representation, as :class:`skcamel.CamelClassifier` takes them."""
+        """Parameters of each candidate, as :class:`skcamel.CamelClassifier` takes them."""
         kernel = representation.kernel
         unit = 1.0
         if self.relative and kernel.name == "linear":
             unit = float(spectrum.values.sum()) / spectrum.weight or 1.0
-        found = []
-        for alpha, lambda1, lambda2 in product(self.alphas, self.lambda1s, self.lambda2s):
-            candidate = {
+        return [
+            {
                 "scaling": representation.scaling.name,
                 "kernel": kernel.name,
                 "bandwidth": kernel.bandwidth,
@@ -122,8 +126,8 @@ class Grid(NamedTuple):
                 "lambda1": lambda1,
                 "lambda2": unit * lambda2,
             }
-            found.append(candidate)
-        return found
+            for alpha, lambda1, lambda2 in product(self.alphas, self.lambda1s, self.lambda2s)
+        ]
 
     def for_sparse_rows(self) -> Grid:
         """Without rank scaling, which would make rows dense, unless nothing else is left."""
@@ -139,7 +143,7 @@ class Grid(NamedTuple):
 
 
 class Representation(NamedTuple):
-    """Training rows, or landmarks, as the kernel sees them; none where the features themselves are meant."""
+    """Training rows, or landmarks, as the kernel sees them; none for solver="primal"."""
 
     scaling: scaling.Scaling
     kernel: kernel.Kernel
@@ -166,7 +170,7 @@ class Model(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """One representation with its decomposition, labels in it, the candidates, and the module that solves for them."""
+    """One representation, decomposed, with its candidates and the module that solves for them."""
 
     representation: Representation
     spectrum: Any  # Spectrum, or Summary where rows are summed up
@@ -182,11 +186,11 @@ class Problem(NamedTuple):
     @property
     def penalties(self) -> list[tuple[float, float]]:
         """Pairs (λ1, λ2) of the candidates of each α."""
-        of_one = self.params[: len(self.params) // len(self.grid.alphas)]
-        return [(own["lambda1"], own["lambda2"]) for own in of_one]
+        n_pairs = len(self.params) // len(self.grid.alphas)
+        return [(params["lambda1"], params["lambda2"]) for params in self.params[:n_pairs]]
 
     def leave_one_out(self, bases: spectral.Bases) -> Iterator[Array]:
-        """Scores (n, q) of the rows for each candidate, from the label basis of each α; rows of a group are left out together."""
+        """Scores (n, q) for each candidate without the row or its group; a basis for each α."""
         return self.solver.leave_one_out(
             self.spectrum, self.targets, bases, self.penalties, self.data.groups
         )
@@ -197,23 +201,21 @@ class Problem(NamedTuple):
         return self.solver.held_out(self.spectrum, self.targets, bases, self.penalties, K)
 
     def solve(self, bases: spectral.Bases, index: int = 0, scores: MaybeArray = None) -> Model:
-        """One candidate solved; its leave-one-out scores (n, q) need not be computed again if they are exact."""
+        """One candidate solved; its leave-one-out scores (n, q) are computed unless passed."""
+        spectrum, targets = self.spectrum, self.targets
         basis = bases[index * len(bases) // len(self.params)]
         params = self.params[index]
         lambda1 = params["lambda1"]
         lambda2 = params["lambda2"]
-        solution = self.solver.solve_in(
-            self.spectrum, self.targets, basis, lambda1=lambda1, lambda2=lambda2
-        )
+        solution = self.solver.solve_in(spectrum, targets, basis, lambda1=lambda1, lambda2=lambda2)
         if self.solver is unknown:
             solution, scores = solution
         if scores is None:
+            penalties = [(lambda1, lambda2)]
             (scores,) = self.solver.leave_one_out(
-                self.spectrum, self.targets, [basis], [(lambda1, lambda2)], self.data.groups
+                spectrum, targets, [basis], penalties, self.data.groups
             )
-        largest = 0.0
-        if len(self.spectrum.values):  # there may be one row
-            largest = float(self.spectrum.values[-1])
+        largest = float(max(spectrum.values[-1:], default=0.0))  # there may be one row
         share = EPS * largest / lambda2
         if share > (1.0 if self.solver is landmark else ROUNDING):
             warnings.warn(
@@ -299,26 +301,26 @@ def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Repre
             weights=weights,
             of_unit_length=scaling_name == "unit",
         )
-        for own, K in fitted:
-            yield Representation(scaler, own, rows, X), K
+        for fitted_kernel, K in fitted:
+            yield Representation(scaler, fitted_kernel, rows, X), K
 
 
 def all_candidates(data: Data, grid: Grid, device: Any) -> list[Params]:
     """Parameters of every candidate, where all rows set σ and the unit of λ2."""
     found: list[Params] = []
     for place in grid.places:
-        own = grid._replace(places=(place,))
+        alone = grid._replace(places=(place,))
         if data.source is not None or place[1] == "linear":
-            (problem,) = represent(data, own, device)
+            (problem,) = represent(data, alone, device)
             found += problem.params
         else:
-            ((representation, _),) = kernel_matrices(data, own, device)
-            found += own.params(representation)
+            ((representation, _),) = kernel_matrices(data, alone, device)
+            found += alone.params(representation)
     return found
 
 
 def label_bases(S: Array, alphas: Sequence[float], device: Any) -> list[spectral.LabelBasis]:
-    """The label basis of every α on the device, decomposed on the CPU, which is idle and as fast as a GPU here."""
+    """The label basis of every α on the device, decomposed on the CPU, which is as fast."""
     found = []
     with one_thread(len(S)):
         for alpha in alphas:
@@ -328,7 +330,7 @@ def label_bases(S: Array, alphas: Sequence[float], device: Any) -> list[spectral
 
 
 def check_place(name: str, place: Place, otherwise: str = "") -> None:
-    """Refuse a scaling or a kernel that does not exist, any scaling of a kernel matrix, and a bandwidth whose square is no number."""
+    """Refuse an unknown scaling, kernel or bandwidth, and any scaling of a kernel matrix."""
     scaling_name, kernel_name, bandwidth = place
     if not callable(kernel_name) and kernel_name not in kernel.NAMES:
         raise ValueError(

@@ -1,11 +1,9 @@
-"""X ► X: scaling of the features, fitted on training rows and kept with the model.
+"""X ► X: scaling of the features, fitted on training rows and stored with the model.
 
 A shift of the features changes no radial kernel, and the unpenalised intercept absorbs it in the
-linear one. So sparse
-matrices are shifted only in columns that are filled anyway, and stay sparse; a centred scaling
-moves the rows to their
-middle, which changes no result and saves its digits. Ranks alone need dense rows: they turn every
-zero into a level of its column.
+linear one. So sparse matrices are shifted only in columns that are filled anyway, and stay sparse;
+a centred scaling moves the rows to their middle, which changes no result and saves its digits.
+Ranks alone need dense rows: they turn every zero into a level of its column.
 """
 
 from __future__ import annotations
@@ -25,11 +23,11 @@ FREE = ("none", "unit", "rank")  # without a scale of the columns
 
 
 class Ranks(NamedTuple):
-    """Mid-distribution function of every column: the weight below a value plus half of the weight at it, as a share of all.
+    """Mid-distribution function of every column: the share of weight below a value, half of ties.
 
     It lies on [0, 1], ties share their average rank, and it is linear between the different values
-    ("knots") of a column.
-    Columns have different numbers of knots, so those of all columns stand one after the other.
+    ("knots") of a column. Columns have different numbers of knots, so those of all columns stand
+    one after the other.
 
     Examples
     --------
@@ -43,7 +41,7 @@ class Ranks(NamedTuple):
     stored = {"knots": ("k",), "levels": ("k",), "ends": ("d", int)}
 
     def check_stored(self) -> None:
-        """Refuse knots that do not increase and levels that fall within a column, and columns without any."""
+        """Refuse knots that do not increase, falling levels within a column, and empty columns."""
         if self.ends[0] < 1 or self.ends[-1] != len(self.knots) or (np.diff(self.ends) < 1).any():
             raise ValueError(
                 f"must share {len(self.knots)} knots among its columns, none without any"
@@ -62,17 +60,17 @@ class Ranks(NamedTuple):
         """Levels of the rows X (m, d), dense; beyond the knots those of the outermost."""
         X = dense(X)
         levels = np.empty(X.shape)
-        parts = zip(
-            np.split(self.knots, self.ends[:-1]), np.split(self.levels, self.ends[:-1]), strict=True
-        )
-        for j, (knots, values) in enumerate(parts):
-            # slopes may overflow
-            levels[:, j] = np.clip(np.interp(X[:, j], knots, values), values[0], values[-1])
+        start = 0
+        for j, end in enumerate(self.ends):
+            values = self.levels[start:end]
+            column = np.interp(X[:, j], self.knots[start:end], values)
+            levels[:, j] = np.clip(column, values[0], values[-1])  # slopes may overflow
+            start = end
         return levels
 
 
 class Scaling(NamedTuple):
-    """A fitted scaling: ``(X - shift) / scale`` per column; for "unit" and "rank" their rows, then minus `shift`.
+    """A fitted scaling, ``(X - shift) / scale`` per column, after "unit" or "rank".
 
     Examples
     --------
@@ -92,15 +90,15 @@ class Scaling(NamedTuple):
         """Refuse what no fit gives."""
         if self.name not in NAMES:
             raise ValueError(f"name must be one of {', '.join(NAMES)}, got {self.name!r}")
-        if (self.name in ("standard", "minmax")) != (self.scale is not None) or (
-            self.name == "rank"
-        ) != (self.ranks is not None):
+        has_scale = self.scale is not None
+        has_ranks = self.ranks is not None
+        if has_scale != (self.name not in FREE) or has_ranks != (self.name == "rank"):
             raise ValueError(f"{self.name!r} does not fit its scale and ranks")
         check_at_least(self, scale=SMALLEST_DIVISOR)
 
     @overflow_allowed
     def __call__(self, X: Array) -> Array:
-        """X scaled, float64; a new matrix unless nothing is to be done. Sparse rows stay sparse, but for ranks."""
+        """X scaled, float64, a new matrix unless nothing changes; ranks make sparse rows dense."""
         if sparse.issparse(X):
             X = X.astype(np.float64)
         else:  # rows of a frame give the same last digits
@@ -114,19 +112,19 @@ class Scaling(NamedTuple):
         if self.scale is None:
             return X
         if sparse.issparse(X):
-            return sparse.csr_array(
-                (X.data / self.scale[X.indices], X.indices, X.indptr), shape=X.shape
-            )
+            return _divided(X, self.scale)
         return X / self.scale
 
 
 def fitted(name: str, X: Array, weights: MaybeArray = None, *, centred: bool = False) -> Scaling:
-    """Scaling of that name with what it needs to know of the training rows X (n, d); constant columns keep scale 1.
+    """Scaling with what it learns from the training rows X (n, d); constant columns have scale 1.
 
     `centred` shifts the rows further, so that they lie around the origin.
     """
     if name in FREE:
-        plain = Scaling(name, ranks=ranked(X, weights) if name == "rank" else None)
+        plain = Scaling(name)
+        if name == "rank":
+            plain = Scaling(name, ranks=ranked(X, weights))
         if centred:
             return plain._replace(shift=middle(plain(X)))
         return plain
@@ -162,17 +160,16 @@ def ranked(X: Array, weights: MaybeArray = None) -> Ranks:
     levels: list[Array] = []
     for column in X.T:
         values, at = np.unique(column, return_inverse=True)
-        here = np.bincount(at, weights, minlength=len(values))
+        here = np.bincount(at, weights)
         to_here = np.cumsum(here)
         knots.append(values)
         levels.append((to_here - here / 2) / to_here[-1])
-    return Ranks(
-        np.concatenate(knots), np.concatenate(levels), np.cumsum([len(values) for values in knots])
-    )
+    ends = np.cumsum([len(values) for values in knots])
+    return Ranks(np.concatenate(knots), np.concatenate(levels), ends)
 
 
 def _of_unit_length(X: Array) -> Array:
-    """Rows divided by their length, in two steps: squares of very large or small numbers would overflow or vanish."""
+    """Rows divided by their length, in two steps lest squares overflow or vanish."""
     if sparse.issparse(X):
         norm = sparse.linalg.norm
     else:
@@ -185,6 +182,11 @@ def _of_unit_length(X: Array) -> Array:
         else:
             X = X * factors[:, None]
     return X
+
+
+def _divided(X: Array, scale: Array) -> Array:
+    """Sparse X with every column divided by its scale."""
+    return sparse.csr_array((X.data / scale[X.indices], X.indices, X.indptr), shape=X.shape)
 
 
 def is_filled(X: Array) -> Array:
@@ -210,12 +212,9 @@ def varies(X: Array) -> Array:
 
 def bounds(X: Array) -> tuple[Array, Array]:
     """Least and greatest entry of every column, (d,) float64 each."""
-    low = X.min(axis=0)
-    high = X.max(axis=0)
-    return (
-        np.asarray(dense(low), dtype=np.float64).ravel(),
-        np.asarray(dense(high), dtype=np.float64).ravel(),
-    )
+    extremes = X.min(axis=0), X.max(axis=0)
+    low, high = (np.asarray(dense(part), dtype=np.float64).ravel() for part in extremes)
+    return low, high
 
 
 def shifted(X: Array, shift: Array) -> Array:
@@ -239,12 +238,11 @@ def shifted(X: Array, shift: Array) -> Array:
 
 
 def middle(X: Array) -> Array:
-    """Where to move the origin, (d,): to the mean of the columns that become much smaller by it, else 0.
+    """Where to move the origin, (d,): the mean of columns that become much smaller by it, else 0.
 
     A column whose entries all lie within a quarter of the largest around their mean is moved
-    without any rounding, for the
-    differences are exact. Where zeros or both signs occur this is never so; nothing would be
-    gained, and sparse columns stay as they are.
+    without any rounding, for the differences are exact. Where zeros or both signs occur this is
+    never so; nothing would be gained, and sparse columns stay as they are.
 
     Examples
     --------
@@ -262,8 +260,7 @@ def moments(X: Array, weights: MaybeArray = None) -> tuple[Array, Array]:
     """Weighted mean and standard deviation of every column, (d,) each.
 
     Deviations are summed, never squares subtracted, in units of the largest: neither a large mean
-    nor a large or small
-    unit of the column costs digits.
+    nor a large or small unit of the column costs digits.
 
     Parameters
     ----------
@@ -288,9 +285,8 @@ def moments(X: Array, weights: MaybeArray = None) -> tuple[Array, Array]:
         return X[0] + above_first, largest * np.sqrt(shares @ deviations**2)
     largest = abs(X).max(axis=0).toarray().ravel()
     unit = divisor(largest)
-    scaled = sparse.csr_array((X.data / unit[X.indices], X.indices, X.indptr), shape=X.shape)
     # exact enough where a column has many zeros
-    mean, variance = mean_variance_axis(scaled, axis=0, weights=shares)
+    mean, variance = mean_variance_axis(_divided(X, unit), axis=0, weights=shares)
     mean = unit * mean
     deviation = unit * np.sqrt(np.maximum(variance, 0))
     filled = is_filled(X)

@@ -1,6 +1,6 @@
-"""Grid ► a table of candidates, scored by exact leave-one-out or by folds, and the best of them, solved.
+"""Grid ► a table of candidates, scored by leave-one-out or folds, and the best ones solved.
 
-No decomposition is kept: the best candidate of a representation is solved before the next one is
+No decomposition is stored: the best candidate of a representation is solved before the next one is
 decomposed.
 """
 
@@ -38,8 +38,7 @@ from skcamel.camel.representation import (
 from skcamel.camel.spectral import Bases
 from skcamel.camel.thresholds import METRICS, is_tuned, thresholds
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
-from skcamel.metrics.decision import count, decision_metrics
-from skcamel.metrics.ranking import ranking_metrics
+from skcamel.metrics.seven import count, decision_metrics, ranking_metrics
 
 DIGITS = 12  # of metrics: candidates that agree so far are equal, and the first of them is the best
 LARGEST_ALPHA = 0.5  # of a candidate that is combined
@@ -58,14 +57,16 @@ class Found(NamedTuple):
 
 
 def larger_is_better(name: str, value: float) -> float:
-    """A metric as a score, without the digits that the order of the rows decides; undefined is worse than anything."""
+    """A metric as a score, rounded, for the order of rows decides the last digits; -inf for NaN."""
     if math.isnan(value):
         return -math.inf
     return round(-value if name in LOSSES else value, DIGITS)
 
 
 def usable(criterion: str, Y: Array, weights: MaybeArray = None) -> str:
-    """The criterion, or Hamming loss in place of a ranking metric that no row defines (each has all labels or none).
+    """The criterion, or Hamming loss in place of a ranking metric that no row defines.
+
+    Such rows have all labels or none.
 
     >>> usable("coverage", np.array([[1.0], [-1.0]])), usable("coverage", np.array([[1.0, -1.0]]))
     ('hamming_loss', 'coverage')
@@ -87,7 +88,7 @@ def search(
     device: Any = None,
     threshold: Any = "zero",
     combine: bool = False,
-    tell: Callable[[list[Scores]], None] | None = None,
+    progress: Callable[[list[Scores]], None] | None = None,
 ) -> Found:
     """Score every candidate; among equal ones the first in the order of the grid is the best.
 
@@ -106,9 +107,9 @@ def search(
         Tuned for every candidate if the criterion is a metric of decisions; else decisions in the
         table are those at 0.
     combine : bool, default=False
-        Whether to keep, for each representation, the candidate of least squared error and α ≤ ½ in
+        Whether to solve, for each representation, the candidate of least squared error and α ≤ ½ in
         place of the best one.
-    tell : callable, default=None
+    progress : callable, default=None
         Is called with the metrics so far after each representation.
 
     Examples
@@ -140,28 +141,27 @@ def search(
             best = leader.value
         found.params.extend(problem.params)
         found.metrics.extend(metrics)
-        if tell is not None:
-            tell(found.metrics)
+        if progress is not None:
+            progress(found.metrics)
         del problem, leader  # before the next kernel matrix is made
     return found
 
 
-def _combinable(problem: Problem) -> Sequence[bool]:
-    """Which candidates of a representation may be combined; none if columns of sparse rows are standardised and others are not.
+def _combinable(problem: Problem) -> list[bool]:
+    """Which candidates of a representation may be combined.
+
+    None may if columns of sparse rows are standardised and others are not.
 
     With few rows, leave-one-out is slightly optimistic for two reasons. A row that is left out has
-    helped to learn S, so a label of few
-    rows is known through S, the more so the larger α is. It has also helped to scale the columns,
-    so a word of two rows weighs half of
-    what it weighs for a new row.
+    helped to learn S, so a label of few rows is known through S, the more so the larger α is. It
+    has also helped to scale the columns, so a word of two rows weighs half of what it weighs for a
+    new row.
     """
     is_standard = problem.representation.scaling.name == "standard"
     others = any(scaling != "standard" for scaling, _, _ in problem.grid.places)
+    most = max(LARGEST_ALPHA, min(problem.grid.alphas))
     if is_standard and others and sparse.issparse(problem.data.X):
-        return [False] * len(problem.params)
-    most = LARGEST_ALPHA
-    if min(problem.grid.alphas) > most:
-        most = 1.0
+        most = -1.0
     return [params["alpha"] <= most for params in problem.params]
 
 
@@ -187,29 +187,31 @@ def _judged(
     relevant, weights = problem.data.truth(like)
     metrics: list[Scores] = []
     leader: _Leader | None = None
-    for stack in stacks(problem.leave_one_out(bases)):
-        if is_tuned(threshold):
-            tuned = stack
-        else:
-            tuned = stack[:1]
+    waiting = problem.leave_one_out(bases)
+    for first in waiting:
+        stack = first[None]
+        if is_tensor(first):  # many at a time: a GPU is slow to start
+            size = STACK_BYTES // (8 * math.prod(first.shape))
+            stack = xp.stack([first, *islice(waiting, size)])
+        tuned = stack[: None if is_tuned(threshold) else 1]
         at = xp.stack([thresholds(threshold, relevant, scores, weights)[None] for scores in tuned])
-        new = candidate_metrics(relevant, stack, at, weights)
-        for scores, own in zip(stack, new, strict=True):
+        results = candidate_metrics(relevant, stack, at, weights)
+        for scores, result in zip(stack, results, strict=True):
             if criterion is None:
                 errors = xp.where(weights > 0, weights * (scores - Y) ** 2, 0.0)
                 value = -float(xp.sum(errors))
             else:
-                value = larger_is_better(criterion, own[criterion])
+                value = larger_is_better(criterion, result[criterion])
             if allowed[len(metrics)] and (leader is None or value > leader.value):
                 leader = _Leader(len(metrics), value, scores + 0.0)
-            metrics.append(own)
+            metrics.append(result)
     return metrics, leader
 
 
 def score_fold(
     train: Data, test: Data, grid: Grid, S: Array, threshold: Any, device: Any
 ) -> Iterator[list[Scores]]:
-    """For each representation, the metrics of its candidates on the test part, as refitting each would give them.
+    """Metrics of all candidates on the test part, as refits would give them, by representation.
 
     A tuned threshold comes from the leave-one-out scores of the training part.
     """
@@ -222,33 +224,20 @@ def score_fold(
         if is_tuned(threshold):
             left_out = problem.leave_one_out(bases)
         results: list[Scores] = []
-        for scores, own in zip(problem.held_out(bases, test.X, device), left_out, strict=False):
-            at = thresholds(threshold, known, own, weights)
+        held_out = problem.held_out(bases, test.X, device)
+        for scores, of_training in zip(held_out, left_out, strict=False):
+            at = thresholds(threshold, known, of_training, weights)
             results += candidate_metrics(relevant, scores[None], at, counts)
         yield results
-        del problem, left_out  # before the next kernel matrix is made
-
-
-def stacks(scores: Iterable[Array]) -> Iterator[Array]:
-    """Scores (n, q) of some candidates as (c, n, q): one at a time on the CPU, for the cache; many on a GPU, which is slow to start.
-
-    Threads would gain nothing here: those of BLAS still wait for the next product while the scores
-    are sorted.
-    """
-    waiting = iter(scores)
-    for first in waiting:
-        if is_tensor(first):
-            size = max(1, STACK_BYTES // (8 * math.prod(first.shape)))
-        else:
-            size = 1
-        some = [first, *islice(waiting, size - 1)]
-        yield namespace(first).stack(some) if len(some) > 1 else first[None]
+        del problem, left_out, held_out  # before the next kernel matrix is made
 
 
 def candidate_metrics(
     relevant: Array, scores: Array, at: Array, weights: MaybeArray
 ) -> list[Scores]:
-    """The seven metrics of c candidates: scores (c, n, q), relevance bool (n, q), thresholds (q,) or (c, 1, q).
+    """The seven metrics of c candidates with scores (c, n, q) and relevance bool (n, q).
+
+    Thresholds are (q,) or (c, 1, q).
 
     Weights are (n,) or None, or those of entries (n, q), 0 where labels are unknown; then all
     metrics are those of known entries.
@@ -283,41 +272,48 @@ def tabulate(
     *,
     split_scores: bool = True,
 ) -> Results:
-    """Table of all candidates from the parameters of each, and for each fold the seven metrics of each; the first of equal ones is best.
+    """Table of all candidates from their parameters, and the seven metrics of each in each fold.
+
+    The first of equal ones is the best.
 
     `split_scores` adds the score of every fold to the table; leave-one-out has none.
 
     >>> fold = [dict.fromkeys(NAMES, 0.5), dict.fromkeys(NAMES, 0.7)]
     >>> found = tabulate([{"alpha": 1.0}, {"alpha": 2.0}], [fold, fold], "micro_f1")
-    >>> found.best_index, found.table["rank_test_score"].tolist(), found.table["mean_test_one_error"].tolist()
-    (1, [2, 1], [-0.5, -0.7])
+    >>> found.best_index, found.table["rank_test_score"].tolist()
+    (1, [2, 1])
+    >>> found.table["mean_test_one_error"].tolist()
+    [-0.5, -0.7]
     """
     table: Params = {"params": [dict(candidate) for candidate in candidates]}
     for key in candidates[0]:
         values = [candidate[key] for candidate in candidates]
         are_numbers = all(isinstance(value, int | float) for value in values)
         table[f"param_{key}"] = np.array(values, dtype=float if are_numbers else object)
-    table |= {"mean_test_score": None, "rank_test_score": None}  # their place in the table
+    # scores of the folds that define each metric
+    scores = {
+        name: np.ma.masked_invalid(
+            [[larger_is_better(name, result[name]) for result in fold] for fold in folds]
+        )
+        for name in NAMES
+    }
+    by_fold = scores[criterion]
+    mean = by_fold.mean(axis=0)
+    ranks = rankdata(-mean.filled(-np.inf), method="min").astype(np.int32)
+    table["mean_test_score"] = mean.filled(np.nan)
+    table["rank_test_score"] = ranks
+    if split_scores:
+        for k, fold in enumerate(by_fold):
+            table[f"split{k}_test_score"] = fold.filled(np.nan)
+        table["std_test_score"] = by_fold.std(axis=0).filled(np.nan)
     for name in NAMES:
-        values = [[larger_is_better(name, own[name]) for own in fold] for fold in folds]
-        # undefined in a fold; means are over the folds that define the metric
-        by_fold = np.ma.masked_invalid(values)
-        mean = by_fold.mean(axis=0)
-        table[f"mean_test_{name}"] = mean.filled(np.nan)
-        if name == criterion:
-            comparable = mean.filled(-np.inf)
-            table["mean_test_score"] = mean.filled(np.nan)
-            table["rank_test_score"] = rankdata(-comparable, method="min").astype(np.int32)
-            if split_scores:
-                for k, own in enumerate(by_fold):
-                    table[f"split{k}_test_score"] = own.filled(np.nan)
-                table["std_test_score"] = by_fold.std(axis=0).filled(np.nan)
-    best = int(table["rank_test_score"].argmin())
+        table[f"mean_test_{name}"] = scores[name].mean(axis=0).filled(np.nan)
+    best = int(ranks.argmin())
     return Results(table, best, float(table["mean_test_score"][best]))
 
 
 class Combination(NamedTuple):
-    """Weights of the members (R,), what is added to their weighted scores (q,), and leave-one-out scores (n, q) of the combination."""
+    """Weights (R,) of members, what is added to the sum (q,), and its leave-one-out scores."""
 
     weights: Array
     constant: Array
@@ -325,7 +321,9 @@ class Combination(NamedTuple):
 
 
 def weights_of(gram: Array, target: Array, energy: float = 0.0) -> Array:
-    """Weights w ≥ 0 that minimise wᵀ gram w - 2 wᵀ target, (R,); equal ones if `gram` is rounding beside the squared labels, `energy`.
+    """Weights w ≥ 0 that minimise wᵀ gram w - 2 wᵀ target, (R,).
+
+    They are equal if `gram` is rounding beside the squared labels, `energy`.
 
     >>> weights_of(np.eye(2), np.array([0.5, -1.0]))
     array([0.5, 0. ])
@@ -338,14 +336,13 @@ def weights_of(gram: Array, target: Array, energy: float = 0.0) -> Array:
 
 
 def combine(data: Data, members: Sequence[Array]) -> Combination:
-    """Combine members by their leave-one-out scores, (n, q) each; the best one alone where no weight is above 0."""
+    """Combine members by leave-one-out scores, (n, q) each; the best one if all weights are 0."""
     like = members[0]
     xp = namespace(like)
     relevant, w = data.truth(like)
     Y = xp.where(w > 0, xp.where(relevant, 1.0, -1.0), 0.0)
     total = xp.sum(w * Y, axis=0)
     size = xp.sum(w, axis=0)
-    mean = total / divisor(size)  # (q,)
     left_weight, left_sum = _leaving(w, Y, data.groups)
     left = size - left_weight
     means = (total - left_sum) / xp.where(left > 0, left, xp.inf)  # (n, q) of the other rows
@@ -361,15 +358,16 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     for weight, F in zip(weights.tolist(), members, strict=True):
         if weight:
             scores = scores + weight * (F - means)
-    return Combination(weights, to_numpy(mean) * (1 - weights.sum()), scores)
+    constant = to_numpy(total / divisor(size)) * (1 - weights.sum())
+    return Combination(weights, constant, scores)
 
 
 def _leaving(w: Array, Y: Array, groups: MaybeArray) -> tuple[Array, Array]:
-    """Weight, and weighted labels, that leave with each row: at most one unit of a row, or all of a group."""
+    """Weight, and weighted labels, that leave with each row: at most a unit, or its group."""
     if groups is None:
         unit = namespace(Y).clip(w, None, 1.0)
         return unit, unit * Y
-    # (n, number of groups)
-    member = sparse.csr_array((np.ones(len(groups)), (np.arange(len(groups)), groups)))
-    of_groups = [member @ (member.T @ to_numpy(part)) for part in (w, w * Y)]
-    return to_match(of_groups[0], Y), to_match(of_groups[1], Y)
+    n = len(groups)
+    member = sparse.csr_array((np.ones(n), (np.arange(n), groups)))  # (n, number of groups)
+    weight, labels = (member @ (member.T @ to_numpy(part)) for part in (w, w * Y))
+    return to_match(weight, Y), to_match(labels, Y)

@@ -5,14 +5,13 @@ The training problem (equations 6 and 7) is
     min over W, b, Z   ½ Σ w_i ||z_i - f(x_i)||² + λ1/2 Σ w_i ||z_i G - y_i||² + λ2/2 ||W||²,
     f(x) = φ(x)W + b
 
-with W = φ(X)ᵀA/λ2. The weights w_i of the rows are 1 unless given. Scores of new rows are f(x)G.
-Other modules solve it for labels of
-which some are unknown (`unknown`), by sums over rows (`landmark`), and by the paper's Algorithm 1
-(`alternating`).
+with W = φ(X)ᵀA/λ2 and weights w_i of the rows. Scores of new rows are f(x)G. Other modules solve it
+for labels of which some are unknown (`unknown`), by sums over rows (`landmark`), and by the paper's
+Algorithm 1 (`alternating`).
 
 With the SVD G = P diag(d) Rᵀ and the eigendecomposition U diag(ω) Uᵀ of the centred kernel matrix,
-the problem falls
-apart, in the label basis R, into kernel ridge regressions of the targets Y r_c with ridge
+the problem separates, in the label basis R, into kernel ridge regressions of the targets Y r_c with
+ridge
 
     ρ_c = λ2 (1 + 1 / (λ1 d_c²)),
 
@@ -27,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import EPS, Array, MaybeArray, as_floats, eigh_in_place, namespace
+from skcamel.arrays import EPS, Array, MaybeArray, as_floats, eigh_in_place, namespace, slices
 
 INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the matrix norm is more than rounding
 EXACT_FIT = 1e-10  # what least squares leave of a row and of its labels is rounding below it
@@ -39,11 +38,11 @@ Candidates = Sequence[tuple[int, Array]]  # number of the label basis, and ridge
 
 
 class Solution(NamedTuple):
-    """Coefficients of a trained model, in the paper's variables and ready for prediction; n may count landmarks in place of rows.
+    """Coefficients of a trained model, in the paper's variables and ready for prediction.
 
-    Scores of new rows are ``k(x) @ dual_coef + intercept``, the labels' own predictions before
-    collaboration
-    ``k(x) @ A / lambda2 + b``, with ``dual_coef = A @ G / lambda2`` and ``intercept = b @ G``.
+    Scores of new rows are ``k(x) @ dual_coef + intercept``, predictions before collaboration ``k(x)
+    @ A / lambda2 + b``, with ``dual_coef = A @ G / lambda2`` and ``intercept = b @ G``. There may
+    be n landmarks in place of n rows.
     """
 
     dual_coef: Array  # (n, q) B
@@ -57,10 +56,10 @@ class Solution(NamedTuple):
 
 
 class Spectrum(NamedTuple):
-    """Eigenbasis of the centred kernel matrix without its constant direction: all that the solver needs of X.
+    """Eigenbasis of the centred kernel matrix without its constant direction.
 
-    With row weights w (D = diag(w), v = w / Σw) the decomposed matrix is D^½ (I - 1vᵀ) K (I - v1ᵀ)
-    D^½.
+    It is all that the solver needs of X. With row weights w (D = diag(w), v = w / Σw) the
+    decomposed matrix is D^½ (I - 1vᵀ) K (I - v1ᵀ) D^½.
     """
 
     values: Array  # (m,)   ω, m = n - 1, ascending
@@ -71,7 +70,7 @@ class Spectrum(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """Labels in the eigenbasis of the kernel: the only thing the solver needs of Y, computed once."""
+    """Labels in the eigenbasis of the kernel: all that the solver needs of Y, computed once."""
 
     Y: Array  # (n, q)
     mean: Array  # (q,)   weighted mean ȳ
@@ -98,12 +97,11 @@ def decompose(K: Array, weights: MaybeArray = None) -> Spectrum:
     """Eigenbasis of the centred kernel: O(n³) once, shared by every alpha, lambda1, lambda2.
 
     The kernel matrix K (n, n) of the training rows is overwritten: at most 3 n² doubles are alive
-    at a time. Weights (n,) are
-    positive.
+    at a time. Weights (n,) are positive.
 
     The constant vector is an eigenvector with eigenvalue 0, lost among other null directions where
-    rows repeat. It is
-    moved to a negative eigenvalue of the size of the matrix, comes out first, and is cut off.
+    rows repeat. It is moved to a negative eigenvalue of the size of the matrix, comes out first,
+    and is left out.
     """
     xp = namespace(K)
     n = len(K)
@@ -118,16 +116,14 @@ def decompose(K: Array, weights: MaybeArray = None) -> Spectrum:
     K *= roots
     size = finite_size(K) or 1.0
     constant = roots / total**0.5
-    for i in range(0, n, 512):  # rank-one update without a second n²
-        K[i : i + 512] -= size * constant[i : i + 512, None] * constant
+    for some in slices(n, 512):  # rank-one update without a second n²
+        K[some] -= size * constant[some, None] * constant
     values, vectors = eigh_in_place(K)
-    values = values[1:]
-    vectors = vectors[:, 1:]
-    # what centring leaves of a large common part
-    rounding = n * EPS * float(xp.abs(mean).max())
     if n > 1:
-        check_definite(float(values[0]), size, rounding)
-    return Spectrum(xp.clip(values, 0, None), vectors, mean, weights, total)
+        # what centring leaves of a large common part
+        rounding = n * EPS * float(xp.abs(mean).max())
+        check_definite(float(values[1]), size, rounding)
+    return Spectrum(xp.clip(values[1:], 0, None), vectors[:, 1:], mean, weights, total)
 
 
 def finite_size(K: Array) -> float:
@@ -142,7 +138,7 @@ def finite_size(K: Array) -> float:
 
 
 def check_definite(least: float, size: float, rounding: float = 0.0) -> None:
-    """Refuse a kernel matrix whose least eigenvalue is below 0, by more than `rounding` and a share of its norm."""
+    """Refuse a least eigenvalue below 0, by more than `rounding` and a share of the norm."""
     if least < -INDEFINITE * size - rounding:
         raise ValueError(
             "The kernel matrix is not positive semi-definite: its smallest eigenvalue is"
@@ -163,8 +159,7 @@ def label_basis(G: Array) -> LabelBasis:
     """Live components of G: those with d_c > q · eps · d_max.
 
     They come from the SVD of G itself: squaring G would hide the small ones. There is a jump at d_c
-    = 0: a null
-    component contributes nothing, a tiny one its mean.
+    = 0: a null component contributes nothing, a tiny one its mean.
     """
     xp = namespace(G)
     P, d, Rt = xp.linalg.svd(G)
@@ -181,15 +176,16 @@ def solve_in(
     lambda2: float,
     embed: bool = True,
 ) -> Solution:
-    """The solution for one (G, λ1, λ2), from the label basis of G, in the paper's variables; Z, if wanted, has a row for each training row.
+    """The solution for one (G, λ1, λ2), from the label basis of G, in the paper's variables.
+
+    Z, if wanted, has a row for each training row.
 
     >>> K, Y, G = np.eye(3), np.array([[1.0, 1], [1, -1], [-1, -1]]), np.eye(2)
     >>> spectrum = decompose(K.copy())
-    >>> solution = solve_in(spectrum, project(spectrum, Y), label_basis(G), lambda1=1.0, lambda2=0.5)
-    >>> (K @ solution.dual_coef + solution.intercept).round(3)
-    array([[ 0.667,  0.333],
-           [ 0.667, -0.667],
-           [-0.333, -0.667]])
+    >>> basis = label_basis(G)
+    >>> solution = solve_in(spectrum, project(spectrum, Y), basis, lambda1=1.0, lambda2=0.5)
+    >>> (K @ solution.dual_coef + solution.intercept).round(3).tolist()
+    [[0.667, 0.333], [0.667, -0.667], [-0.333, -0.667]]
     """
     rho = basis.ridges(lambda1, lambda2)
     w = spectrum.weights[:, None]
@@ -220,17 +216,14 @@ def leave_one_out(
     penalties: Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
-    """Exact leave-one-out scores (n, q) of the training rows for every (λ1, λ2) of every label basis.
+    """Exact leave-one-out scores (n, q) of the rows for each (λ1, λ2) of each label basis.
 
-    Row i is scored by the model of all rows but i, with S and σ held. Under weights, row i loses
-    one unit of
-    weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is scored by the
-    model of all rows outside its group.
+    Row i is scored by the model of all rows but i, with S and σ fixed. Under weights, row i loses
+    one unit of weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is
+    scored by the model of all rows outside its group.
     """
-    smoother = smoother_of(
-        spectrum.values, spectrum.vectors, targets, spectrum.weights, spectrum.weight
-    )
-    return scores_without(smoother, bases, penalties, groups)
+    values, vectors, _, weights, total = spectrum
+    return scores_without(values, vectors, targets, weights, total, bases, penalties, groups)
 
 
 def held_out(
@@ -254,7 +247,7 @@ def held_out(
 
 
 def in_eigenbasis(spectrum: Spectrum, K: Array) -> Array:
-    """Other rows in the eigenbasis of the kernel, (m, n - 1), from their kernel K (m, n) with the training rows."""
+    """Other rows in the eigenbasis, (m, n - 1), from their kernel K (m, n) with training rows."""
     roots = namespace(K).sqrt(spectrum.weights)
     return (K - spectrum.kernel_mean) * roots @ spectrum.vectors
 
@@ -263,9 +256,8 @@ class Diagonal:
     """g(ρ) = Σ_k U_ik² / (ω_k + ρ) for many ρ, (n, number of ρ), from ω (m,) and U (n, m).
 
     log g is analytic in log ρ, so interpolation gives it to rounding. A grid of 77 candidates and
-    100 labels needs 7 700 values of ρ
-    per row, the interpolation 100 nodes, which halves the cost of leave-one-out. Few values are
-    computed directly.
+    100 labels needs 7 700 values of ρ per row, the interpolation 100 nodes, which halves the cost
+    of leave-one-out. Few values are computed directly.
     """
 
     def __init__(self, values: Array, vectors: Array, ridges: Sequence[Array]) -> None:
@@ -273,12 +265,11 @@ class Diagonal:
         self.values = values
         self.vectors = vectors
         self.nodes: Nodes | None = None
-        nodes = None
         if ridges and len(values):
             nodes = nodes_for(xp.concatenate(list(ridges)))
-        if nodes is not None:
-            self.logarithms = xp.log(xp.clip(self(nodes.rho), 1e-300, None))  # (n, n_nodes)
-            self.nodes = nodes
+            if nodes is not None:
+                self.logarithms = xp.log(xp.clip(self(nodes.rho), 1e-300, None))  # (n, n_nodes)
+                self.nodes = nodes
 
     def __call__(self, rho: Array) -> Array:
         """The sum for each ρ, (n, number of ρ)."""
@@ -286,8 +277,8 @@ class Diagonal:
         if self.nodes is not None:
             return xp.exp(self.logarithms @ self.nodes.shares(rho))
         shares = 1 / (self.values[:, None] + rho)
-        starts = range(0, len(self.vectors), BLOCK_ROWS)
-        return xp.concatenate([self.vectors[i : i + BLOCK_ROWS] ** 2 @ shares for i in starts])
+        blocks = slices(len(self.vectors), BLOCK_ROWS)
+        return xp.concatenate([self.vectors[some] ** 2 @ shares for some in blocks])
 
 
 class Nodes(NamedTuple):
@@ -306,20 +297,22 @@ class Nodes(NamedTuple):
         """Shares (n_nodes, len(rho)) of the values at the nodes in the value at each ρ."""
         xp = namespace(rho)
         distances = (xp.log(rho) - self.middle) / self.half - self.places[:, None]
-        # at a node its own value outweighs all others
+        # at a node its value outweighs all others
         distances = xp.where(xp.abs(distances) < 1e-15, 1e-15, distances)
         shares = self.weights[:, None] / distances
         return shares / xp.sum(shares, axis=0)
 
 
 def nodes_for(rho: Array) -> Nodes | None:
-    """Nodes for all these ρ; None where there are fewer ρ than nodes, or where all are equal, as for α = 0."""
-    if len(rho) == 0:
+    """Nodes for all these ρ; None where there are fewer ρ than nodes, or all are equal."""
+    if len(rho) <= 10:
         return None
     xp = namespace(rho)
     logarithms = xp.log(rho)
-    middle = float(logarithms.max() + logarithms.min()) / 2
-    half = float(logarithms.max() - logarithms.min()) / 2
+    lowest = float(logarithms.min())
+    highest = float(logarithms.max())
+    middle = (highest + lowest) / 2
+    half = (highest - lowest) / 2
     if half < 1e-6:
         return None
     # the error falls like exp(-n_nodes asinh(π / half))
@@ -333,7 +326,7 @@ def nodes_for(rho: Array) -> Nodes | None:
 
 
 class Smoother(NamedTuple):
-    """Rows in an orthonormal basis of the weighted training rows: all that leave-one-out needs, of every solver.
+    """Rows in an orthonormal basis of the weighted training rows, for leave-one-out.
 
     With H the hat matrix and s = √w, in units of the weighted rows,
 
@@ -349,41 +342,38 @@ class Smoother(NamedTuple):
     truth: Array  # (n, q) labels in {-1, +1}
     roots: Array  # (n, 1) √w
     total: float  # Σw
-    outside: (
-        Array  # (n, 1) part of each row outside the basis, the diagonal of the first three terms
-    )
+    outside: Array  # (n, 1) part of rows outside the basis, the diagonal of the first three terms
     missed: Array  # (n, q) part of the labels, less their mean and times √w, outside the basis
 
 
-def smoother_of(
-    values: Array, rows: Array, targets: Targets, weights: Array, total: float
-) -> Smoother:
-    """A smoother from ω (r,), rows (n, r) times √w, labels, weights (n,) and the weight of all training rows.
-
-    `targets.projected` (r, q) are the labels in the same basis.
-    """
-    xp = namespace(rows)
-    roots = xp.sqrt(weights)[:, None]
-    outside = 1 - (weights / total)[:, None] - xp.einsum("ij,ij->i", rows, rows)[:, None]
-    missed = roots * (targets.Y - targets.mean) - rows @ targets.projected
-    outside, missed = without_rounding(outside, missed)
-    return Smoother(values, rows, targets.projected, targets.Y, roots, total, outside, missed)
-
-
 def without_rounding(outside: Array, missed: Array) -> tuple[Array, Array]:
-    """Parts of rows (..., 1) and of their labels (..., q) outside the basis, both 0 where least squares fit the row exactly."""
+    """Parts of rows and labels outside the basis, 0 where least squares fit a row exactly."""
     xp = namespace(outside)
     exact = (outside < EXACT_FIT) & (xp.amax(xp.abs(missed), axis=-1)[..., None] < EXACT_FIT)
     return xp.where(exact, 0.0, outside), xp.where(exact, 0.0, missed)
 
 
 def scores_without(
-    smoother: Smoother,
+    values: Array,
+    rows: Array,
+    targets: Targets,
+    weights: Array,
+    total: float,
     bases: Bases,
     penalties: Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
-    """Scores (n, q) of each row without it or its group, for every (λ1, λ2) of every label basis."""
+    """Scores (n, q) of each row without it or its group, for each (λ1, λ2) of each label basis.
+
+    They take ω (r,), rows (n, r) times √w in an orthonormal basis of all training rows, labels in
+    the same basis, weights (n,) of the rows, and the weight of all training rows.
+    """
+    xp = namespace(rows)
+    roots = xp.sqrt(weights)[:, None]
+    outside = 1 - (weights / total)[:, None] - xp.einsum("ij,ij->i", rows, rows)[:, None]
+    missed = roots * (targets.Y - targets.mean) - rows @ targets.projected
+    outside, missed = without_rounding(outside, missed)
+    smoother = Smoother(values, rows, targets.projected, targets.Y, roots, total, outside, missed)
     candidates = [
         (a, basis.ridges(*penalty)) for a, basis in enumerate(bases) for penalty in penalties
     ]
@@ -392,7 +382,7 @@ def scores_without(
     else:
         errors = _errors_without_group(smoother, bases, candidates, blocks_of_groups(groups))
     for basis in bases:
-        reached = smoother.truth @ basis.R @ basis.R.T  # (n, q), the labels but for null components
+        reached = targets.Y @ basis.R @ basis.R.T  # (n, q), the labels but for null components
         for error in islice(errors, len(penalties)):
             yield reached - error @ basis.R.T
 
@@ -400,7 +390,7 @@ def scores_without(
 def _errors_without_row(
     smoother: Smoother, bases: Bases, candidates: Candidates
 ) -> Iterator[Array]:
-    """Errors (n, l) of the components of each candidate, where one unit of weight of the row is left out, or all if it has less.
+    """Errors (n, l) of the components of each candidate without one unit of weight of the row.
 
     Where nothing is left to learn from, the error is the whole label.
     """
@@ -410,22 +400,21 @@ def _errors_without_row(
     diagonal = Diagonal(smoother.values, smoother.rows, [rho for _, rho in candidates])
     projected = [smoother.projected @ basis.R for basis in bases]
     missed = [smoother.missed @ basis.R for basis in bases]
-    widest = max([1, *(len(basis.d) for basis in bases)])
     # enough for a fat product of n²/2 doubles
-    together = max(1, len(smoother.values) // (2 * widest))
-    for first in range(0, len(candidates), together):
-        block = candidates[first : first + together]
+    together = len(smoother.values) // (2 * smoother.truth.shape[1])
+    for some in slices(len(candidates), together):
+        block = candidates[some]
         rho = xp.concatenate([rho for _, rho in block])
         labels = xp.concatenate([projected[a] for a, _ in block], axis=1)
         inside = smoother.rows @ (labels / (smoother.values[:, None] + rho))
         g = diagonal(rho)
         end = 0
-        for a, own in block:
+        for a, ridges in block:
             start = end
-            end = end + len(own)
-            rest = stays + share * own * g[:, start:end]
+            end = end + len(ridges)
+            rest = stays + share * ridges * g[:, start:end]
             is_left = rest > 0
-            error = missed[a] + own * inside[:, start:end]
+            error = missed[a] + ridges * inside[:, start:end]
             error = error / (smoother.roots * xp.where(is_left, rest, 1.0))
             if not bool(is_left.all()):
                 error = xp.where(is_left, error, smoother.truth @ bases[a].R)
@@ -433,7 +422,7 @@ def _errors_without_row(
 
 
 def blocks_of_groups(groups: Array) -> list[Array]:
-    """Rows of groups (n,) as arrays (number of groups, rows of a group) of groups of equal size, each of about 512 rows.
+    """Rows of groups (n,) as arrays (groups, rows of a group), by size, of about 512 rows each.
 
     Examples
     --------
@@ -449,9 +438,8 @@ def blocks_of_groups(groups: Array) -> list[Array]:
     members = np.split(np.argsort(groups, kind="stable"), np.cumsum(sizes)[:-1])
     found: list[Array] = []
     for size in np.unique(sizes[sizes > 0]).tolist():
-        rows = np.stack([own for own in members if len(own) == size])
-        together = max(1, 512 // size)
-        found += [rows[i : i + together] for i in range(0, len(rows), together)]
+        rows = np.stack([group for group in members if len(group) == size])
+        found += [rows[some] for some in slices(len(rows), 512 // size)]
     return found
 
 
@@ -471,49 +459,47 @@ def _errors_without_group(
     every = xp.concatenate([rho for _, rho in candidates])
     nodes = nodes_for(every)
     if nodes is not None:
+        # in products of the rows with a column
         size = n / sum(map(len, groups))
-        cost = len(nodes.rho) * (q + size)  # in products of the rows with a column
-        width = len(nodes.rho) * q
-        if cost > len(every) + size * len(xp.unique(every)) or n * width > max(
-            MOST, n * len(smoother.values) // 2
-        ):
+        cost = len(nodes.rho) * (q + size)
+        direct = len(every) + size * len(xp.unique(every))
+        numbers = n * q * len(nodes.rho)
+        if cost > direct or numbers > max(MOST, n * len(smoother.values) // 2):
             nodes = None
-    if nodes is not None:
-        labels = as_floats(np.eye(q), smoother.rows)
-        at_nodes = _errors_at(smoother, groups, [(rho, labels) for rho in nodes.rho.tolist()])
+    if nodes is None:
         for a, rho in candidates:
-            mixing = nodes.shares(rho)[:, None, :] * bases[a].R  # (n_nodes, q, l)
-            yield at_nodes @ xp.reshape(mixing, (-1, len(rho)))
-    else:
-        for a, rho in candidates:
-            systems = [(own, bases[a].R[:, rho == own]) for own in xp.unique(rho).tolist()]
+            R = bases[a].R
+            systems = [(value, R[:, rho == value]) for value in xp.unique(rho).tolist()]
             yield _errors_at(smoother, groups, systems)
+        return
+    labels = as_floats(np.eye(q), smoother.rows)
+    at_nodes = _errors_at(smoother, groups, [(rho, labels) for rho in nodes.rho.tolist()])
+    for a, rho in candidates:
+        mixing = nodes.shares(rho)[:, None, :] * bases[a].R  # (n_nodes, q, l)
+        yield at_nodes @ xp.reshape(mixing, (-1, len(rho)))
 
 
 def _errors_at(
     smoother: Smoother, groups: Sequence[Array], systems: Sequence[tuple[float, Array]]
 ) -> Array:
-    """Errors of mixtures of labels (q, c) under each ρ where the group is left out, (n, sum of all c): (I - H)⁻¹ (y - ŷ) of its rows.
+    """Errors (I - H)⁻¹ (y - ŷ) without the group for mixtures of labels (q, c) under each ρ.
 
     They are solved for in the eigenbasis of what lies outside the basis of the rows, where neither
     part of I - H hides the other.
     """
     xp = namespace(smoother.rows)
     width = sum(labels.shape[1] for _, labels in systems)
-    found = xp.empty((len(smoother.rows), width), dtype=xp.float64, device=smoother.rows.device)
+    found = as_floats(np.empty((len(smoother.rows), width)), smoother.rows)
     for index in groups:
-        # (k, m, r) and (k, m, 1)
-        rows = smoother.rows[index]
-        roots = smoother.roots[index]
+        rows = smoother.rows[index]  # (k, m, r)
+        roots = smoother.roots[index]  # (k, m, 1)
         k, m, r = rows.shape
         identity = as_floats(np.eye(m), rows)
-        outside = (
-            identity - roots @ roots.swapaxes(1, 2) / smoother.total - rows @ rows.swapaxes(1, 2)
-        )
+        outside = identity - roots @ roots.mT / smoother.total - rows @ rows.mT
         outside, turned = xp.linalg.eigh(outside)
-        back = turned.swapaxes(1, 2)
-        rows = back @ rows
-        outside, missed = without_rounding(outside[..., None], back @ smoother.missed[index])
+        rows = turned.mT @ rows
+        missed = turned.mT @ smoother.missed[index]
+        outside, missed = without_rounding(outside[..., None], missed)
         outside = outside * identity
         end = 0
         for rho, labels in systems:
@@ -524,6 +510,6 @@ def _errors_at(
             projected = shrinkage[:, None] * (smoother.projected @ labels)
             inside = xp.reshape(shrunk, (k * m, r)) @ projected
             residuals = missed @ labels + xp.reshape(inside, (k, m, -1))
-            errors = xp.linalg.solve(outside + shrunk @ shrunk.swapaxes(1, 2), residuals)
+            errors = xp.linalg.solve(outside + shrunk @ shrunk.mT, residuals)
             found[index, start:end] = turned @ errors / roots
     return found

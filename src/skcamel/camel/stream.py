@@ -1,13 +1,11 @@
-"""Rows in blocks ► sums ► the eigenbasis of features: how a fit gets along without a matrix of rows.
+"""Rows in blocks ► sums ► the eigenbasis of features: a fit without a matrix of all rows.
 
 A fit goes through the rows twice, wherever they are: in memory, in files or on a cluster. The first
-pass surveys them: how often labels
-occur together, how many rows there are, and a sample of them, which fixes scaling, bandwidth and
-landmarks. Then one pass for each
-representation adds up moments (:mod:`skcamel.camel.landmark`), in blocks of a fixed number of rows.
-Both are sums over parts of the
-rows, formed where the parts are, so what is added later, in whatever batches, counts as if it had
-been there from the start.
+pass surveys them: how often labels occur together, how many rows there are, and a sample of them,
+which fixes scaling, bandwidth and landmarks. Then one pass for each representation adds up moments
+(:mod:`skcamel.camel.landmark`), in blocks of a fixed number of rows. Both are sums over parts of
+the rows, formed where the parts are, so what is added later, in whatever batches, counts as if it
+had been there from the start.
 """
 
 from __future__ import annotations
@@ -30,10 +28,10 @@ from skcamel.arrays import (
     allowed_threads,
     dense,
     overflow_allowed,
+    slices,
     to_device,
 )
 from skcamel.camel import correlation, kernel, landmark, scaling, spectral
-from skcamel.camel.kernel import Kernel
 from skcamel.camel.landmark import Block, Moments, Sample
 
 CHOICES = ("uniform", "kmeans")
@@ -48,7 +46,7 @@ EQUAL = 1e-9  # a distance up to this share of its length makes a centre the sam
 LABEL_BYTES = 17  # copies of a label
 OTHER_BYTES = 2**27  # distances for the bandwidth, and what does not grow
 DEVICE_BLOCK_BYTES = 2**31  # of kernels on a GPU
-STREAM_ROWS = 10**7  # that sums keep their digits for, where the number of rows is not known
+STREAM_ROWS = 10**7  # for which sums have enough digits, where the number of rows is not known
 
 
 Place = tuple[str, Any, Any]  # scaling, kernel, multiple of the mean distance
@@ -62,7 +60,7 @@ class Streaming:
     count: int  # of landmarks
     how: str | np.ndarray = "uniform"  # one of `CHOICES`, or the landmarks (m, d) themselves
     seed: int = 0
-    budget: int | None = None  # bytes that a fit may take beside the rows given
+    budget: int | None = None  # bytes that a fit may take beside the rows
     device: Any = None
     threads: int | None = None  # None: as many as BLAS has
 
@@ -87,9 +85,8 @@ class Survey(NamedTuple):
 
     def plus(self, other: Survey) -> Survey:
         """Of the rows of both."""
-        sample = self.sample.plus(other.sample)
         return Survey(
-            sample,
+            self.sample.plus(other.sample),
             self.together + other.together,
             self.weight + other.weight,
             self.n_rows + other.n_rows,
@@ -118,24 +115,25 @@ class Stream:
 
     def add(self, rows: Block) -> Stream:
         """With more rows; this one stays as it is."""
-        found = self.sums(rows)
-        return replace(self, moments=found if self.moments is None else self.moments.plus(found))
+        moments = self.sums(rows)
+        if self.moments is not None:
+            moments = self.moments.plus(moments)
+        return replace(self, moments=moments)
 
     def sums(self, rows: Block) -> Moments:
         """Moments of these rows alone."""
         n, q = rows.Y.shape
         size, threads = self._plan(n, rows.X.shape[1], q)
 
-        def block(start: int) -> Block:
-            return self.block(
-                *(part if part is None else part[start : start + size] for part in rows[:3])
-            )
+        def block(some: slice) -> Block:
+            weights = None if rows.weights is None else rows.weights[some]
+            return self.block(rows.X[some], rows.Y[some], weights)
 
-        blocks = [partial(block, start) for start in range(0, n, size)]
+        blocks = [partial(block, some) for some in slices(n, size)]
         return landmark.moments(self.features, blocks, q, threads=threads)
 
     def block(self, X: Array, Y: Array, weights: MaybeArray) -> Block:
-        """Rows scaled, and dense or sparse as the kernel wants them, where sums are formed."""
+        """Rows scaled, and dense or sparse as the kernel takes them, where sums are formed."""
         device = self.by.device
         X = alike(self.scaling(X), self.landmarks)
         return Block(to_device(X, device), to_device(Y, device), to_device(weights, device))
@@ -145,20 +143,16 @@ class Stream:
         return landmark.summarise(self.features, self.moments, self.block(X, Y, weights))
 
     def _plan(self, n: int, d: int, q: int) -> tuple[int, int]:
-        """Rows of a block, and threads: as many as fit into memory, each with sums of its own; refused where one does not fit.
+        """Rows of a block, and threads: as many as memory allows, each with separate sums.
 
         What is needed is the peak of the pass over n rows, or of the decomposition with the judged
-        rows in its basis, beside labels and
-        the sample.
+        rows in its basis, beside labels and the sample.
         """
         device = self.by.device
         budget = self.by.budget
         m = len(self.features.origin)
         p = self.features.width
         size = landmark.BLOCK_ROWS
-        threads = self.by.threads or allowed_threads()
-        if device is not None:
-            threads = 1
         if str(device) not in ("None", "cpu"):
             size = DEVICE_BLOCK_BYTES // (24 * (m + d))
         judged = min(n, landmark.JUDGED_ROWS)
@@ -167,37 +161,37 @@ class Stream:
         of_thread = 8 * (2 * p * p + p * q + 2 * min(n, size) * (m + d + q))
         of_judged = judged * (16 * m + 72 * q + landmark.BLOCK_ROWS)
         at_the_end = 32 * (m * m + p * q) + of_judged + 8 * landmark.BLOCK_ROWS * m
-        free = budget
-        if budget is None:
-            free = memory.available(device)
+        threads = 1
+        if device is None:
+            threads = self.by.threads or allowed_threads()
+        free = memory.available(device) if budget is None else budget
         if free is not None:
             threads = max(1, min(threads, (free - always) // of_thread))
         needed = always + max(threads * of_thread, at_the_end)
         what = f"A fit by {m} landmarks"
-        cure = "Take fewer landmarks (n_landmarks)."
+        advice = "Take fewer landmarks (n_landmarks)."
         if self.landmarks is None:
             what = f"A fit by {m} columns"
-            cure = "Take solver='landmark' with fewer landmarks."
+            advice = "Take solver='landmark' with fewer landmarks."
         if budget is not None and needed > budget:
             least = -(-needed // 2**20)
-            allows = f"max_memory allows {budget // 2**20} MiB"
             raise MemoryError(
-                f"{what} needs about {least} MiB and {allows}. {cure} Or give"
-                f" max_memory='{least}MiB'."
+                f"{what} needs about {least} MiB and max_memory allows {budget // 2**20} MiB."
+                f" {advice} Or give max_memory='{least}MiB'."
             )
-        memory.require(needed, what, cure, device=device)
+        memory.require(needed, what, advice, device=device)
         return size, threads
 
 
 class Source:
-    """Rows in parts, read anew for each pass, and how to sum them up; `read` gives them one after the other, none of them empty."""
+    """Rows in parts, none of them empty, that `read` gives anew for each pass, and how to sum."""
 
     def __init__(self, read: Callable[[], Iterable[Block]], by: Streaming) -> None:
         self.read = read
         self.by = by
 
     def total(self, method: Callable[..., Any], of: Any) -> Any:
-        """Sum of what a method of some object makes of each part that has rows, in a fixed order."""
+        """Sum of what a method of some object makes of each part, in a fixed order."""
         return reduce(
             lambda total, found: total.plus(found), (method(of, part) for part in self.read())
         )
@@ -230,7 +224,7 @@ def begin(
     n_rows: int = STREAM_ROWS,
     lambda2: float,
 ) -> Stream:
-    """Scaling, bandwidth (that of the place unless σ itself is given) and landmarks from a sample, for sums over `n_rows`."""
+    """Scaling, bandwidth (or σ itself) and landmarks from a sample, for sums over `n_rows`."""
     scaling_name, kernel_name, multiple = place
     X = sample.X.astype(np.float64)
     d = X.shape[1]
@@ -241,7 +235,7 @@ def begin(
     is_narrow = kernel_name == "linear" and d <= max(by.count, WIDE)
     if by.primal or (is_narrow and isinstance(by.how, str)):
         origin = to_device(np.asarray(scaled.X.mean(axis=0)).ravel(), by.device)
-        return Stream(scaler, None, landmark.Features(Kernel("linear"), None, origin), by)
+        return Stream(scaler, None, landmark.Features(kernel.Kernel("linear"), None, origin), by)
     if kernel_name not in kernel.RADIAL:
         bandwidth = 1.0
     elif bandwidth is None:
@@ -260,7 +254,7 @@ def begin(
         some = scaled.smallest(max(LEAST_CLUSTERED, CLUSTERED * by.count))
         Z = centres(some.X, by.count, by.seed)
     features = landmark.features(
-        Kernel(kernel_name, float(bandwidth)),
+        kernel.Kernel(kernel_name, float(bandwidth)),
         to_device(Z, by.device),
         n_rows=n_rows,
         lambda2=lambda2,
@@ -269,7 +263,7 @@ def begin(
 
 
 def centres(rows: Array, count: int, seed: int) -> Array:
-    """At most `count` centres of clusters of rows (n, d), dense: each is the mean of at least two different rows, and none is a row.
+    """At most `count` centres of clusters of rows (n, d), dense, none of which is a row.
 
     A cluster of one row gives way to the mean of that row and its nearest neighbour.
 
@@ -290,7 +284,7 @@ def centres(rows: Array, count: int, seed: int) -> Array:
         )
     spectral.finite_size(2 * points)  # kmeans2 breaks down where a squared distance overflows
     with warnings.catch_warnings():
-        # a cluster that has lost its rows keeps its centre
+        # a cluster that has lost its rows retains its centre
         warnings.simplefilter("ignore", UserWarning)
         found, cluster = kmeans2(
             points,

@@ -1,10 +1,9 @@
 """Leave-one-out scores ► thresholds, where a score becomes a decision.
 
 The paper's threshold is 0. Leave-one-out scores allow one tuned for a metric without refitting, for
-each label. A threshold tuned on
-three positives follows their noise, so that of a label is drawn towards the one that is best for
-all labels together: with p positives
-it keeps p / (p + 10) of its own choice.
+each label. A threshold tuned on three positives follows their noise, so that of a label is drawn
+towards the one that is best for all labels together: with p positives it has the share p / (p + 10)
+in the mean of both.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import numpy as np
 
 from skcamel.arrays import Array, MaybeArray, divisor, namespace, take_along_rows, to_match
 from skcamel.checks import as_number
-from skcamel.gone import hint
-from skcamel.metrics.decision import f1_of
+from skcamel.metrics.seven import f1_of
+from skcamel.names import hint
 
 METRICS = ("hamming_loss", "macro_f1", "micro_f1")
 OTHER_NAMES = {"common": "micro_f1", "label": "macro_f1"}  # of earlier versions
@@ -56,25 +55,29 @@ def thresholds(threshold: Any, relevant: Array, scores: Array, weights: MaybeArr
     if weights is None:
         weights = xp.ones_like(scores[:, 0])
     w = weights
-    if weights.ndim == 1:
-        w = weights[:, None] * xp.ones_like(scores)
+    if w.ndim == 1:
+        w = w[:, None] * xp.ones_like(scores)
     if not bool((w > 0).all()):
         # unknown entries go to the lowest known score of their label, where no threshold lies
         lowest = xp.amin(xp.where(w > 0, scores, xp.inf), axis=0)
-        scores = xp.where(w > 0, scores, xp.where(xp.isfinite(lowest), lowest, xp.amin(lowest)))
+        lowest = xp.where(xp.isfinite(lowest), lowest, xp.amin(lowest))
+        scores = xp.where(w > 0, scores, lowest)
     curve = _curve(relevant, scores, w)
     together = _curve(*(xp.reshape(part, (-1, 1)) for part in (relevant, scores, w)))
     if metric == "hamming_loss":
-        own, common = (_best(part, 2 * part.hits - part.predicted) for part in (curve, together))
+        value = 2 * curve.hits - curve.predicted
+        total = 2 * together.hits - together.predicted
     else:
-        common = _best(together, f1_of(*together[2:]))
-        own = _best(curve, f1_of(*curve[2:]) if metric == "macro_f1" else _micro_gain(curve))
+        value = f1_of(*curve[2:])
+        total = f1_of(*together[2:])
+    if metric == "micro_f1":
+        value = _micro_gain(curve)
     share = curve.positives / (curve.positives + PRIOR_POSITIVES)
-    return share * own + (1 - share) * common
+    return share * _best(curve, value) + (1 - share) * _best(together, total)
 
 
 class _Curve(NamedTuple):
-    """What happens to each label as its threshold moves down past one score after the other; row k predicts the k best."""
+    """Counts of each label as its threshold moves down past each score; row k predicts k rows."""
 
     thresholds: Array  # (n+1, q)
     possible: Array  # (n+1, q) False between equal scores
@@ -90,18 +93,20 @@ def _curve(relevant: Array, scores: Array, w: Array) -> _Curve:
     ranked = take_along_rows(scores.T, order).T
     hits = xp.cumsum(take_along_rows((relevant * w).T, order), axis=1).T
     predicted = xp.cumsum(take_along_rows(w.T, order), axis=1).T
+    highest = ranked[:1]
+    lowest = ranked[-1:]
     upper = ranked[:-1]
     lower = ranked[1:]
     middle = upper / 2 + lower / 2
     # the middle of neighbouring numbers may round to the upper one
     between = xp.where(middle < upper, middle, lower)
-    size = divisor(predicted[-1:])
     # one mean distance of scores
-    beyond = xp.clip((ranked[:1] - ranked[-1:]) / size, 1e-6, None) + 1e-15 * xp.abs(ranked[:1])
+    distance = (highest - lowest) / divisor(predicted[-1:])
+    beyond = xp.clip(distance, 1e-6, None) + 1e-15 * xp.abs(highest)
     ends = xp.ones_like(relevant[:1])
     zero = xp.zeros_like(hits[:1])
     return _Curve(
-        thresholds=xp.concatenate([ranked[:1] + beyond, between, ranked[-1:] - beyond]),
+        thresholds=xp.concatenate([highest + beyond, between, lowest - beyond]),
         possible=xp.concatenate([ends, upper > lower, ends]),
         hits=xp.concatenate([zero, hits]),
         predicted=xp.concatenate([zero, predicted]),
@@ -110,18 +115,17 @@ def _curve(relevant: Array, scores: Array, w: Array) -> _Curve:
 
 
 def _best(curve: _Curve, value: Array, of: str = "thresholds") -> Array:
-    """The threshold of the greatest value of each label, the highest such threshold, or another column `of` the curve there; (q,)."""
+    """The highest threshold of the greatest value of each label, or another column `of` it."""
     xp = namespace(value)
     best = xp.argmax(xp.where(curve.possible, value, -xp.inf), axis=0)
     return take_along_rows(getattr(curve, of).T, best[:, None])[:, 0]
 
 
 def _micro_gain(curve: _Curve) -> Array:
-    """What is greatest, label by label, at the thresholds of the greatest micro-F1 of all labels; by Dinkelbach's iteration for ratios.
+    """What is greatest, label by label, at the thresholds of the greatest micro-F1 of all labels.
 
-    That is 2 hits - F1 predicted: for a given F1 the best thresholds have the greatest gain, and
-    the F1 that they reach is the next one.
-    It rises until it repeats.
+    That is 2 hits - F1 predicted: for a fixed F1 the best thresholds have the greatest gain, and
+    the F1 that they reach is the next one. It rises until it repeats.
     """
     f1 = 0.0
     last = -1.0
@@ -135,7 +139,7 @@ def _micro_gain(curve: _Curve) -> Array:
 
 
 def check_threshold(threshold: Any, words: tuple[str, ...] = WORDS) -> None:
-    """Refuse a threshold that is neither one of `words`, nor a finite number, nor a vector of such."""
+    """Refuse a threshold that is not one of `words`, a finite number, or a vector of such."""
     if isinstance(threshold, str):
         known = threshold in words
     elif np.ndim(threshold) == 1 and len(threshold):

@@ -1,20 +1,17 @@
-"""Labels of which some are unknown: the same training problem with a data term that counts known entries alone.
+"""Labels of which some are unknown: the training problem with a data term of known entries alone.
 
-    min over W, b, Z   ½ Σ w_i ||z_i - f(x_i)||² + λ1/2 Σ w_i ||m_i ∘ (z_i G - y_i)||² + λ2/2
-    ||W||²,     m_ij = 1 where y_ij is known
+    min over W, b, Z   ½ Σ w_i ||z_i - f(x_i)||² + λ1/2 Σ w_i ||m_i ∘ (z_i G - y_i)||² + λ2/2 ||W||²
 
-Filling the unknown entries with those of ZG costs nothing, so this is the least value of the
-complete problem over all fillings.
-With Ỹ = D^½ Y the complete problem has the value λ1/2 <Ỹ, A Ỹ>, where
+with m_ij = 1 where y_ij is known. Filling the unknown entries with those of ZG costs nothing, so
+this is the least value of the complete problem over all fillings. With Ỹ = D^½ Y the complete
+problem has the value λ1/2 <Ỹ, A Ỹ>, where
 
-    A V = U diag(ν_c / (ω + ρ_c)) Uᵀ (V r_c) r_cᵀ, summed over c, + V (I - RRᵀ),     ν_c = ρ_c - λ2
-    = λ2 / (λ1 d_c²),
+    A V = Σ_c U diag(ν_c / (ω + ρ_c)) Uᵀ (V r_c) r_cᵀ + V (I - RRᵀ),     ν_c = ρ_c - λ2,
 
 is symmetric and A Ỹ is D^½ (Y - ZG). The filling is the minimum of a quadratic form, which
-conjugate gradients find: each round takes
-two products with U and lowers the objective by as much as all rounds so far can. Filling by ZG
-again and again has the same limit,
-but takes the square of the number of rounds.
+conjugate gradients find: each round takes two products with U and lowers the objective by as much
+as all rounds so far can. Filling by ZG again and again has the same limit, but takes the square of
+the number of rounds.
 
 A label without any known entry is out of the problem. Its S is 0, so nothing depends on it, and its
 scores are 0.
@@ -23,7 +20,7 @@ scores are 0.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 
 from sklearn.exceptions import ConvergenceWarning
@@ -32,7 +29,8 @@ from skcamel.arrays import Array, MaybeArray, as_floats, divisor, namespace
 from skcamel.camel import spectral
 from skcamel.camel.spectral import Bases, LabelBasis, Penalties, Penalty, Solution, Spectrum
 
-# least |Y - ZG| of unknown entries in units of that of known ones: of a fit, and to compare candidates
+# least |Y - ZG| of unknown entries in units of that of known ones: of a fit, and to compare
+# candidates
 EXACT = 1e-10
 ROUGH = 3e-3
 ROUNDING = 1e-15  # in units of the labels
@@ -53,7 +51,7 @@ def fill(
     Unknown entries start from those of `start` (n, q), or from the mean of their label.
 
     >>> import numpy as np
-    >>> K = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])  # the first two rows are alike
+    >>> K = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])  # two rows are alike
     >>> Y = np.array([[1.0], [np.nan], [-1.0]])
     >>> labels, _ = fill(spectral.decompose(K), Y, spectral.label_basis(np.eye(1)), (1.0, 0.5))
     >>> labels.round(2)
@@ -62,13 +60,21 @@ def fill(
            [-1.  ]])
     """
     xp = namespace(Y)
-    image = _operator(spectrum, basis, penalty)
+    U = spectrum.vectors
+    R = basis.R
+    rho = basis.ridges(*penalty)
+    damping = (rho - penalty[1]) / (rho + spectrum.values[:, None])  # (m, l)
+
+    def image(V: Array) -> Array:  # A V
+        rotated = V @ R
+        damped = U @ (damping * (U.T @ rotated))
+        return V + (damped - rotated) @ R.T
+
     missing = xp.isnan(Y)
     weights = spectrum.weights
     if start is None:
         total = weights @ xp.where(missing, 0.0, Y)
-        size = weights @ as_floats(~missing)
-        start = total / divisor(size)
+        start = total / divisor(weights @ as_floats(~missing))
     roots = xp.sqrt(weights)[:, None]
     V = roots * xp.where(missing, start, Y)
     errors = image(V)
@@ -92,7 +98,10 @@ def fill(
 def solve_in(
     spectrum: Spectrum, Y: Array, basis: LabelBasis, *, lambda1: float, lambda2: float
 ) -> tuple[Solution, Array]:
-    """The solution for labels Y (n, q) with NaN where unknown, and the leave-one-out scores (n, q); `n_iter` counts rounds."""
+    """The solution for labels Y (n, q), NaN where unknown, and the leave-one-out scores (n, q).
+
+    `n_iter` of the solution counts rounds.
+    """
     penalty = (lambda1, lambda2)
     labels, n_rounds = fill(spectrum, Y, basis, penalty)
     if n_rounds >= MOST_ROUNDS:
@@ -105,10 +114,10 @@ def solve_in(
     solution = _solved(spectrum, labels, basis, penalty, embed=True)
     ridges = _ridges(spectrum, Y, basis, penalty)
     diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, [ridges])
-    beta = solution.dual_coef @ basis.R
-    scores = _left_out(spectrum, labels, basis, penalty, beta, diagonal(ridges), ridges)
+    scores = _left_out(spectrum, labels, basis, penalty, ridges, diagonal)
     # rounding leaves traces of labels that nobody knows
-    counts = as_floats(namespace(Y).any(~namespace(Y).isnan(Y), axis=0))
+    xp = namespace(Y)
+    counts = as_floats(xp.any(~xp.isnan(Y), axis=0))
     of_labels = ("dual_coef", "intercept", "A", "b", "Z")
     exact = {key: getattr(solution, key) * counts for key in of_labels}
     return solution._replace(**exact, n_iter=max(1, n_rounds)), scores * counts
@@ -123,12 +132,12 @@ def leave_one_out(
 ) -> Iterator[Array]:
     """As :func:`skcamel.camel.spectral.leave_one_out`, for labels Y (n, q) with NaN where unknown.
 
-    Each candidate has its own filling, to two or three digits. That the filling of other rows
-    depends on the row that is left out is accounted for on average: unknown entries, taken as
-    spread at random over the rows of a label, act like more noise on all entries. What they add to
-    the variance of label j is κ_j = (1 - p_j) / ḡ_j, where p_j is the known share and ḡ_j the mean
-    over the rows of the diagonal of (A⁻¹ + κ)⁻¹. With nothing unknown κ is 0, and the scores are
-    exact. Groups are refused.
+    Each candidate fills them anew, to two or three digits. That the filling of other rows depends
+    on the row that is left out is accounted for on average: unknown entries, taken as spread at
+    random over the rows of a label, act like more noise on all entries. What they add to the
+    variance of label j is κ_j = (1 - p_j) / ḡ_j, where p_j is the known share and ḡ_j the mean over
+    the rows of the diagonal of (A⁻¹ + κ)⁻¹. With nothing unknown κ is 0, and the scores are exact.
+    Groups are refused.
     """
     if groups is not None:
         raise ValueError(
@@ -139,8 +148,7 @@ def leave_one_out(
     diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, every)
     filled = _filled(spectrum, Y, bases, penalties)
     for ridges, (basis, penalty, labels) in zip(every, filled, strict=True):
-        beta = _solved(spectrum, labels, basis, penalty).dual_coef @ basis.R
-        yield _left_out(spectrum, labels, basis, penalty, beta, diagonal(ridges), ridges)
+        yield _left_out(spectrum, labels, basis, penalty, ridges, diagonal)
 
 
 def held_out(
@@ -150,7 +158,10 @@ def held_out(
     penalties: Penalties,
     K: Array,
 ) -> Iterator[Array]:
-    """As :func:`skcamel.camel.spectral.held_out`, for labels Y (n, q) with NaN where unknown; fillings to two or three digits."""
+    """As :func:`skcamel.camel.spectral.held_out`, for labels Y (n, q) with NaN where unknown.
+
+    Unknown labels are filled to two or three digits.
+    """
     for basis, penalty, labels in _filled(spectrum, Y, bases, penalties):
         solution = _solved(spectrum, labels, basis, penalty)
         yield K @ solution.dual_coef + solution.intercept
@@ -183,32 +194,19 @@ def _filled(
         yield basis, penalty, labels
 
 
-def _operator(spectrum: Spectrum, basis: LabelBasis, penalty: Penalty) -> Callable[[Array], Array]:
-    """The function V (n, q) ► A V."""
-    U = spectrum.vectors
-    R = basis.R
-    damping = _noise(basis, penalty) / (basis.ridges(*penalty) + spectrum.values[:, None])  # (m, l)
-
-    def image(V: Array) -> Array:
-        rotated = V @ R
-        damped = U @ (damping * (U.T @ rotated))
-        return V + (damped - rotated) @ R.T
-
-    return image
-
-
 def _left_out(
     spectrum: Spectrum,
     labels: Array,
     basis: LabelBasis,
     penalty: Penalty,
-    beta: Array,
-    g: Array,
     ridges: Array,
+    diagonal: spectral.Diagonal,
 ) -> Array:
-    """Leave-one-out scores (n, q), from filled labels and their coefficients β (n, l), and from ridges with what unknown entries add to them and their diagonal g (n, l)."""
+    """Leave-one-out scores (n, q) from filled labels, and `ridges` with the noise of these."""
+    beta = _solved(spectrum, labels, basis, penalty).dual_coef @ basis.R  # (n, l)
     rho = basis.ridges(*penalty)
     w = spectrum.weights[:, None]
+    g = diagonal(ridges)
     # variance of the prediction by other rows, times the weight
     spread = (1 - g * ridges) / g
     stays = namespace(w).clip(w - 1, 0, None)
@@ -220,11 +218,11 @@ def _ridges(spectrum: Spectrum, Y: Array, basis: LabelBasis, penalty: Penalty) -
     """The ridge of each component with what unknown entries of labels Y (n, q) add to it, (l,)."""
     xp = namespace(Y)
     n = len(Y)
-    weights = spectrum.weights
-    shares = weights @ as_floats(~xp.isnan(Y)) / xp.sum(weights)  # of the rows, by weight
+    # known share of each label, by weight
+    shares = spectrum.weights @ as_floats(~xp.isnan(Y)) / spectrum.weight
     shares = xp.clip(shares, 0.5 / n, None)
-    noise = _noise(basis, penalty)
     ridges = basis.ridges(*penalty)
+    noise = ridges - penalty[1]
     variances = (spectrum.values[:, None] + ridges) / noise  # (m, l), of A⁻¹
     squares = basis.R**2  # (q, l)
     dead = xp.clip(1 - xp.sum(squares, axis=1), 0, None)
@@ -236,12 +234,6 @@ def _ridges(spectrum: Spectrum, Y: Array, basis: LabelBasis, penalty: Penalty) -
         if bool((kappa - before <= 1e-3 * kappa).all()):
             break
     return ridges + (kappa @ squares) * noise
-
-
-def _noise(basis: LabelBasis, penalty: Penalty) -> Array:
-    """ν_c of each component, (l,)."""
-    lambda1, lambda2 = penalty
-    return lambda2 / (lambda1 * basis.d**2)
 
 
 def _squares(V: Array) -> float:

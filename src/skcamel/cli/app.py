@@ -16,7 +16,7 @@ import skcamel
 from skcamel.cli import datasets, evaluate, explain, fit, label_errors, model, predict, study
 from skcamel.cli.io import note, say
 from skcamel.cli.options import Group, examples
-from skcamel.gone import hint
+from skcamel.names import hint
 from skcamel.text import one_line
 
 DEBUG = "SKCAMEL_DEBUG"  # set: errors show their traceback

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from skcamel.files import check_writable
-from skcamel.gone import hint
+from skcamel.names import hint
 from skcamel.presets import PRESETS
 
 # As in skcamel.metrics, which is imported only on use; a test compares them

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skcamel.lazy import lazily
+from skcamel.names import lazily
 
 if TYPE_CHECKING:
     from skcamel.data.arff import read_meka, read_mulan, write_meka, write_mulan

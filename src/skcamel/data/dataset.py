@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from skcamel.arrays import Array, canonical, column_names, default_names, dense, to_numpy, with_gaps
+from skcamel.arrays import (
+    Array,
+    canonical,
+    column_names,
+    default_names,
+    dense,
+    to_numpy,
+    with_missing,
+)
 from skcamel.data import DataError
 from skcamel.data.sources import counted, first_repeated
 from skcamel.text import one_line
@@ -265,7 +273,7 @@ def as_labels(Y: Array, name: str = "Y") -> np.ndarray:
     """
     labels = _as_array(dense(Y))
     if labels.dtype == object:
-        labels = with_gaps(labels)
+        labels = with_missing(labels)
     if labels.ndim != 2:
         raise ValueError(
             f"{name} has {labels.ndim} dimension(s); labels are a matrix with one row per instance"

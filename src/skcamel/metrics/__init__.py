@@ -9,25 +9,23 @@ from typing import Any
 import numpy as np
 
 from skcamel.arrays import Array, MaybeArray, Params, default_names, to_numpy
-from skcamel.checks import choice
-from skcamel.lazy import lazily
+from skcamel.checks import as_array, choice
 from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights
-from skcamel.metrics.decision import (
+from skcamel.metrics.seven import (
+    average_precision,
     count,
     counted,
+    coverage,
     decision_metrics,
     f1_of,
     hamming_loss,
     macro_f1,
     micro_f1,
-)
-from skcamel.metrics.ranking import (
-    average_precision,
-    coverage,
     one_error,
     ranking_loss,
     ranking_metrics,
 )
+from skcamel.names import lazily
 from skcamel.text import one_line
 
 __all__ = [
@@ -123,8 +121,7 @@ def edge_cases(Y: Array, P: Array) -> EdgeCases:
     """Count the edge cases of truth Y and decisions P, both (n, q).
 
     Unknown entries of Y, which are NaN, do not count: neither their truth nor their decisions. Rows
-    and labels of which nothing is
-    known are no edge case.
+    and labels of which nothing is known are no edge case.
 
     Examples
     --------
@@ -132,24 +129,18 @@ def edge_cases(Y: Array, P: Array) -> EdgeCases:
     EdgeCases(rows_without_labels=1, rows_with_all_labels=0, labels_absent=1, labels_never_true=1,
               labels_never_predicted=1)
     """
-    truth, predicted, mask = as_decisions(Y, P)
-    relevant = to_numpy(truth)
-    found = to_numpy(predicted)
-    if mask is None:
-        known = np.ones_like(relevant)
-    else:
-        known = to_numpy(mask)
+    relevant, predicted, known = as_decisions(Y, P)
+    if known is None:
+        known = relevant | True
+    relevant, predicted, known = map(to_numpy, (relevant, predicted & known, known))
     rows = known.any(axis=1)
     labels = known.any(axis=0)
+    without = rows & ~relevant.any(axis=1)
+    with_all = rows & ~(known & ~relevant).any(axis=1)
     never_true = labels & ~relevant.any(axis=0)
-    never_predicted = labels & ~(found & known).any(axis=0)
-    return EdgeCases(
-        rows_without_labels=int((rows & ~relevant.any(axis=1)).sum()),
-        rows_with_all_labels=int((rows & ~(known & ~relevant).any(axis=1)).sum()),
-        labels_absent=int((never_true & never_predicted).sum()),
-        labels_never_true=int(never_true.sum()),
-        labels_never_predicted=int(never_predicted.sum()),
-    )
+    never_predicted = labels & ~predicted.any(axis=0)
+    cases = (without, with_all, never_true & never_predicted, never_true, never_predicted)
+    return EdgeCases(*(int(case.sum()) for case in cases))
 
 
 @dataclass(frozen=True)
@@ -191,7 +182,7 @@ def report(
     Y, P, sample_weight
         As in :func:`hamming_loss`.
     label_names : sequence of str, default=None
-        Names for the rows of the report; "label1", "label2" … if not given.
+        Names for the rows of the report; "label1", "label2" … by default.
     absent : float, default=1.0
         F1 of a label that neither occurs nor is predicted; precision or recall of 0/0 is NaN.
 
@@ -199,8 +190,7 @@ def report(
     -------
     LabelReport
         If some entries of Y are unknown (NaN), with the number of known ones of each label; all
-        other figures count these alone, and
-        F1 is NaN where there are none.
+        other figures count these alone, and F1 is NaN where there are none.
 
     Examples
     --------
@@ -231,15 +221,15 @@ def report(
     if counts.known is not None:
         figures["known"] = to_numpy(counts.known)
         figures["f1"] = np.where(figures["known"] > 0, figures["f1"], np.nan)
-    rows = [
-        {"label": name} | {key: float(values[j]) for key, values in figures.items()}
-        for j, name in enumerate(names)
-    ]
+    rows: list[Params] = []
+    for j, name in enumerate(names):
+        row = {key: float(values[j]) for key, values in figures.items()}
+        rows.append({"label": name} | row)
     return LabelReport(tuple(rows))
 
 
 def get_scorer(name: str, **conventions: Any) -> Scorer:
-    """A scikit-learn scorer for one of the seven metrics; losses are negated, so that larger is always better.
+    """A scikit-learn scorer for one of the seven metrics; losses are negated.
 
     Parameters
     ----------
@@ -285,10 +275,9 @@ _FUNCTIONS = {
 class Scorer:
     """``scorer(estimator, X, Y)``, for any scikit-learn estimator that predicts label matrices.
 
-    scikit-learn's own scorers take the probabilities of a two-label estimator for those of a binary
-    one; this one reads
-    `decision_function` first, stacks per-label probabilities, and knows labels that were constant
-    in training.
+    scikit-learn's scorers take the probabilities of a two-label estimator for those of a binary
+    one; this one reads `decision_function` first, stacks per-label probabilities, and knows labels
+    that were constant in training.
     """
 
     name: str
@@ -299,12 +288,12 @@ class Scorer:
     ) -> float:
         """The metric of the estimator's predictions for X, negated if it is a loss."""
         Y = _as_matrix(Y)
-        prediction = _as_matrix(
-            _scores(estimator, X, Y.shape[1]) if self.name in RANKING else estimator.predict(X)
-        )
-        value = _FUNCTIONS[self.name](
-            Y, prediction, sample_weight=sample_weight, **self.conventions
-        )
+        if self.name in RANKING:
+            prediction = _scores(estimator, X, Y.shape[1])
+        else:
+            prediction = estimator.predict(X)
+        metric = _FUNCTIONS[self.name]
+        value = metric(Y, _as_matrix(prediction), sample_weight=sample_weight, **self.conventions)
         if self.name in LOSSES:
             return -value
         return value
@@ -315,20 +304,15 @@ def _scores(estimator: Any, X: Array, n_labels: int) -> Array:
     if hasattr(estimator, "decision_function"):
         return estimator.decision_function(X)
     probabilities = estimator.predict_proba(X)
-    if isinstance(
-        probabilities, list
-    ):  # one (n, 2) for each label, or (n, 1) where training saw one class alone
-        return np.column_stack(
-            [p @ classes for p, classes in zip(probabilities, estimator.classes_, strict=True)]
-        )
+    if isinstance(probabilities, list):
+        # one (n, 2) for each label, or (n, 1) where training saw one class alone
+        of_labels = zip(probabilities, estimator.classes_, strict=True)
+        return np.column_stack([p @ classes for p, classes in of_labels])
     if n_labels == 1:
         return probabilities[:, -1]
     return probabilities
 
 
 def _as_matrix(x: Array) -> Array:
-    if hasattr(x, "toarray"):
-        x = x.toarray()
-    else:
-        x = np.asarray(x)
+    x = as_array(x)
     return x.reshape(len(x), -1)

@@ -6,27 +6,25 @@ ties    "worst": a tied label gets the worst rank of its group, and ties between
 irrelevant labels are
         errors (Zhang & Zhou, scikit-learn). "index": ranks are unique, the higher label index first
         (MULAN).
-rows    rows with no or with all labels relevant, where ranking says nothing. "skip": left out.
+rows    rows with no or with all labels relevant, which have no ranking. "skip": left out.
 "mulan": one-error 1,
         coverage 0, ranking loss 0, not counted in average precision. "sklearn": as scikit-learn's
-        functions give
-        them, coverage -1/q among it, average precision 1.
+        functions give them, coverage -1/q among it, average precision 1.
 absent  F1 of a label with no positive and none predicted, 0/0: 1 (MULAN, and evidently the paper)
 or 0.
 
 NaN in the truth marks an unknown label. A row is ranked as if it had its known labels alone: its
-coverage is a share of these, and
-"no" and "all" labels above mean no and all known ones. Decisions are compared where the truth is
-known. Rows without a known
-label enter no ranking metric under any convention, and labels without a known entry do not enter
-macro-F1.
+coverage is a share of these, and "no" and "all" labels above mean no and all known ones. Decisions
+are compared where the truth is known. Rows without a known label enter no ranking metric under any
+convention, and labels without a known entry do not enter macro-F1.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from skcamel.arrays import Array, MaybeArray, as_floats, namespace, to_numpy, with_gaps
+from skcamel.arrays import Array, MaybeArray, as_floats, namespace
+from skcamel.checks import as_array, as_truth
 
 TITLES = {  # as the paper writes them, in its order
     "one_error": "One-error",
@@ -44,42 +42,9 @@ TIES = ("worst", "index")
 ROWS = ("skip", "mulan", "sklearn")
 
 
-def as_truth(
-    labels: Array, name: str = "Y", *, may_be_unknown: bool = True
-) -> tuple[Array, MaybeArray]:
-    """Truth as a boolean matrix (n, q), True where relevant, and which entries are known, None where all are; NaN marks the others.
-
-    >>> relevant, known = as_truth(np.array([[1.0, np.nan], [-1.0, 1.0]]))
-    >>> relevant.tolist(), known.tolist()
-    ([[True, False], [False, True]], [[True, False], [True, True]])
-    """
-    labels = _as_array(labels)
-    if labels.ndim != 2:
-        raise ValueError(
-            f"{name} has {labels.ndim} dimension(s); labels are a matrix with one row per instance"
-            " and one column per label."
-        )
-    if labels.shape[1] == 0:
-        raise ValueError(f"{name} has shape {tuple(labels.shape)}: there is no label to evaluate.")
-    relevant = labels == 1
-    known = labels == labels  # not NaN; torch has no isnan of integers
-    if may_be_unknown:
-        settled = relevant | ~known
-    else:
-        settled = relevant
-    if not bool((settled | (labels == 0)).all() or (settled | (labels == -1)).all()):
-        found = [str(value) for value in np.unique(to_numpy(labels)).tolist()]
-        if len(found) > 6:
-            found = [*found[:3], "…", *found[-3:]]
-        raise ValueError(
-            f"{name} must hold only 0 and 1, or only -1 and +1; found {', '.join(found)}."
-        )
-    return relevant, None if bool(known.all()) else known
-
-
 def as_scores(scores: Array, Y: Array) -> Array:
     """Scores as float64 of the shape of Y; NaN is refused, infinities are legal."""
-    scores = as_floats(_as_array(scores))
+    scores = as_floats(as_array(scores))
     _check_shapes(Y, scores, "scores")
     if bool(namespace(scores).isnan(scores).any()):
         raise ValueError(
@@ -89,7 +54,7 @@ def as_scores(scores: Array, Y: Array) -> Array:
 
 
 def as_decisions(Y: Array, P: Array) -> tuple[Array, Array, MaybeArray]:
-    """Truth and decisions as boolean matrices (n, q), and which entries of the truth are known, None where all are."""
+    """Truth and decisions as boolean matrices (n, q), and which entries of the truth are known."""
     relevant, known = as_truth(Y)
     predicted, _ = as_truth(P, "P", may_be_unknown=False)
     _check_shapes(relevant, predicted, "P")
@@ -117,13 +82,3 @@ def as_weights(sample_weight: MaybeArray, like: Array) -> MaybeArray:
     if not bool(((weights >= 0) & (weights < np.inf)).all()):
         raise ValueError("sample_weight must be finite and at least 0.")
     return weights
-
-
-def _as_array(x: Array) -> Array:
-    """A dense array; sparse matrices, frames and lists included. None and pandas' NA are NaN."""
-    if hasattr(x, "toarray"):
-        x = x.toarray()
-    x = namespace(x).asarray(x)
-    if x.dtype == object:
-        return with_gaps(x)
-    return x

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skcamel.checks import choice
+from skcamel.data.pipeline import reasons
 from skcamel.plots.canvas import DOWN, INK, MUTED, UP, axes_or_new, literal, rows_size
-from skcamel.predictions import reasons
 from skcamel.text import count
 
 ACCOUNTS = ("columns", "labels")

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from skcamel.lazy import lazily
+from skcamel.names import lazily
 
 if TYPE_CHECKING:
     from skcamel.report.model_page import build_model_report

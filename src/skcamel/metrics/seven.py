@@ -1,14 +1,25 @@
-"""Metrics that read the ranking of labels within a row, all four at once."""
+"""The seven metrics: four from one sort of the scores, three from one count of the decisions."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from skcamel.arrays import Array, MaybeArray, as_floats, is_tensor, namespace
+from skcamel.arrays import Array, MaybeArray, as_floats, divisor, is_tensor, namespace, slices
 from skcamel.checks import choice
-from skcamel.metrics.conventions import RANKING, ROWS, TIES, as_scores, as_truth, as_weights
+from skcamel.metrics.conventions import (
+    RANKING,
+    ROWS,
+    TIES,
+    as_decisions,
+    as_scores,
+    as_truth,
+    as_weights,
+)
 
-# scores sorted or compared at a time; larger arrays are returned to the system after each use, at twice the cost
+# scores sorted or compared at a time; larger arrays are returned to the system after each use, at
+# twice the cost
 BLOCK = 2**17
 
 
@@ -98,7 +109,9 @@ def average_precision(
     rows: str = "skip",
     sample_weight: MaybeArray = None,
 ) -> float:
-    """Mean over relevant labels of the share of relevant ones ranked at least as high; larger is better.
+    """Mean over relevant labels of the share of relevant ones ranked at least as high.
+
+    Larger is better.
 
     Parameters and conventions as in :func:`one_error`. It is scikit-learn's label ranking average
     precision.
@@ -112,7 +125,9 @@ def average_precision(
 
 
 def best_labels(scores: Array, k: int) -> Array:
-    """Positions of the `k` highest scores of every row, highest first and the lower index first among equals: int64 (n, k).
+    """Positions of the `k` highest scores of every row: int64 (n, k).
+
+    The highest comes first, and among equals the lower index.
 
     >>> best_labels(np.array([[0.1, 0.5, 0.5, 0.2]]), 3)
     array([[1, 2, 3]])
@@ -132,9 +147,8 @@ def ranking_metrics(
     """All four ranking metrics, arrays of shape () or (c,).
 
     Relevance is a bool array (n, q), scores are (n, q), or (c, n, q) for c candidates at once,
-    weights (n,). `known` (n, q) says
-    which entries of the relevance are known; None: all. Labels that are not known take no part;
-    their relevance is False.
+    weights (n,). `known` (n, q) marks which entries of the relevance are known; None: all. Labels
+    that are not known take no part; their relevance is False.
     """
     choice(ties, TIES, "ties")
     choice(rows, ROWS, "rows")
@@ -149,9 +163,8 @@ def ranking_metrics(
     if known is not None:
         ranked = xp.where(known, scores, xp.nan)
     ranked = xp.reshape(ranked, (-1, q))
-    size = max(1, BLOCK // q)
-    starts = range(0, max(1, len(ranked)), size)
-    found = [judge(relevant[i : i + size], ranked[i : i + size], ties) for i in starts]
+    blocks = slices(max(1, len(ranked)), BLOCK // q)
+    found = [judge(relevant[some], ranked[some], ties) for some in blocks]
     found = xp.reshape(xp.concatenate(found, axis=1), (5, *scores.shape[:-1]))
     top, last, wrong, precision, total = found
     labels = xp.full_like(total, q)
@@ -174,28 +187,26 @@ def ranking_metrics(
     if rows == "sklearn":
         values["coverage"] = xp.where(empty, -1 / xp.clip(labels, 1, None), values["coverage"])
         values["average_precision"] = xp.where(empty, 1.0, values["average_precision"])
-    if weights is None:
-        weights = xp.ones_like(total)
     means = {}
     for name in RANKING:
-        w = counts[name] * weights
+        w = as_floats(counts[name]) if weights is None else counts[name] * weights
         size = xp.sum(w, axis=-1)
-        means[name] = xp.sum(w * values[name], axis=-1) / xp.where(size > 0, size, xp.nan)
+        total = xp.sum(w * values[name], axis=-1)
+        means[name] = total / xp.where(size > 0, size, xp.nan)
     return means
 
 
 def _by_marks(relevant: Array, scores: Array, ties: str) -> Array:
-    """What the rankings say, (5, n).
+    """Figures of the rankings, (5, n).
 
     That is: whether the top label is relevant, the position of the last relevant one, pairs in the
-    wrong order, the sum of the
-    precisions at relevant labels, and the number of these. A relevant label at `position` (1 is the
-    best) with `hits` relevant
-    labels down to there has ``position - hits`` irrelevant ones above it.
+    wrong order, the sum of the precisions at relevant labels, and the number of these. A relevant
+    label at `position` (1 is the best) with `hits` relevant labels down to there has ``position -
+    hits`` irrelevant ones above it.
 
     Relevance is written into the last bit of each score, so that values are sorted instead of
-    indices, which is four times as fast.
-    Rows in which that bit could decide about a relevant label are left to :func:`_by_pairs`.
+    indices, which is four times as fast. Rows in which that bit could decide about a relevant label
+    are left to :func:`_by_pairs`.
     """
     n, q = scores.shape
     finite = np.isfinite(scores)
@@ -228,22 +239,21 @@ def _by_marks(relevant: Array, scores: Array, ties: str) -> Array:
 
 
 def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
-    """The same for any rows: each relevant label is compared with all labels of its row; a score of NaN takes no part."""
+    """The same for any rows: relevant labels are compared with all of their row, except NaN."""
     xp = namespace(scores)
     n, q = scores.shape
     columns = xp.arange(q, device=scores.device)
     row, label = xp.where(relevant)
     position = xp.zeros_like(scores)
     hits = xp.zeros_like(scores)
-    size = max(1, BLOCK // q)
-    for start in range(0, len(row), size):
-        i = row[start : start + size]
-        j = label[start : start + size]
+    for some in slices(len(row), BLOCK // q):
+        i = row[some]
+        j = label[some]
         others = scores[i]
-        own = scores[i, j][:, None]
-        down_to = others >= own
+        score = scores[i, j][:, None]
+        down_to = others >= score
         if ties == "index":
-            down_to &= (others > own) | (columns >= j[:, None])
+            down_to &= (others > score) | (columns >= j[:, None])
         position[i, j] = as_floats(xp.count_nonzero(down_to, 1))
         hits[i, j] = as_floats(xp.count_nonzero(down_to & relevant[i], 1))
     highest = xp.amax(xp.where(xp.isnan(scores), -xp.inf, scores), axis=1)[:, None]
@@ -268,3 +278,117 @@ def _mean_of(
     return float(
         ranking_metrics(relevant, scores, ties=ties, rows=rows, weights=weights, known=known)[name]
     )
+
+
+class Counts(NamedTuple):
+    """Weighted counts per label, (q,) each, or (c, q) for c candidates."""
+
+    hits: Array  # true positives
+    predicted: Array
+    positives: Array
+    total: float  # weight of all rows
+    known: MaybeArray = None  # weight of the known entries, (q,); None: all are known
+
+
+def hamming_loss(Y: Array, P: Array, *, sample_weight: MaybeArray = None) -> float:
+    """Share of wrong entries of the decision matrix; smaller is better.
+
+    Parameters
+    ----------
+    Y, P : array of shape (n, q)
+        Truth and decisions in {0, 1} or {-1, +1}. NaN in Y marks unknown entries, which do not
+        count.
+    sample_weight : array of shape (n,), default=None
+
+    Examples
+    --------
+    >>> hamming_loss([[1, 0], [0, 1]], [[1, 1], [0, 1]])
+    0.25
+    """
+    return float(decision_metrics(counted(Y, P, sample_weight))["hamming_loss"])
+
+
+def macro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: MaybeArray = None) -> float:
+    """Mean over labels of F1 = 2TP / (2TP + FP + FN); larger is better.
+
+    Parameters
+    ----------
+    Y, P, sample_weight
+        As in :func:`hamming_loss`.
+    absent : float, default=1.0
+        F1 of a label that neither occurs nor is predicted. 1 rewards a method that never predicts a
+        rare label: report 0 beside it. A label without a known entry does not count.
+
+    Examples
+    --------
+    >>> Y = [[1, 0], [1, 0]]
+    >>> macro_f1(Y, Y), macro_f1(Y, Y, absent=0.0)
+    (1.0, 0.5)
+    """
+    return float(decision_metrics(counted(Y, P, sample_weight), absent)["macro_f1"])
+
+
+def micro_f1(Y: Array, P: Array, *, absent: float = 1.0, sample_weight: MaybeArray = None) -> float:
+    """F1 of the counts summed over labels; larger is better.
+
+    Parameters as in :func:`macro_f1`.
+
+    Examples
+    --------
+    >>> round(micro_f1([[1, 0], [0, 1]], [[1, 1], [0, 1]]), 2)
+    0.8
+    """
+    return float(decision_metrics(counted(Y, P, sample_weight), absent)["micro_f1"])
+
+
+def count(
+    relevant: Array, predicted: Array, weights: MaybeArray = None, known: MaybeArray = None
+) -> Counts:
+    """True positives, predictions and positives of each label.
+
+    Truth is a bool array (n, q), False where not `known` (n, q), decisions are (n, q), or (c, n, q)
+    for c candidates at once, weights (n,).
+    """
+    if known is not None:
+        predicted = predicted & known
+    w = weights
+    if w is None:
+        w = as_floats(relevant[:, 0] | True)
+    positives = w @ as_floats(relevant)
+    predictions = w @ as_floats(predicted)
+    both = w @ as_floats(relevant & predicted)
+    of_known = None if known is None else w @ as_floats(known)
+    return Counts(both, predictions, positives, float(w.sum()), of_known)
+
+
+def f1_of(hits: Array, predicted: Array, positives: Array, absent: float = 1.0) -> Array:
+    """F1 from the weights of true positives, predictions and positives; `absent` for 0/0."""
+    xp = namespace(hits)
+    size = predicted + positives
+    return xp.where(size > 0, 2 * hits / divisor(size), absent)
+
+
+def decision_metrics(counts: Counts, absent: float = 1.0) -> dict[str, Array]:
+    """Hamming loss, macro-F1 and micro-F1 from one count, arrays of shape () or (c,)."""
+    xp = namespace(counts.hits)
+    f1 = f1_of(*counts[:3], absent)
+    hits, predicted, positives = (xp.sum(part, axis=-1) for part in counts[:3])
+    micro_f1 = f1_of(hits, predicted, positives, absent)
+    cells = counts.total * counts.hits.shape[-1]
+    if counts.known is not None:
+        f1 = f1[..., counts.known > 0]
+        cells = float(xp.sum(counts.known))
+        if not cells:
+            micro_f1 = xp.nan * micro_f1
+    wrong = predicted + positives - 2 * hits
+    return {
+        "hamming_loss": wrong / (cells or xp.nan),
+        "macro_f1": xp.sum(f1, axis=-1) / (f1.shape[-1] or xp.nan),
+        "micro_f1": micro_f1,
+    }
+
+
+def counted(Y: Array, P: Array, sample_weight: MaybeArray) -> Counts:
+    """The counts of what a user gave."""
+    relevant, predicted, known = as_decisions(Y, P)
+    return count(relevant, predicted, as_weights(sample_weight, relevant), known)

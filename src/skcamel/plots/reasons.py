@@ -13,7 +13,8 @@ from skcamel.plots.canvas import DOWN, INK, MUTED, UP, axes_or_new, literal, row
 from skcamel.text import count
 
 ACCOUNTS = ("columns", "labels")
-OTHERS = {"columns": "other_columns", "labels": "other_pushes"}  # what `reasons` calls the rest
+SHOWN = {"columns": "columns", "labels": "pushes"}  # what `reasons` calls the parts
+OTHERS = {"columns": "other_columns", "labels": "other_pushes"}  # and the sum of the rest
 
 
 class Sum(NamedTuple):
@@ -103,11 +104,19 @@ def sum_of(explanation: Any, row: int, label: int, *, by: str | None = None, k: 
         parts = [(f"{push['label']} pushes", push["push"]) for push in figures["pushes"]]
         parts.insert(0, ("own evidence", figures["own"]))
     others = OTHERS[by]
-    n_others = figures[f"number_of_{others}"]
+    n_others = _n_parts(explanation, row, label, by) - len(figures[SHOWN[by]])
     if n_others:
         name = count(n_others, f"other {by[:-1]}")
         parts.append((name, figures[others]))
     return Sum(start, parts, figures["score"])
+
+
+def _n_parts(explanation: Any, row: int, label: int, by: str) -> int:
+    """How many columns, or other labels, add something to the score of a label."""
+    if by == "columns":
+        return np.count_nonzero(explanation.features[row, :, label])
+    pushes = np.delete(explanation.parts[row, :, label], label)
+    return np.count_nonzero(pushes)
 
 
 def _draw_sum(found: Sum, threshold: float, ax: Any) -> None:

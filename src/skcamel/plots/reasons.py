@@ -114,9 +114,9 @@ def sum_of(explanation: Any, row: int, label: int, *, by: str | None = None, k: 
 def _n_parts(explanation: Any, row: int, label: int, by: str) -> int:
     """How many columns, or other labels, add something to the score of a label."""
     if by == "columns":
-        return np.count_nonzero(explanation.features[row, :, label])
+        return int(np.count_nonzero(explanation.features[row, :, label]))
     pushes = np.delete(explanation.parts[row, :, label], label)
-    return np.count_nonzero(pushes)
+    return int(np.count_nonzero(pushes))
 
 
 def _draw_sum(found: Sum, threshold: float, ax: Any) -> None:

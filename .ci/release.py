@@ -1,4 +1,6 @@
-"""``python .ci/release.py FOLDER``: a wheel and an sdist in FOLDER, built twice with one digest, checked, and tried in bare environments.
+"""``python .ci/release.py FOLDER``: a wheel and an sdist in FOLDER.
+
+Built twice with one digest, checked, and tried in bare environments.
 
 The oldest and the newest Python that this machine has, from 3.11 on, install the wheel without
 extras and use it.
@@ -24,7 +26,8 @@ import importlib.util, pathlib, sys
 import numpy as np
 import skcamel
 from skcamel import CamelClassifierCV, load, metrics, save
-assert not any(map(importlib.util.find_spec, ("click", "pandas", "matplotlib", "pyarrow", "torch"))), "an extra was installed"
+extras = ("click", "pandas", "matplotlib", "pyarrow", "torch")
+assert not any(map(importlib.util.find_spec, extras)), "an extra was installed"
 rng = np.random.default_rng(0)
 X = rng.normal(size=(80, 4))
 Y = (X[:, :3] > 0).astype(int)
@@ -66,7 +69,7 @@ def build(folder: Path) -> dict[str, str]:
 
 
 def check_contents(folder: Path) -> None:
-    """A wheel holds the package alone; an sdist what it takes to test and document it, and nothing that a build left behind."""
+    """A wheel holds the package; an sdist also tests and documentation, and no build artefacts."""
     wheel, source = next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
     inside = zipfile.ZipFile(wheel).namelist()
     assert all(name.startswith(("skcamel/", "skcamel-")) for name in inside), inside
@@ -90,7 +93,7 @@ def check_contents(folder: Path) -> None:
 
 
 def works(python: Path) -> bool:
-    """Whether it can make environments: some names on PATH lead nowhere, and some systems leave ensurepip out."""
+    """Whether it can make environments: some systems leave ensurepip out."""
     return (
         subprocess.run(
             [python, "-c", "import ensurepip, venv"], capture_output=True, check=False

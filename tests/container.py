@@ -1,4 +1,4 @@
-"""The steps of the Dockerfile in a folder and an environment of their own, without docker: ``python tests/container.py``, by .ci/run.
+"""The steps of the Dockerfile in a folder and an environment of their own, without docker.
 
 COPY and RUN are done below a fresh folder, which stands for the root of the image; then CMD is
 started, HEALTHCHECK is asked, one row

@@ -1,4 +1,4 @@
-"""Sizes have limits, imports point one way, public names are pinned, and importing the package stays cheap."""
+"""Sizes have limits, imports point one way, public names are pinned, and imports stay cheap."""
 
 import ast
 import re

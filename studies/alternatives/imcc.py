@@ -1,4 +1,6 @@
-"""IMCC, kernel ridge regression that also learns from cluster centres (Shu et al., 2022): ``imcc=studies/alternatives/imcc.py:IMCCCV``.
+"""IMCC, kernel ridge regression that also learns from cluster centres (Shu et al., 2022).
+
+A study takes it as ``imcc=studies/alternatives/imcc.py:IMCCCV``.
 
 k-means divides the rows into m clusters; the centre c_j of cluster j has the mean v_j of the labels
 of its rows as its own. f(x) =
@@ -37,7 +39,7 @@ Params = dict[str, Any]
 
 
 class Kernel(NamedTuple):
-    """The RBF kernel, of rows as they are or with columns of unit variance; a shift of the columns changes no distance."""
+    """The RBF kernel, of rows as they are or with columns of unit variance."""
 
     scaler: Any
     sigma: float
@@ -59,7 +61,7 @@ class Kernel(NamedTuple):
 
 
 class Rows:
-    """Training rows, and their kernel in its eigenbasis, which serves every choice of the other parameters."""
+    """Training rows, and their kernel in its eigenbasis, which serves all other parameters."""
 
     def __init__(self, scaling: str, X: Any, Y: np.ndarray) -> None:
         self.kernel, self.Y = Kernel.fitted(scaling, X), Y
@@ -85,7 +87,7 @@ class Model(NamedTuple):
 
 
 class Clusters:
-    """The same rows with m centres: what is left to solve for α, β and λ is a symmetric system of 2m + 1 unknowns."""
+    """The same rows with m centres: a symmetric system of 2m + 1 unknowns for each α, β and λ."""
 
     def __init__(self, rows: Rows, count: int, seed: int) -> None:
         self.rows = rows

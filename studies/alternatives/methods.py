@@ -1,4 +1,6 @@
-"""Methods of the study that need other packages: ``lightgbm=studies/alternatives/methods.py:lightgbm``.
+"""Methods of the study that need other packages.
+
+A study takes them as ``lightgbm=studies/alternatives/methods.py:lightgbm``.
 
 All have the parameters that their packages give them. Each function takes the rule of its
 thresholds: tuned for micro-F1 inside the training part as in preset ``best``, or "zero", which
@@ -69,7 +71,7 @@ def minimal_learning_machine(threshold: str = TUNED_FOR) -> Any:
 
 
 def camel_alone() -> Any:
-    """CAMEL's preset `quick` without collaboration: α = 0, and λ2 and the representation chosen for it."""
+    """CAMEL's preset `quick` without collaboration: α = 0, the rest is selected for it."""
     return CamelClassifierCV.from_preset("quick", alphas=(0.0,), solver="spectral")
 
 
@@ -91,7 +93,7 @@ def boomer() -> Any:
 
 
 def mlknn() -> Any:
-    """Ten neighbours in scaled columns; not centred, so that sparse rows stay sparse: a shift changes no distance."""
+    """Ten neighbours in scaled columns; not centred, so that sparse rows stay sparse."""
     from skmultilearn.adapt import MLkNN
 
     return make_pipeline(

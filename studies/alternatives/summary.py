@@ -1,4 +1,4 @@
-"""Records of this folder ► summary.md and the table of docs/models.md: ``python studies/alternatives/summary.py``.
+"""Records of this folder ► summary.md and the table of docs/models.md.
 
 A method that timed out on a fold of a data set has no figure there. Ranks put it behind all that
 have one.
@@ -45,7 +45,7 @@ Row = list[str]
 
 
 class Results:
-    """Figures of all methods on all sets, without those of a method that timed out on a fold of the set."""
+    """Figures of all methods on all sets, but for sets where a method timed out on a fold."""
 
     def __init__(self, records: Records) -> None:
         self.summary = summarise(records)
@@ -145,7 +145,7 @@ def rank_table(results: Results) -> list[Row]:
 
 
 def method_table(results: Results) -> list[Row]:
-    """For each method: mean rank, cells first and near, median seconds of a fit on both kinds of sets, sets on which it timed out."""
+    """For each method: mean rank, cells first and near, median seconds of a fit, time-outs."""
     rows = [
         [
             "method",

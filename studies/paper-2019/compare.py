@@ -1,4 +1,4 @@
-"""Records of this folder ► compare.md: the paper's counts, and every cell that misses the best printed figure.
+"""Records of this folder ► compare.md: the paper's counts, and cells behind the best figure.
 
 ``python studies/paper-2019/compare.py [FOLDER]``
 """
@@ -61,7 +61,7 @@ def our_means(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str]
 
 
 def counted(means: Mean, kind: str, sets: str, others: Sequence[str]) -> tuple[int, int]:
-    """In how many cells, or pairs of a cell and a method, CAMEL is first or better; and how many there are.
+    """Cells, or pairs of a cell and a method, in which CAMEL is first or better; and all of them.
 
     Equal firsts count as first, equal pairs not as better; cells without all methods do not count.
     """
@@ -109,11 +109,13 @@ def missed_table(comparison: Any, criterion: str) -> list[Row]:
     return rows
 
 
-def nearest(records: Iterable[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], dict[str, str]]:
-    """Records as the one criterion nearest the paper's row selects them, for each set, and which it is.
+def nearest(
+    records: Iterable[Mapping[str, Any]],
+) -> tuple[list[Mapping[str, Any]], dict[str, str]]:
+    """Records of each set by the criterion nearest the paper's row, and which it is.
 
-    Records of a model per metric hold all metrics of all seven models. The distance is the mean over
-    the metrics in std of the paper.
+    Records of a model per metric hold all metrics of all seven models. The distance is the mean
+    over the metrics in std of the paper.
     """
     by_set: dict[str, list[Mapping[str, Any]]] = {}
     for record in records:

@@ -1,4 +1,4 @@
-"""Figure 1 of the paper: results over α, λ1 and λ2, one at a time around the best, and how Algorithm 1 converges.
+"""Figure 1 of the paper: results over α, λ1 and λ2, and how Algorithm 1 converges.
 
 ``python studies/paper-2019/figure1.py`` draws figure1.svg from sensitivity/enron.json; with
 ``--compute`` it computes that file first
@@ -41,7 +41,7 @@ BLUE, GREY = "#0072B2", "#595959"
 def results(
     dataset: Dataset, metric: str = "coverage", n_folds: int = 10, seed: int = 0
 ) -> dict[str, Any]:
-    """Seven metrics in each fold for each value of each parameter, the others at their best setting, and the convergence curve."""
+    """Seven metrics in each fold for each value of each parameter, and the convergence curve."""
     chosen = CamelClassifierCV(scoring=metric).fit(dataset.X, dataset.Y).best_params_
     base = {name: float(chosen[name]) for name in GRIDS}
     curves: dict[str, Any] = {}
@@ -92,7 +92,7 @@ def convergence(dataset: Dataset, setting: dict[str, float]) -> list[float]:
 
 
 def figure(result: dict[str, Any], metric: str = "coverage") -> Figure:
-    """Panels (a) to (c), mean ± std of a metric over the folds for each parameter, and (d), the convergence."""
+    """Panels (a) to (c), mean ± std of a metric for each parameter, and (d), the convergence."""
     drawn = Figure(figsize=(9.0, 6.5), layout="constrained")
     *panels, last = drawn.subplots(2, 2).flat
     for ax, (name, symbol) in zip(panels, SYMBOLS.items(), strict=True):

@@ -132,7 +132,7 @@ class LinearBaseline(Baseline):
     PROBLEM: ClassVar[type[Problem]]
 
     def __sklearn_tags__(self) -> Any:
-        """Rows of unit length cannot tell near from far: dense classes may be scored poorly."""
+        """Unit rows do not distinguish near from far: dense classes may be scored poorly."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self.preset == "faithful"
         return tags

@@ -344,7 +344,7 @@ class ArffFile:
         for row, line in enumerate(lines):
             self._declare(line.strip(), row)
         if data is None or not self.attributes:
-            problem = "no attribute, or no @data behind them; it is cut short or no ARFF file."
+            problem = "no attribute, or no @data behind them; it is truncated or no ARFF file."
             raise DataError(problem, path=path, line=self.text[:start].count(b"\n") + 1)
 
     def _declare(self, line: str, row: int) -> None:
@@ -404,7 +404,7 @@ class ArffFile:
             Xs.append(table[:, self.features])
             row += len(Y)
         if not Xs:
-            self.refuse("no row follows @data; the file is cut short.", row - 1)
+            self.refuse("no row follows @data; the file is truncated.", row - 1)
         return stacked(Xs), stacked(Ys)
 
     def _blocks(self) -> Iterator[bytes]:
@@ -487,7 +487,7 @@ class ArffFile:
         if line != f"{{{line[1:-1]}}}":
             raise ValueError(
                 f"{line[:40]!r} is not of the form {{index value,…}} of the rows before it; is the"
-                " file cut short?"
+                " file truncated?"
             )
         cells: dict[int, str] = {}
         for text in split_cells(content, self.width) if content else []:

@@ -119,7 +119,7 @@ class Dataset:
         twice = first_repeated(label_names)
         if twice is not None:
             raise ValueError(
-                f"label_names has {twice!r} twice; labels are told apart by name, rename one."
+                f"label_names has {twice!r} twice; labels are identified by name, rename one."
             )
         stored = {
             "X": X,
@@ -199,7 +199,7 @@ class Dataset:
 
 
 def joined(train: Dataset, test: Dataset) -> Dataset:
-    """Rows of two data sets with the same names as one; `train` and `test` tell them apart."""
+    """Rows of two data sets with the same names as one; `train` and `test` name their rows."""
     names = (train.feature_names, train.label_names, train.categories)
     if names != (test.feature_names, test.label_names, test.categories):
         raise DataError(
@@ -355,7 +355,7 @@ def digest(X: Any, Y: Any) -> str:
 def row_kinds(X: Any, Y: Any = None) -> np.ndarray:
     """Numbers (n,) that are equal exactly where rows of X, and of Y if given, are equal.
 
-    X is a matrix or a table; NaN counts as equal to NaN. Rows are told apart by 128-bit digests.
+    X is a matrix or a table; NaN counts as equal to NaN. Rows are compared by 128-bit digests.
     """
     parts = [sparse.csr_array(as_features(part)) for part in (X, Y) if part is not None]
     rows = canonical(stacked(parts, axis=1))

@@ -78,7 +78,7 @@ def read_mat(path: Path_, *, features: str | None = None, labels: str | None = N
     Dataset
         Labels in -1 and +1 become 0 and 1; NaN marks unknown ones. Matrices are turned where only
         that gives X and Y the same rows (many authors store labels x rows). Where the file has a
-        training and a test part, `train` and `test` tell them apart.
+        training and a test part, `train` and `test` name their rows.
 
     Examples
     --------

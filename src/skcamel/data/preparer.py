@@ -366,8 +366,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         if absent and not (allow_missing or self.allow_missing):
             plural = "s" if len(absent) > 1 else ""
             raise ValueError(
-                f"the table lacks the column{plural} {shortened(absent, 8)} of the fit; add what is missing, or let it count as"
-                " missing values (allow_missing=True, --allow-missing)."
+                f"the table lacks the column{plural} {shortened(absent, 8)} of the fit; add what is"
+                " missing, or let it count as missing values (allow_missing=True, --allow-missing)."
             )
         nothing = Cells.of([None] * n)
         blocks: list[Any] = []

@@ -123,7 +123,7 @@ def read_dataset(
         Nominals of an ARFF file; see ``read_mulan``.
     test : str or path, default=None
         A second file, ARFF or svmlight, with the same columns. Its rows follow those of the first,
-        and `train` and `test` tell them apart. Whether a svmlight file counts from 0 is seen in the
+        and `train` and `test` name their rows. Whether a svmlight file counts from 0 is seen in the
         first one.
 
     Returns
@@ -211,7 +211,7 @@ def whole_content(path: Path_) -> bytes:
             return _unpacked(raw, max(UNPACKED_ALWAYS, UNPACKED_RATIO * size), path)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(
-                f"the compressed file is damaged or cut short ({error}); download or copy it"
+                f"the compressed file is damaged or truncated ({error}); download or copy it"
                 " again.",
                 path=path,
             ) from error

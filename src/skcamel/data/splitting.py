@@ -98,7 +98,7 @@ class MultilabelStratifiedShuffleSplit(ShuffleSplit):
 
     Notes
     -----
-    With `groups`, groups stay whole, so sizes are only near those asked for.
+    With `groups`, groups stay whole, so sizes are only near the requested ones.
 
     Examples
     --------

@@ -98,7 +98,7 @@ def read_svmlight(
     expected = sizes[0] if first else max(n, 1)
     if n != expected:
         raise DataError(
-            f"the file has {n} rows, {expected} expected; it is empty or cut short, or"
+            f"the file has {n} rows, {expected} expected; it is empty or truncated, or"
             " its first line is wrong.",
             path=path,
             line=max(1, content.count(b"\n")),

@@ -93,7 +93,7 @@ def read_columns(
         problem = f"cannot be read ({str(error)[:120]}); is it damaged, or another kind of file?"
         raise DataError(problem, path=path) from error
     if not table.num_rows:
-        raise DataError("holds no row below the column names; is it cut short?", path=path)
+        raise DataError("holds no row below the column names; is it truncated?", path=path)
     return table
 
 

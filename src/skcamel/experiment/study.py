@@ -169,7 +169,7 @@ def _refuse_twice(what: str, names: list[str]) -> None:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ValueError(
-            f"{what} has {twice[0]!r} {len(twice)} times; records are told apart by name, give each"
+            f"{what} has {twice[0]!r} {len(twice)} times; records are identified by name, give each"
             " another one."
         )
 

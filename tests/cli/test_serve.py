@@ -62,9 +62,7 @@ def test_half_sent_requests_end_in_time_and_leave_room_for_others(tmp_path):
                 assert connection.recv(1) == b""
         process.send_signal(signal.SIGTERM)
         _, log = process.communicate(timeout=60)
-    lines = log.splitlines()[:-1]
-    assert len(lines) < 20
-    assert all("128 connections are open; idle ones are closed." in line for line in lines)
+    assert len(log.splitlines()) == 1
 
 
 def test_every_request_that_was_taken_is_answered_when_the_server_is_told_to_stop(tmp_path):

@@ -93,4 +93,4 @@ def test_wrong_use_is_refused_with_exit_code_2(refused, arff, options, sentence)
 
 def test_a_metric_that_cannot_be_read_is_refused(refused, arff):
     methods = ("--methods", "br", "--metrics", "auc", "-o", "DIR")
-    refused(1, "write name=package.module:function:largest", "study", "--datasets", arff, *methods)
+    refused(2, "write name=package.module:function:largest", "study", "--datasets", arff, *methods)

@@ -59,7 +59,7 @@ def test_the_rule_for_ties_is_named_under_each_table(cli, study):
     [
         (("--table", "other"), 1, "holds nothing for Table other"),
         (("--methods", "knn"), 1, "holds no finished unit"),
-        (("--metrics", "gain"), 1, "no metric 'gain'"),
+        (("--metrics", "gain"), 2, "no metric 'gain'"),
         (("--methods", "camel", "--preset", "paper", "--significance"), 1, "share fewer than 2"),
     ],
 )

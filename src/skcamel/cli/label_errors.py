@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -11,7 +10,6 @@ from skcamel.cli import options
 from skcamel.cli.io import TABLES, groups_of, ids_at, open_labelled, say, say_json, write_records
 from skcamel.text import count, one_line
 
-LONGEST = 30  # characters of a cell on the screen
 EMPTY = "correct"  # the column that is left to be filled in
 
 
@@ -52,7 +50,7 @@ def label_errors(
     """
     options.keep_apart(output, data)
     from skcamel.camel.classifier_cv import CamelClassifierCV
-    from skcamel.camel.label_errors import find_label_errors
+    from skcamel.camel.label_errors import as_table, find_label_errors
 
     source = open_labelled(data, choices, groups)
     X, prepared = source.prepared()
@@ -72,23 +70,7 @@ def label_errors(
         return
     sizes = f"{count(n, 'row')}, {count(q, 'label')}"
     say(f"{one_line(data)}: {sizes}; labels that are most likely wrong:")
-    _print(records)
+    for line in as_table(records):
+        say(f"  {line}")
     if output is not None:
         say(f"\nWrote {one_line(output)}; write 1 or 0 into its column {EMPTY!r}.")
-
-
-def _print(records: Sequence[dict[str, Any]]) -> None:
-    from skcamel.camel.label_errors import as_table
-
-    shown = []
-    for record in records:
-        cells = {name: _short(cell) for name, cell in record.items()}
-        shown.append(cells | {"why": record["why"]})
-    for line in as_table(shown):
-        say(f"  {line}")
-
-
-def _short(cell: Any) -> Any:
-    if isinstance(cell, str) and len(cell) > LONGEST:
-        return f"{cell[: LONGEST - 1]}…"
-    return cell

@@ -13,7 +13,6 @@ from skcamel.cli.io import hand_over, label_names_of, note, open_model, rows_for
 from skcamel.files import whole_file
 from skcamel.text import count, file_size, one_line
 
-SHOWN = 8  # inputs of an ONNX file
 TOKEN = "SKCAMEL_TOKEN"  # noqa: S105 the name of a variable, not its value
 
 
@@ -68,10 +67,6 @@ def export(model: str, dtype: str, output: str) -> None:
 
     graph = to_onnx(open_model(model), dtype=dtype)
     _write(output, graph.SerializeToString())
-    for what, named in (("Inputs", graph.graph.input), ("Outputs", graph.graph.output)):
-        names = [one_line(each.name) for each in named[:SHOWN]]
-        more = [f"{len(named) - SHOWN} more"] if len(named) > SHOWN else []
-        say(f"{what}: {', '.join([*names, *more])}", err=True)
 
 
 def _write(path: str, content: bytes) -> None:
@@ -204,10 +199,9 @@ def serve(
             f"cannot listen on {host}, port {port}: {error}; choose others by --host and --port."
         ) from error
 
-    size = f"{count(len(served.columns), 'column')}, {count(len(served.labels), 'label')}"
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{listening.getsockname()[1]}"
-    say(f"Serving {one_line(model)} ({size}) at {address}  (Ctrl-C stops)", err=True)
+    say(f"Serving {one_line(model)} at {address}  (Ctrl-C stops)", err=True)
     if token is None and not host.startswith(("127.", "localhost", "::1")):
         note(f"whoever reaches {address} can use the model; set {TOKEN} to ask for a token.")
     with listening:

@@ -113,18 +113,19 @@ def study(
     """
     from skcamel.experiment import get_method, run_study
     from skcamel.experiment.methods import between_commas
+    from skcamel.experiment.unit import own_metric
 
     sys.path.append(str(Path.cwd()))  # modules of the user's own
     preset, device = plan["preset"], plan.pop("device")
     try:
         chosen = [get_method(name, preset, device=device) for name in between_commas(methods)]
+        plan["metrics"] = [own_metric(spec) for spec in between_commas(metrics or "")]
     except (ImportError, TypeError, ValueError) as error:
         raise click.UsageError(str(error)) from error
     opened = [_opened(name, labels) for name in between_commas(datasets)]
-    plan |= {"out": folder, "metrics": between_commas(metrics or ""), "progress": _tell}
     place = one_line(folder)
     try:
-        records = run_study(opened, chosen, **plan)
+        records = run_study(opened, chosen, out=folder, progress=_print_unit, **plan)
     except KeyboardInterrupt:
         say(f"\nFinished units are in {place}; the same command does the rest.", err=True)
         raise
@@ -149,7 +150,7 @@ def _opened(name: str, labels: str | None) -> Any:
     return (own, dataset) if own else dataset
 
 
-def _tell(event: Event) -> None:
+def _print_unit(event: Event) -> None:
     """A line for each unit."""
     one = event.record
     place = f"{one['dataset']}, {one['method']}, {one['preset']}"
@@ -229,7 +230,10 @@ def tables(
     for name in ("methods", "metrics"):
         if chosen[name] is not None:
             chosen[name] = chosen[name].replace(" ", "").split(",")
-    summary = summarise(records, **chosen)
+    try:
+        summary = summarise(records, **chosen)
+    except ValueError as error:  # an unknown metric
+        raise click.UsageError(str(error)) from error
     if not summary.figures:
         raise click.ClickException(f"{folder} holds no finished unit of these methods and preset.")
     sized = [one for one in records if one["dataset"] in summary.datasets and "cardinality" in one]

@@ -17,12 +17,12 @@ try:
     import anyio
     import h11
     import uvicorn
-    from fastapi import FastAPI, HTTPException, Request
+    from fastapi import FastAPI, Request
     from fastapi.exceptions import RequestValidationError
     from fastapi.responses import FileResponse, JSONResponse, Response
     from fastapi.staticfiles import StaticFiles
     from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram, generate_latest
-    from starlette.exceptions import HTTPException as PathError
+    from starlette.exceptions import HTTPException
     from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError as error:
     raise ImportError("A server needs: pip install 'skcamel[serve]'") from error
@@ -34,7 +34,6 @@ STATIC = Path(__file__).parent / "static"
 OPEN = ("/", "/docs", "/health", "/ready", "/static/page.css", "/static/page.js")  # need no token
 HEADERS = [
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'self'; img-src data:; frame-ancestors 'none'"),
 ]
@@ -43,7 +42,7 @@ ROWS = Counter("skcamel_rows", "Rows predicted.")
 SECONDS = Histogram(
     "skcamel_request_seconds", "Time of requests until their answer.", ["path", "status"]
 )
-# seconds in which a stopping server still takes requests, and tells clients to connect elsewhere
+# seconds in which a stopping server still takes requests, and closes each connection that it answers
 DRAIN = 0.5
 BACKLOG = 1024  # clients that wait for a connection
 ACCEPTED = (
@@ -76,9 +75,10 @@ def create_app(served: Served, *, token: str | None = None) -> FastAPI:
         docs_url=None,  # FastAPI's page loads its scripts from elsewhere; ours does not
         redoc_url=None,
         redirect_slashes=False,
-        exception_handlers={PathError: refuse, RequestValidationError: refuse},
+        exception_handlers={HTTPException: refuse, RequestValidationError: refuse},
     )
-    app.state.stopping, app.state.answered = False, 0
+    app.state.stopping = False
+    app.state.answered = 0
     _add_predict(app, served)
     app.add_middleware(Guard, state=app.state, most_bytes=served.limits.body, token=token)
 
@@ -116,9 +116,8 @@ def create_app(served: Served, *, token: str | None = None) -> FastAPI:
 def _add_predict(app: FastAPI, served: Served) -> None:
     limits = served.limits
     threads = anyio.CapacityLimiter(limits.threads)
-    example = {"content": {"application/json": {"example": served.example_answer}}}
 
-    @app.post("/predict", responses={200: example})
+    @app.post("/predict")
     async def predict(
         request: served.Request,
     ) -> Response:
@@ -138,14 +137,18 @@ class Guard:
     """Checks the token and the size of every request, and counts its answer."""
 
     def __init__(self, app: Any, state: Any, most_bytes: int, token: str | None) -> None:
-        self.app, self.state, self.most_bytes, self.token = app, state, most_bytes, token
+        self.app = app
+        self.state = state
+        self.most_bytes = most_bytes
+        self.token = token
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        began, status = time.perf_counter(), 0
+        began = time.perf_counter()
+        status = 0
         if scope["method"] == "HEAD":  # the server leaves out the body
             scope = scope | {"method": "GET"}
 
@@ -185,9 +188,11 @@ class Guard:
 
 async def refuse(_: Request, error: Any) -> JSONResponse:
     """What is answered to a request that cannot be served."""
-    status, text = 422, str(error)  # errors of the library are about the rows
-    if isinstance(error, PathError):
-        status, text = error.status_code, error.detail
+    status = 422  # errors of the library are about the rows
+    text = str(error)
+    if isinstance(error, HTTPException):
+        status = error.status_code
+        text = error.detail
     elif isinstance(error, RequestValidationError):
         text = _found(error.errors()[0])
     elif isinstance(error, MemoryError):
@@ -203,11 +208,11 @@ def _found(error: dict[str, Any]) -> str:
     what = str(error["msg"])
     if error["type"] != "missing":
         what += f", got {error.get('input')!r:.60}"
-    place = error["loc"][1:]  # behind "body"
-    if len(place) < 2:
-        return f"{place[0] if place else 'body'}: {what}; send {FORM}."
-    column = "".join(f", column {name[:60]!r}" for name in place[2:3])
-    return f"row {place[1] + 1}{column}: {what}; GET /model describes the columns."
+    place = error["loc"]  # "body", "rows", the row, the column
+    if len(place) < 3:
+        return f"{place[-1]}: {what}; send {FORM}."
+    column = "".join(f", column {name[:60]!r}" for name in place[3:4])
+    return f"row {place[2] + 1}{column}: {what}; GET /model describes the columns."
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -236,9 +241,8 @@ def most_connections() -> int:
 class Connection(H11Protocol):
     """A connection that is closed where a request does not arrive in time, or too many are open."""
 
-    most = MOST_CONNECTIONS
+    most = most_connections()
     seconds = 30.0
-    last_warning = 0.0
     timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -251,20 +255,11 @@ class Connection(H11Protocol):
         longest = min(waiting, key=lambda other: other.timer.when())
         longest.stop_timer()
         longest.transport.abort()
-        now = time.monotonic()
-        if now - Connection.last_warning > 1:
-            Connection.last_warning = now
-            logger.warning("%d connections are open; idle ones are closed.", self.most)
 
     def data_received(self, data: bytes) -> None:
         """Take bytes."""
         super().data_received(data)
         self._wait_for_client()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """End it."""
-        super().connection_lost(exc)
-        self.stop_timer()
 
     def stop_timer(self) -> None:
         """Wait no longer."""
@@ -297,8 +292,7 @@ class Server(uvicorn.Server):
         """Take no more requests once the moment is over; answer all that were taken."""
         app: Any = self.config.app
         app.state.stopping = True
-        if not self.force_exit:
-            await asyncio.sleep(DRAIN)
+        await asyncio.sleep(DRAIN)
         await super().shutdown(sockets)
 
 
@@ -316,13 +310,13 @@ def run(app: Any, listening: socket.socket, *, patience: float = 30.0) -> None:
         answers.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
-    Connection.most, Connection.seconds = most_connections(), patience
+    Connection.seconds = patience
     config = uvicorn.Config(
         app,
         http=Connection,
         ws="none",
         log_config=None,
+        log_level="error",
         access_log=False,
         server_header=False,
         backlog=ACCEPTED,

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import ConfigDict, Field, FiniteFloat, JsonValue
+from pydantic import ConfigDict, FiniteFloat, JsonValue
 from typing_extensions import TypedDict
 
 from skcamel.arrays import default_names, dense
-from skcamel.data.columns import Category, Date, Flag, LearnedColumn, LeftOut, Number, Tags, Text
+from skcamel.data.columns import Category, Date, Flag, LearnedColumn, LeftOut, Number, Tags
 from skcamel.data.matching import expected_by, preparer_of
 from skcamel.data.pipeline import final
-
-TYPICAL_WORDS = 5
 
 
 def columns_of(model: Any) -> list[dict[str, Any]]:
@@ -26,7 +24,9 @@ def columns_of(model: Any) -> list[dict[str, Any]]:
     >>> columns_of(CamelClassifier().fit(X, np.eye(2, dtype=int)))[1]
     {'name': 'x2', 'kind': 'number', 'typical': 5.5}
     """
-    estimator, preparer, mean = final(model), preparer_of(model), mean_row(final(model))
+    estimator = final(model)
+    preparer = preparer_of(model)
+    mean = mean_row(estimator)
     if preparer is not None:
         parts = [part for part in preparer.columns_ if not isinstance(part, LeftOut)]
         sources = preparer.source_columns_
@@ -47,9 +47,10 @@ def mean_row(estimator: Any) -> np.ndarray:
     """Mean of the rows that a fitted model holds, before its scaling, (d,); zeros without any."""
     _, member = estimator.weighted_members()[0]
     scaling = member._scaling
-    if scaling.ranks is not None:
-        starts = np.append(0, scaling.ranks.ends[:-1])
-        return scaling.ranks.knots[(starts + scaling.ranks.ends) // 2]  # the middle of each column
+    ranks = scaling.ranks
+    if ranks is not None:
+        starts = np.append(0, ranks.ends[:-1])
+        return ranks.knots[(starts + ranks.ends) // 2]  # the middle of each column
     mean = np.zeros(estimator.n_features_in_)
     if member.X_fit_ is not None:
         mean = dense(member.X_fit_).mean(axis=0)
@@ -67,13 +68,11 @@ def _details(part: LearnedColumn, mean: np.ndarray) -> dict[str, Any]:
         return {"typical": f"{day} {clock}" if part.ranks is not None else clock}
     if isinstance(part, Flag):
         return {"typical": part.yes if mean[0] > 0.5 else part.no, "choices": [part.yes, part.no]}
+    names = getattr(part, "values", getattr(part, "words", ()))
+    typical = names[mean[: len(names)].argmax()] if names else None
     if isinstance(part, Category):
-        typical = part.values[mean[: len(part.values)].argmax()] if part.values else None
-        return {"typical": typical, "choices": part.values, "several": isinstance(part, Tags)}
-    if isinstance(part, Text):
-        frequent = mean[: len(part.words)].argsort()[: -TYPICAL_WORDS - 1 : -1]
-        return {"typical": " ".join(part.words[k] for k in frequent)}
-    return {"typical": None}
+        return {"typical": typical, "choices": names, "several": isinstance(part, Tags)}
+    return {"typical": typical}  # of a text, its most frequent word
 
 
 def _rounded(value: float) -> float:
@@ -89,11 +88,8 @@ def row_type(columns: list[dict[str, Any]], *, is_table: bool) -> Any:
     is_table : bool
         Whether a TablePreparer reads the cells; otherwise each is a finite number.
     """
-    fields: dict[str, Any] = {}
-    for column in columns:
-        about = Field(description=column["kind"], examples=[column["typical"]])
-        cell = JsonValue if is_table else FiniteFloat
-        fields[column["name"]] = Annotated[cell, about]
+    cell = JsonValue if is_table else FiniteFloat
+    fields = {column["name"]: cell for column in columns}
     row: Any = TypedDict("Row", fields)  # pyrefly: ignore (of this model)
     row.__pydantic_config__ = ConfigDict(extra="ignore")
     return row

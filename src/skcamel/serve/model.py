@@ -69,7 +69,9 @@ class Served:
     """
 
     def __init__(self, model: Any, name: str, *, limits: Limits | None = None) -> None:
-        self.model, self.name, self.limits = model, name, limits or Limits()
+        self.model = model
+        self.name = name
+        self.limits = limits or Limits()
         self.estimator: Any = final(model)
         is_ours = isinstance(self.estimator, BaseCamel) and self.estimator._target == "matrix"
         if not is_ours or not hasattr(model, "n_features_in_"):
@@ -82,20 +84,18 @@ class Served:
         self.columns = columns_of(model)
         self.example = {column["name"]: column["typical"] for column in self.columns}
         self.Request: Any = self._request_type()
-        self.example_answer = self.answer(self.Request(rows=[self.example]))
+        self.answer(self.Request(rows=[self.example]))  # fails here rather than for a client
 
     def _request_type(self) -> type[BaseModel]:
         """The type of a request, by which pydantic checks it."""
         row = row_type(self.columns, is_table=self.preparer is not None)
         rows = Field(min_length=1, max_length=self.limits.rows, examples=[[self.example]])
-        sets = "Also answer yes, no or open for every label, such that both are seldom wrong."
-        why = "Also say what each column and each other label adds to every score."
         return create_model(
             "Request",
             __config__=ConfigDict(extra="forbid"),
             rows=(Annotated[list[row], FailFast()], rows),
-            confidence=(float | None, Field(None, gt=0, le=1, description=sets)),
-            explain=(bool, Field(False, description=why)),
+            confidence=(float | None, Field(None, gt=0, le=1)),
+            explain=(bool, False),
         )
 
     def facts(self) -> dict[str, Any]:
@@ -119,11 +119,13 @@ class Served:
         ----------
         request : instance of `Request`
         """
-        n, q = len(request.rows), len(self.labels)
+        n = len(request.rows)
+        q = len(self.labels)
         width = max(len(self.columns), q) if request.explain else 3
-        if n * q * width > MOST_VALUES:
+        n_values = n * q * width
+        if n_values > MOST_VALUES:
             raise ValueError(
-                f"{n:,} rows would take {n * q * width:,} numbers, at most {MOST_VALUES:,} are"
+                f"{n:,} rows would take {n_values:,} numbers, at most {MOST_VALUES:,} are"
                 " computed; send fewer rows in each request."
             )
         X, notes = self._rows(request.rows)
@@ -142,10 +144,10 @@ class Served:
 
     def _rows(self, rows: list[dict[str, Any]]) -> tuple[Any, list[str]]:
         """Rows as the final estimator takes them, and notes."""
-        if self.preparer is None:
-            X = np.array([[row[name] for name in self.example] for row in rows], dtype=np.float64)
-            return prepared(self.model, X), []
         table = {name: np.fromiter((row[name] for row in rows), object) for name in self.example}
+        if self.preparer is None:
+            X = np.column_stack([*table.values()]).astype(np.float64)
+            return prepared(self.model, X), []
         X, differences = self.preparer.transform_with_differences(table)
         for step in transformers(self.model)[1:]:
             X = step.transform(X)

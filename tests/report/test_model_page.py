@@ -20,7 +20,7 @@ from skcamel.metrics import NAMES, evaluate
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
 
-from skcamel.report import build_model_report, evaluation, model_page
+from skcamel.report import build_model_report, evaluation
 from skcamel.report.evaluation import evaluated, rival_of
 
 ALL = ["good", "labels", "together", "why", "errors"]
@@ -244,8 +244,10 @@ def test_why_columns_are_not_shown_is_said(page_of, monkeypatch):
     text = page_of(pages.model(3, 60, kernel="exponential"), pages.new_rows(3, 60))
     assert "What the columns add" not in text
     assert "kernel" in text.partition("are shown")[0]
-    monkeypatch.setattr(model_page, "MOST_FACTORS", 10)
-    assert "would take too long" in page_of(pages.model(3, 60), pages.new_rows(3, 60))
+    monkeypatch.setattr("skcamel.data.pipeline.SMALL", 10)
+    assert "it takes long in a model of this size" in page_of(
+        pages.model(3, 60), pages.new_rows(3, 60)
+    )
 
 
 def test_label_errors_are_the_least_likely_labels_and_lead_to_their_rows(page_of):

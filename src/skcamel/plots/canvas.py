@@ -53,13 +53,16 @@ def room_for(names: Sequence[str]) -> float:
 
 def rows_size(names: Sequence[str]) -> tuple[float, float]:
     """Inches of a drawing with a line for each name."""
-    return 5.5 + room_for(names), 1.2 + 0.27 * len(names)
+    width = 5.5 + room_for(names)
+    height = 1.2 + 0.27 * len(names)
+    return width, height
 
 
 def map_size(rows: Sequence[str], columns: Sequence[str]) -> tuple[float, float]:
     """Inches of a heat map."""
     width = 0.8 + 0.36 * len(columns) + room_for(rows)
-    return width, 0.8 + 0.3 * len(rows) + room_for(columns)
+    height = 0.8 + 0.3 * len(rows) + room_for(columns)
+    return width, height
 
 
 def heat_map(
@@ -79,12 +82,15 @@ def heat_map(
 
     stops = [(DOWN, 1.0), (DOWN, 0.0), (UP, 0.0), (UP, 1.0)]
     places = [0.0, 0.5, 0.5, 1.0]
-    colours = LinearSegmentedColormap.from_list(
-        "pushes", list(zip(places, stops, strict=True)), N=SHADES
-    )
+    places_and_stops = list(zip(places, stops, strict=True))
+    colours = LinearSegmentedColormap.from_list("pushes", places_and_stops, N=SHADES)
     ax.pcolormesh(np.ma.masked_invalid(values), cmap=colours, vmin=-limit, vmax=limit)
-    ax.set_xticks(np.arange(len(columns)) + 0.5, [literal(name) for name in columns], rotation=90)
-    ax.set_yticks(np.arange(len(rows)) + 0.5, [literal(name) for name in rows])
+    x_names = [literal(name) for name in columns]
+    y_names = [literal(name) for name in rows]
+    x_middles = np.arange(len(columns)) + 0.5
+    y_middles = np.arange(len(rows)) + 0.5
+    ax.set_xticks(x_middles, x_names, rotation=90)
+    ax.set_yticks(y_middles, y_names)
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.invert_yaxis()

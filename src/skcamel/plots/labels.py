@@ -51,7 +51,8 @@ def plot_collaboration(model: Any, *, k: int = 30, ax: Any = None) -> Any:
     names = [str(estimator.label_names_[j]) for j in shown]
     ax = axes_or_new(ax, map_size(names, names))
     limit = float(abs(S).max(initial=0)) or 1.0
-    heat_map(S[np.ix_(shown, shown)], rows=names, columns=names, limit=limit, ax=ax)
+    part = S[np.ix_(shown, shown)]
+    heat_map(part, rows=names, columns=names, limit=limit, ax=ax)
     ax.set_ylabel("this label pushes \u2026")
     ax.set_xlabel("\u2026 this one")
     ax.xaxis.set_label_position("top")
@@ -62,9 +63,13 @@ def plot_collaboration(model: Any, *, k: int = 30, ax: Any = None) -> Any:
 
 def strongest_labels(S: np.ndarray, k: int) -> np.ndarray:
     """Positions of at most `k` labels, those with the strongest pushes, similar ones together."""
-    strength = np.maximum(abs(S).max(axis=0, initial=0), abs(S).max(axis=1, initial=0))
-    chosen = np.sort(np.argsort(-strength, kind="stable")[:k])
-    return chosen[similar_order(S[np.ix_(chosen, chosen)])]
+    received = abs(S).max(axis=0, initial=0)
+    given = abs(S).max(axis=1, initial=0)
+    strength = np.maximum(received, given)
+    strongest = np.argsort(-strength, kind="stable")[:k]
+    chosen = np.sort(strongest)
+    order = similar_order(S[np.ix_(chosen, chosen)])
+    return chosen[order]
 
 
 def similar_order(S: np.ndarray) -> np.ndarray:

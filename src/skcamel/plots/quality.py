@@ -40,25 +40,29 @@ def plot_quality(
     ['sea', 'sun']
     """
     rows = list(report(Y, P, label_names=label_names))
-    figures = {
-        key: np.array([row[key] for row in rows], dtype=np.float64)
-        for key in ("positives", "precision", "recall", "f1")
-    }
-    return draw_quality([row["label"] for row in rows], figures, k=k, ax=ax)
+    names = [row["label"] for row in rows]
+    figures = {}
+    for key in ("positives", "precision", "recall", "f1"):
+        column = [row[key] for row in rows]
+        figures[key] = np.array(column, dtype=np.float64)
+    return draw_quality(names, figures, k=k, ax=ax)
 
 
 def draw_quality(names: Sequence[str], figures: Any, *, k: int = 30, ax: Any = None) -> Any:
     """Draw what :func:`plot_quality` draws from the figures of the labels, arrays of shape (q,)."""
-    worst = np.argsort(np.nan_to_num(figures["f1"], nan=2.0), kind="stable")[:k]
-    shown = worst[np.argsort(-figures["positives"][worst], kind="stable")]
+    f1 = np.nan_to_num(figures["f1"], nan=2.0)
+    worst = np.argsort(f1, kind="stable")[:k]
+    positives = figures["positives"][worst]
+    shown = worst[np.argsort(-positives, kind="stable")]
+    shown_names = [literal(names[j]) for j in shown]
     precision = figures["precision"][shown]
     recall = figures["recall"][shown]
     y = np.arange(len(shown))
-    ax = axes_or_new(ax, rows_size([names[j] for j in shown]))
+    ax = axes_or_new(ax, rows_size(shown_names))
     ax.hlines(y, precision, recall, color=LINE, linewidth=3, zorder=1)
     ax.plot(precision, y, "o", color=UP, markersize=7, label="precision: predicted and right")
     ax.plot(recall, y, "D", color=DOWN, markersize=6, label="recall: present and found")
-    ax.set_yticks(y, [literal(names[j]) for j in shown])
+    ax.set_yticks(y, shown_names)
     ax.set(xlim=(-0.03, 1.03), ylim=(len(shown) - 0.4, -0.6))
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", color=LINE, linewidth=0.8)

@@ -13,8 +13,8 @@ from skcamel.plots.canvas import DOWN, INK, MUTED, UP, axes_or_new, literal, row
 from skcamel.text import count
 
 ACCOUNTS = ("columns", "labels")
-SHOWN = {"columns": "columns", "labels": "pushes"}  # what `reasons` calls the parts
-OTHERS = {"columns": "other_columns", "labels": "other_pushes"}  # and the sum of the rest
+OWN = "the label's own evidence"
+OTHERS = {"columns": "other_columns", "labels": "other_pushes"}  # what `reasons` calls the rest
 
 
 class Sum(NamedTuple):
@@ -45,7 +45,7 @@ def plot_explanation(
     label : str, default=None
         None: the label whose score is the highest above its threshold.
     by : "columns" or "labels", default=None
-        Parts are what each column adds, or the own evidence of the label and what each other label
+        Parts are what each column adds, or the label's own evidence and what each other label
         pushes. None: columns where the explanation holds them.
     k : int, default=6
         How many columns or other labels, the strongest; the rest is one bar.
@@ -63,7 +63,7 @@ def plot_explanation(
     >>> X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
     >>> ax = plot_explanation(CamelClassifier().fit(X, Y).explain(X[:5]), row=2, label="label2")
     >>> [text.get_text() for text in ax.get_yticklabels()]
-    ['average row', 'own evidence', 'label1 pushes', 'label3 pushes', 'score']
+    ['average row', "the label's own evidence", 'label1 pushes', 'label3 pushes', 'score']
     """
     if not -len(explanation) <= row < len(explanation):
         raise ValueError(
@@ -72,9 +72,14 @@ def plot_explanation(
         )
     names = [str(name) for name in explanation.label_names]
     above = explanation.scores[row] - explanation.thresholds
-    j = int(above.argmax()) if label is None else names.index(choice(label, tuple(names), "label"))
+    if label is None:
+        j = int(above.argmax())
+    else:
+        j = names.index(choice(label, tuple(names), "label"))
     found = sum_of(explanation, row, j, by=by, k=k)
-    ax = axes_or_new(ax, rows_size([name for name, _ in [*found.parts, found.start]]))
+    shown = [name for name, _ in found.parts]
+    size = rows_size([found.start[0], *shown])
+    ax = axes_or_new(ax, size)
     _draw_sum(found, float(explanation.thresholds[j]), ax)
     verb = "predicted" if above[j] > 0 else "not predicted"
     ax.set_title(literal(f"{names[j]}: {verb}"))
@@ -99,24 +104,21 @@ def sum_of(explanation: Any, row: int, label: int, *, by: str | None = None, k: 
         explanation.importance()  # refuses an explanation without columns
         start = ("no column known", figures["no_column"])
         parts = [(part["column"], part["value"]) for part in figures["columns"]]
+        amounts = explanation.features[row, :, label]
+        n_shown = len(parts)
     else:
         start = ("average row", figures["base"])
-        parts = [(f"{push['label']} pushes", push["push"]) for push in figures["pushes"]]
-        parts.insert(0, ("own evidence", figures["own"]))
-    others = OTHERS[by]
-    n_others = _n_parts(explanation, row, label, by) - len(figures[SHOWN[by]])
+        own = (OWN, figures["own"])
+        pushes = [(f"{push['label']} pushes", push["push"]) for push in figures["pushes"]]
+        parts = [own, *pushes]
+        amounts = np.delete(explanation.parts[row, :, label], label)
+        n_shown = len(pushes)
+    n_others = int(np.count_nonzero(amounts)) - n_shown
     if n_others:
-        name = count(n_others, f"other {by[:-1]}")
-        parts.append((name, figures[others]))
+        noun = f"other {by[:-1]}"
+        rest = figures[OTHERS[by]]
+        parts.append((count(n_others, noun), rest))
     return Sum(start, parts, figures["score"])
-
-
-def _n_parts(explanation: Any, row: int, label: int, by: str) -> int:
-    """How many columns, or other labels, add something to the score of a label."""
-    if by == "columns":
-        return int(np.count_nonzero(explanation.features[row, :, label]))
-    pushes = np.delete(explanation.parts[row, :, label], label)
-    return int(np.count_nonzero(pushes))
 
 
 def _draw_sum(found: Sum, threshold: float, ax: Any) -> None:
@@ -125,14 +127,19 @@ def _draw_sum(found: Sum, threshold: float, ax: Any) -> None:
     ends = np.cumsum(amounts[:-1])
     last = len(ends)
     for y, amount in enumerate(amounts[1:-1], 1):
-        ax.barh(y, amount, left=ends[y - 1], height=0.6, color=UP if amount >= 0 else DOWN)
-    ax.vlines(ends, np.arange(last) + 0.3, np.arange(last) + 0.7, color=MUTED, linewidth=1)
+        colour = UP if amount >= 0 else DOWN
+        begin = ends[y - 1]
+        ax.barh(y, amount, left=begin, height=0.6, color=colour)
+    y_of_ends = np.arange(last)
+    ax.vlines(ends, y_of_ends + 0.3, y_of_ends + 0.7, color=MUTED, linewidth=1)
     ax.plot([ends[0], found.score], [0, last], "o", color=INK, markersize=7)
     ax.axvline(threshold, color=MUTED, linestyle=":", linewidth=1.5)
     for y, amount in enumerate(amounts):
         text = f"{amount:+.2f}".replace("-", "\u2212")
-        ax.annotate(text, (1.01, y), xycoords=("axes fraction", "data"), va="center", color=INK)
-    ax.set_yticks(range(last + 1), [literal(name) for name in names])
+        place = (1.01, y)
+        ax.annotate(text, place, xycoords=("axes fraction", "data"), va="center", color=INK)
+    shown = [literal(name) for name in names]
+    ax.set_yticks(range(last + 1), shown)
     ax.set_xlabel("score; the dotted line is the threshold")
     ax.tick_params(axis="y", length=0)
     ax.use_sticky_edges = False

@@ -20,7 +20,7 @@ from skcamel.camel.explanation import (
 )
 from skcamel.checks import names_compared
 from skcamel.data import Dataset
-from skcamel.data.pipeline import final, source_names
+from skcamel.data.pipeline import explained, final, source_names
 from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
 from skcamel.plots.canvas import map_size, rows_size
 from skcamel.plots.labels import plot_collaboration, strongest_labels
@@ -63,7 +63,6 @@ MOST_ERRORS = 20
 ROWS = 30  # of which the reader chooses one, beside those with label errors
 CELLS, LETTERS, SHORT = 12, 160, 18  # cells of a row; letters of a cell, and beside its name
 EXPLAINED = 3  # labels of a row
-MOST_FACTORS = 50_000_000  # columns x coefficients x rows that scores are shared among
 FIGURES = (
     Column("Positives", 0, "rows that have the label"),
     Column("Precision", 3, "share of the predicted that are right"),
@@ -281,7 +280,7 @@ def _heat_map(estimator: Any, names: list[str]) -> Drawing:
         alt=f"Pushes among {count(len(shown), 'label')}; the table lists the strongest.",
     )
     caption = "Blue: the label on the left pushes the one above up; orange: down; empty: no push."
-    return Drawing("Who pushes whom", svg, caption)
+    return Drawing("Which labels raise or lower which", svg, caption)
 
 
 def _push_table(estimator: Any, names: list[str]) -> Table:
@@ -332,39 +331,27 @@ def _why(
     m = len(found.truth)
     spread = np.linspace(0, m - 1, min(m, ROWS)).astype(int).tolist()
     rows = sorted({*spread, *(row for row, _, _ in errors)})
-    problem = _problem_with_columns(model, found, len(rows))
+    problem = ""
     first = [*found.ids, *(source_names(model) or ())]
     options = []
     for row, cells in zip(rows, found.cells(rows), strict=True):
         X = found.rows[[row]]
-        sources = None if problem else source_names(model, X)
-        explained = estimator.explain(X, features=not problem, sources=sources)
+        explanation, problem = explained(estimator, X, source_names(model, X))
         shown = {str(name): _text(cells[name]) for name in [*first, *cells] if name in cells}
-        blocks = _reasons(names, found, row, explained, shown)
+        blocks = _reasons(names, found, row, explanation, shown)
         facts = Facts(list(shown.items())[:CELLS])
         options.append(Option(f"row-{row + 1}", found.title(row), [facts, *blocks]))
     text = (
         "Choose a row to see its labels, and how the score of each is the sum of what columns add,"
-        f" or other labels. Shown: {len(rows)} of {found.described}. {problem}"
+        f" or other labels. Shown: {len(rows)} of {found.described}."
     )
+    if problem:
+        text = f"{text} Note: {problem}."
     return Section("why", "Why this row?", "Why", [Text(text), Choice("Row", options)])
 
 
-def _problem_with_columns(model: Any, found: Evaluated, n_rows: int) -> str:
-    """Why scores cannot be shared among the columns; empty where they can."""
-    estimator: Any = final(model)
-    coefficients = sum(len(member.dual_coef_) for _, member in estimator.weighted_members())
-    if estimator.n_features_in_ * coefficients * n_rows > MOST_FACTORS:
-        return "To share the scores among the columns would take too long."
-    try:
-        estimator.explain(found.rows[[0]], features=True)
-    except (ValueError, MemoryError) as error:
-        return str(error)
-    return ""
-
-
 def _reasons(
-    names: list[str], found: Evaluated, row: int, explained: Any, cells: Mapping[str, str]
+    names: list[str], found: Evaluated, row: int, explanation: Any, cells: Mapping[str, str]
 ) -> list[Any]:
     """Labels of a row, the highest score above its threshold first, and the sums behind scores."""
     outputs = found.outputs
@@ -380,10 +367,10 @@ def _reasons(
         figure = f"{found.unit} {outputs.scores[row, j]:.2f}, threshold {outputs.thresholds[j]:.2f}"
         if outputs.link is not None:
             figure = f"probability {outputs.probabilities[row, j]:.2f}, {figure}"
-        by_label = sum_of(explained, 0, j, by="labels", k=5)
+        by_label = sum_of(explanation, 0, j, by="labels", k=5)
         sums = [Sum("What the other labels add", _lines(by_label, found.unit, {}))]
-        if explained.features is not None:
-            by_column = sum_of(explained, 0, j, by="columns")
+        if explanation.features is not None:
+            by_column = sum_of(explanation, 0, j, by="columns")
             sums.insert(0, Sum("What the columns add", _lines(by_column, found.unit, cells)))
         blocks.append(Side(sums, f"{names[j]}: {verb}, {truth} in the data ({figure})"))
     return blocks

@@ -40,7 +40,8 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     Parameters
     ----------
     model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
-        Steps of other libraries need ``pip install skops``.
+        Steps of other libraries need ``pip install skops``. Options of a Pipeline that matter only
+        to a fit (memory, verbose, transform_input) are not stored.
     path : str, path or binary file object
         A name is used as given, whatever its suffix, and the file appears whole or not at all. A
         file object is written to from where it stands, and stays open behind the last byte of the
@@ -59,7 +60,7 @@ def save(model: Any, path: str | os.PathLike[str] | BinaryIO) -> None:
     """
     name = type(model).__name__
     estimator = final(model) if type(model) in PIPELINES.values() else model
-    if not (is_ours(type(estimator)) and type(estimator).__name__ in MODELS):
+    if not is_ours(type(estimator), MODELS):
         known = " or ".join(MODELS)
         kind = type(estimator).__name__
         raise TypeError(
@@ -119,11 +120,6 @@ def load(
         gives, or types that are not trusted. A file that cannot be opened gives the error of the
         operating system.
     """
-    if isinstance(trusted, str):
-        raise TypeError(
-            f"trusted={trusted!r} is one text; give a sequence of names, as in"
-            f" trusted=[{trusted!r}]."
-        )
     with opened(path) as file:
         header, arrays = read(file)
         model = Reader(arrays, tuple(trusted)).model(header["model"])

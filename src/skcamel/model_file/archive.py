@@ -32,7 +32,6 @@ HEADER_GROWTH = 30
 SMALL = 2**26  # bytes; to ask for free memory takes longer than to read as much
 BLOCK = 2**20  # bytes that go to a stream at a time
 END = b"PK\5\6"  # of the last record of a zip, which has 22 bytes where there is no comment
-NPY = (1, 0)  # version of the form of the arrays
 PLAIN = ("|b1", "|i1", "|u1", "<i2", "<i4", "<i8", "<u2", "<u4", "<u8", "<f2", "<f4", "<f8")
 
 
@@ -74,8 +73,7 @@ def text_of(header: dict[str, Any]) -> np.ndarray:
     text = json.dumps(header, sort_keys=True).encode()
     if len(text) > HEADER_BYTES:
         raise ValueError(
-            f"its names and search results take {memory.gib(len(text))}, {memory.gib(HEADER_BYTES)}"
-            " are the most"
+            f"its names and search results take {len(text)} bytes, {HEADER_BYTES} are the most"
         )
     return np.frombuffer(text, dtype=np.uint8)
 
@@ -96,8 +94,9 @@ def read(file: BinaryIO) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         if version != FORMAT:
             is_newer = type(version) is int and version > FORMAT
             hint = "update skcamel" if is_newer else "fit again with this version"
-            what = f"has the format {version!r:.40}"
-            raise ModelFileError(f"{what}, this skcamel reads {FORMAT}; {hint}")
+            raise ModelFileError(
+                f"has the format {version!r:.40}, this skcamel reads {FORMAT}; {hint}"
+            )
         names = [f"a{k}" for k in range(len(sizes) - 1)]
         if [*sizes] != [HEADER, *names] or len(sizes) < len(found.infolist()):
             raise ValueError(f"its members are not {HEADER}, a0, a1, … in this order")
@@ -127,8 +126,7 @@ def array(found: zipfile.ZipFile, name: str) -> np.ndarray:
     """An array of plain numbers."""
     content = found.read(f"{name}.npy")
     stream = io.BytesIO(content)
-    if np.lib.format.read_magic(stream) != NPY:
-        raise ValueError(f"member {name} is no numpy array")
+    np.lib.format.read_magic(stream)
     shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     if dtype.str not in PLAIN or is_fortran or not 0 < len(shape) < 4:
         raise ValueError(f"member {name} is no array of plain numbers")

@@ -26,7 +26,8 @@ from skcamel.model_file.archive import name_of, opened, read
 from skcamel.model_file.state import SEALED, Reader, Sealed
 from skcamel.text import count, file_size, listed, one_line
 
-WEAKEST, LARGEST = 5, 8  # labels and parts that are named first
+WEAKEST = 5  # labels that are named
+LARGEST = 8  # parts that are named
 OF_LABELS = ("rows", "positives", "precision", "recall", "f1")
 FEW = 10  # rows that have a label, for figures that mean much
 MOST = 30  # columns and labels that are shown; the others are counted
@@ -308,7 +309,8 @@ def _quality(estimator: Any) -> dict[str, Any]:
         found["source"] = f"leave-one-out of {count(estimator.n_judged_, 'training row')}"
         found["figures"] = {name: estimator.estimate_[name] for name in NAMES}
     elif hasattr(estimator, "best_score_"):
-        name, score = estimator.scoring_, estimator.best_score_
+        name = estimator.scoring_
+        score = estimator.best_score_
         figures = {name: -score if name in LOSSES else score}
         found |= {"source": "the folds of its search", "figures": figures, "reason": ""}
     return found

@@ -72,9 +72,7 @@ CLASSES = MODELS | {
     ),
 }
 PIPELINES = {kind.__name__: kind for kind in (Pipeline, LabelPipeline)}
-PIPELINE_OPTIONS = {
-    name: value for name, value in Pipeline([]).get_params(deep=False).items() if name != "steps"
-}
+PIPELINE_OPTIONS = set(Pipeline([]).get_params(deep=False))  # no names of steps
 MOST_NESTED = 10  # Pipelines within Pipelines
 SEALED = ("",)  # in place of the types that are trusted: build no step of another library at all
 SEARCH_ONLY = (
@@ -126,9 +124,9 @@ def skops_for(what: str) -> Any:
     return skops.io
 
 
-def is_ours(kind: type) -> bool:
-    """Whether a file can name this class."""
-    return CLASSES.get(kind.__name__) == kind.__module__
+def is_ours(kind: type, known: Mapping[str, str] = CLASSES) -> bool:
+    """Whether a class is one of those that a file can name."""
+    return known.get(kind.__name__) == kind.__module__
 
 
 def parameters_of(kind: type) -> dict[str, Any]:
@@ -154,13 +152,6 @@ class Writer:
         """A model, a step of a Pipeline, or a Pipeline."""
         if type(model) not in PIPELINES.values():
             return self._object(model)
-        for name, default in PIPELINE_OPTIONS.items():
-            value = getattr(model, name)
-            if value != default:
-                change = f"pipeline.set_params({name}={default!r})"
-                raise ValueError(
-                    f"{name}={value!r} of a Pipeline is not stored; save it after {change}."
-                )
         steps = [[name, self._step(name, step)] for name, step in model.steps]
         return {f"${type(model).__name__}": steps}
 
@@ -240,7 +231,8 @@ class Reader:
     """
 
     def __init__(self, arrays: Mapping[str, np.ndarray], trusted: tuple[str, ...] | None) -> None:
-        self.arrays, self.trusted = arrays, trusted
+        self.arrays = arrays
+        self.trusted = trusted
         self.unused = set(arrays)
 
     def model(self, tree: Any) -> Any:
@@ -292,23 +284,27 @@ class Reader:
         skops = skops_for("load")
         try:
             types = skops.get_untrusted_types(data=content)
-            unknown = [] if self.trusted is None else sorted(set(types) - set(self.trusted))
-            step = None if unknown else skops.loads(content, trusted=types)
-        except MemoryError:
+            if self.trusted is not None:
+                _refuse_unknown(set(types) - set(self.trusted))
+            step = skops.loads(content, trusted=types)
+        except (MemoryError, ModelFileError):
             raise
         except Exception as error:
             raise ValueError(
                 f"skops cannot read one of its steps: {type(error).__name__}: {error}"
             ) from error
-        if unknown:
-            names = str(unknown)[:2000]
-            raise ModelFileError(
-                "holds types that are not trusted; if you know them to be harmless, load(path,"
-                f" trusted={names})"
-            )
-        if isinstance(step, type) or not hasattr(step, "transform"):
-            raise ValueError(f"a {type(step).__name__} is no transformer")
+        if isinstance(step, type):
+            raise ValueError(f"the class {step.__name__} is no step")  # noqa: TRY004
         return step
+
+
+def _refuse_unknown(types: set[str]) -> None:
+    if types:
+        names = str(sorted(types))[:2000]
+        raise ModelFileError(
+            "holds types that are not trusted; if you know them to be harmless, load(path,"
+            f" trusted={names})"
+        )
 
 
 def _whole(text: str) -> str:
@@ -354,7 +350,7 @@ def check_step(step: Any, *, is_last: bool, depth: int = 0) -> None:
     if type(step) in PIPELINES.values():
         _check_pipeline(step, is_last=is_last, depth=depth)
         return
-    if is_last and not (is_ours(type(step)) and type(step).__name__ in MODELS):
+    if is_last and not is_ours(type(step), MODELS):
         raise ValueError("it ends in no model")
     passes = step in (None, "passthrough") or isinstance(step, Sealed)
     if not is_last and not passes and not hasattr(step, "transform"):
@@ -369,7 +365,7 @@ def _check_pipeline(pipeline: Pipeline, *, is_last: bool, depth: int) -> None:
     if depth == MOST_NESTED:
         raise ValueError(f"its Pipelines are nested more than {MOST_NESTED} deep")
     names, steps = zip(*pipeline.steps, strict=True)
-    free = {*names} - {"steps", *PIPELINE_OPTIONS}
+    free = {*names} - PIPELINE_OPTIONS
     are_texts = all(isinstance(name, str) and "__" not in name for name in names)
     if len(free) < len(names) or not are_texts:
         raise ValueError("the names of its steps are not different texts that a Pipeline takes")
@@ -389,7 +385,8 @@ def check(thing: Any, sizes: Sizes) -> None:
 
     Sizes of arrays are compared and learned.
     """
-    kind, values = type(thing), attributes_of(thing)
+    kind = type(thing)
+    values = attributes_of(thing)
     declared = dict.fromkeys(parameters_of(kind), object) | kind.stored
     unknown = sorted(values.keys() - declared.keys())
     if unknown:
@@ -421,12 +418,12 @@ def _check_value(declared: Any, value: Any, sizes: Sizes) -> None:
         for item in value:
             _check_value(declared[0], item, sizes)
         _require(declared != [str] or len(set(value)) == len(value), "different texts", value)
-    elif declared in (int, float):
-        kinds = (int,) if declared is int else (int, float)
-        bound = MOST if declared is int else LARGEST
-        noun = "whole number" if declared is int else "number"
-        is_number = type(value) in kinds and abs(value) <= bound
-        _require(is_number, f"a {noun} of ordinary size", value)
+    elif declared is int:
+        is_number = type(value) is int and abs(value) <= MOST
+        _require(is_number, "a whole number of ordinary size", value)
+    elif declared is float:
+        is_number = type(value) in (int, float) and abs(value) <= LARGEST
+        _require(is_number, "a number of ordinary size", value)
     else:
         _require(isinstance(value, declared), f"of the kind {shown(declared)}", value)
         if is_ours(type(value)) and declared is not object:

@@ -13,9 +13,18 @@ from typing import Any
 import click
 
 import skcamel
-from skcamel.cli import datasets, evaluate, explain, fit, label_errors, model, predict, study
-from skcamel.cli.io import note, say
-from skcamel.cli.options import Group, examples
+from skcamel.cli import (
+    datasets,
+    evaluate,
+    explain,
+    fit,
+    io,
+    label_errors,
+    model,
+    options,
+    predict,
+    study,
+)
 from skcamel.names import hint
 from skcamel.text import one_line
 
@@ -38,7 +47,7 @@ COMMANDS = (
 )
 
 
-class Root(Group):
+class Root(options.Group):
     """The outermost group: warnings become notes, and errors one sentence, both on stderr."""
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
@@ -46,17 +55,17 @@ class Root(Group):
         try:
             code = super().main(*args, standalone_mode=False, **extra)
         except click.Abort:
-            say("Interrupted.", err=True)
+            io.say("Interrupted.", err=True)
             code = INTERRUPTED
         except click.ClickException as error:
             what = _instead(error) or error.format_message()
-            say(_usage(error) + _sentence(what), err=True)
+            io.say(_usage(error) + _sentence(what), err=True)
             code = error.exit_code
         except Exception as error:
             explained = _sentence(_why(error))
             if os.environ.get(DEBUG):
                 explained = traceback.format_exc()
-            say(explained, err=True)
+            io.say(explained, err=True)
             _discard_output()
             code = 1
         sys.exit(code)
@@ -117,7 +126,7 @@ def _show_as_note(
     message: Warning | str, category: type[Warning], *_: object, **__: object
 ) -> None:
     if not issubclass(category, DeprecationWarning):  # for those who write the code
-        note(" ".join(str(message).split()))
+        io.note(" ".join(str(message).split()))
 
 
 @click.group(
@@ -127,7 +136,7 @@ def _show_as_note(
     epilog="Each command has --help. Set SKCAMEL_DEBUG=1 to see the traceback of an error.",
 )
 @click.version_option(skcamel.__version__, prog_name="skcamel", message="%(prog)s %(version)s")
-@examples(
+@options.examples(
     "skcamel fit tickets.csv --labels tags --test-size 0.25",
     "skcamel predict tickets.skcamel new.csv -o answers.csv",
     "skcamel explain tickets.skcamel new.csv --row 1",
@@ -136,7 +145,7 @@ def _show_as_note(
 def root(ctx: click.Context) -> None:
     """Give every row of a table the labels that fit it."""
     if ctx.invoked_subcommand is None:
-        say(ctx.get_help())
+        io.say(ctx.get_help())
 
 
 for command in COMMANDS:

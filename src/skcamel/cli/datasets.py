@@ -33,7 +33,8 @@ def list_command() -> None:
 
     say(f"{'name':<18}{'rows':>6}{'features':>10}{'labels':>8}{'cardinality':>13}  found in")
     for name in list_datasets():
-        facts, place = dataset_facts(name), whereabouts(name)
+        facts = dataset_facts(name)
+        place = whereabouts(name)
         sizes = f"{facts.n:>6}{facts.d:>10}{facts.q:>8}{facts.cardinality:>13.3f}"
         found = "-" if place is None else one_line(str(place.parent))
         say(f"{name:<18}{sizes}  {found}")

@@ -103,12 +103,12 @@ def _rates(Y: Any, answers: Any, confidence: float) -> dict[str, Any]:
 
 def print_metrics(columns: Mapping[str, Mapping[str, float]]) -> None:
     """Write the seven metrics, one to a line, with a column for each name of `columns`."""
-    from skcamel.metrics import LOSSES
+    from skcamel import metrics
 
     heads = "".join(f"  {head:>13}" for head in columns)
     say(f"  {'':18}  {'better':6}{heads}")
     for name in options.METRICS:
-        direction = "lower" if name in LOSSES else "higher"
+        direction = "lower" if name in metrics.LOSSES else "higher"
         line = f"  {name:18}  {direction:6}"
         for values in columns.values():
             value = values[name]

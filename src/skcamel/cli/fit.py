@@ -10,9 +10,7 @@ from typing import Any
 
 import click
 
-from skcamel.cli import options
-from skcamel.cli.datasets import print_columns
-from skcamel.cli.evaluate import print_metrics
+from skcamel.cli import datasets, evaluate, options
 from skcamel.cli.io import (
     Labelled,
     groups_of,
@@ -193,7 +191,8 @@ def _fit_in_batches(model: Any, source: Labelled, files: Any, preparer: Any) -> 
     from skcamel.data import batches
 
     differences = batches.fit_batches(model, files, source.all_labels, preparer)
-    n, n_rows = source.Y.shape[0], files.n_rows
+    n = source.Y.shape[0]
+    n_rows = files.n_rows
     if n < n_rows:
         preparer.sampled_ = (n, n_rows)
     for remark in differences.notes("sample"):
@@ -202,11 +201,11 @@ def _fit_in_batches(model: Any, source: Labelled, files: Any, preparer: Any) -> 
 
 def _tested(whole: Any, source: Labelled, test: Any) -> dict[str, Any]:
     """The seven metrics of rows that the fit has not seen."""
+    from skcamel import metrics
     from skcamel.data import pipeline
-    from skcamel.metrics import evaluate
 
     found = pipeline.outputs(whole, source.rows(test))
-    figures = evaluate(source.Y[test], found.scores, found.decisions)
+    figures = metrics.evaluate(source.Y[test], found.scores, found.decisions)
     return {"test_rows": len(test), "test": figures}
 
 
@@ -239,13 +238,13 @@ def _print(facts: Mapping[str, Any], source: Labelled) -> None:
         say(f"{share} of the label entries are missing; the fit and the figures use the others.")
     if hasattr(source.preparer, "sampled_"):
         say(sampled_words(*source.preparer.sampled_))
-    print_columns(facts["columns"], most=SHOWN_COLUMNS)
+    datasets.print_columns(facts["columns"], most=SHOWN_COLUMNS)
     _print_choice(facts)
     figures = {"leave-one-out": facts["estimate"]}
     if "test" in facts:
         figures[f"{facts['test_rows']:,} test rows"] = facts["test"]
     say()
-    print_metrics(figures)
+    evaluate.print_metrics(figures)
     if "test" not in facts:
         say("  The same rows chose the model, so this is slightly optimistic; see --test-size.")
     model = one_line(facts["model"])

@@ -65,7 +65,8 @@ class Labelled:
         Rows with words must not be scaled. Plain numbers are left as they are: a search knows more
         ways to scale them.
         """
-        X, Y = self.rows(rows), self.Y if rows is None else self.Y[rows]
+        X = self.rows(rows)
+        Y = self.Y if rows is None else self.Y[rows]
         if self.preparer is None:
             return X, False
         try:
@@ -118,7 +119,8 @@ def open_labelled(data: str, choices: Mapping[str, Any], groups: str | None = No
 
     `choices` are the options ``--labels``, ``--labels-file``, ``--column`` and ``--text-encoder``.
     """
-    labels, labels_file = choices["labels"], choices.get("labels_file")
+    labels = choices["labels"]
+    labels_file = choices.get("labels_file")
     if not is_table(data):
         if labels or labels_file or choices["columns"]:
             raise click.UsageError(f"--labels and --column are for tables; {data} is none.")

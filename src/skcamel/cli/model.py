@@ -185,15 +185,14 @@ def serve(
     """  # noqa: D301 click knows a paragraph that keeps its lines by this character
     for module in ("fastapi", "uvicorn", "prometheus_client"):
         options.need(module, "serve", "Servers")
-    from skcamel.serve import Limits, Served
-    from skcamel.serve.app import bound, create_app, run
+    from skcamel.serve import Limits, Served, app
 
     limits = Limits(seconds=timeout, threads=threads)
     served = Served(open_model(model, text_encoder), Path(model).stem, limits=limits)
     token = os.environ.get(TOKEN)
-    app = create_app(served, token=token)
+    application = app.create_app(served, token=token)
     try:
-        listening = bound(host, port)
+        listening = app.bound(host, port)
     except OSError as error:
         raise click.ClickException(
             f"cannot listen on {host}, port {port}: {error}; choose others by --host and --port."
@@ -206,6 +205,6 @@ def serve(
         note(f"whoever reaches {address} can use the model; set {TOKEN} to ask for a token.")
     with listening:
         try:
-            run(app, listening, patience=timeout)
+            app.run(application, listening, patience=timeout)
         finally:
-            say(f"Stopped; {count(app.state.answered, 'request')} answered.", err=True)
+            say(f"Stopped; {count(application.state.answered, 'request')} answered.", err=True)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from skcamel.cli import options
 from skcamel.cli.io import hand_over, is_catalogue_name, note, say
 from skcamel.text import one_line
-
-if TYPE_CHECKING:
-    from skcamel.experiment.study import Event
 
 TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", ".ndjson")
 
@@ -111,15 +108,15 @@ def study(
     same command again. If a unit fails, the others go on, and the exit code is 1. With --n-jobs or
     --time-limit this also holds for a method that crashes its process.
     """
-    from skcamel.experiment import get_method, run_study
+    from skcamel.experiment import get_method, run_study, unit
     from skcamel.experiment.methods import between_commas
-    from skcamel.experiment.unit import own_metric
 
     sys.path.append(str(Path.cwd()))  # modules of the user's own
-    preset, device = plan["preset"], plan.pop("device")
+    preset = plan["preset"]
+    device = plan.pop("device")
     try:
         chosen = [get_method(name, preset, device=device) for name in between_commas(methods)]
-        plan["metrics"] = [own_metric(spec) for spec in between_commas(metrics or "")]
+        plan["metrics"] = [unit.own_metric(spec) for spec in between_commas(metrics or "")]
     except (ImportError, TypeError, ValueError) as error:
         raise click.UsageError(str(error)) from error
     opened = [_opened(name, labels) for name in between_commas(datasets)]
@@ -150,7 +147,7 @@ def _opened(name: str, labels: str | None) -> Any:
     return (own, dataset) if own else dataset
 
 
-def _print_unit(event: Event) -> None:
+def _print_unit(event: Any) -> None:
     """A line for each unit."""
     one = event.record
     place = f"{one['dataset']}, {one['method']}, {one['preset']}"
@@ -222,8 +219,7 @@ def tables(
     'skcamel study' fills such a folder. The tables have the form of the paper's; the first holds
     the sizes of the data sets.
     """
-    from skcamel.experiment import Records, result_tables, summarise, write_tables
-    from skcamel.experiment.published import paper_table
+    from skcamel.experiment import Records, published, result_tables, summarise, write_tables
     from skcamel.experiment.tables import significance_tables, sizes_table
 
     records = Records(folder)
@@ -238,7 +234,7 @@ def tables(
         raise click.ClickException(f"{folder} holds no finished unit of these methods and preset.")
     sized = [one for one in records if one["dataset"] in summary.datasets and "cardinality" in one]
     found = {"1": sizes_table(sized)} if sized else {}
-    paper = None if against is None else paper_table()
+    paper = None if against is None else published.paper_table()
     found |= result_tables(summary, against=paper)
     shown = [table for name, table in found.items() if which in (name, "all")]
     if not shown:

@@ -19,7 +19,9 @@ from skcamel.data.preparer import TablePreparer
 from skcamel.export.graph import DOUBLE, INT64, Graph, by_column, levels
 
 LARGEST = np.finfo(np.float64).max
-UNSEEN, GAP = -1, -2  # codes of categories
+# Codes of categories
+UNSEEN = -1
+MISSING = -2
 NO_DATE = int(np.datetime64("NaT", "s").astype(np.int64))  # stands for a missing date
 CURE = "export the estimator alone, to_onnx(model[-1]), and prepare the rows in Python"
 
@@ -57,7 +59,8 @@ def _after(graph: Graph, X: str, step: Any) -> str:
         X = graph("Sub", X, step.mean_) if step.with_mean else X
         return by_column(graph, "Div", X, step.scale_) if step.with_std else X
     if type(step) is MinMaxScaler and not step.clip:
-        return graph("Add", by_column(graph, "Mul", X, step.scale_), step.min_)
+        X = by_column(graph, "Mul", X, step.scale_)
+        return graph("Add", X, step.min_)
     raise ValueError(
         f"The step {type(step).__name__} has no counterpart here; {CURE}, or use the parameter"
         " scaling of the estimator in its place."
@@ -132,8 +135,11 @@ def _numbers(graph: Graph, columns: list[Any], inputs: list[str]) -> dict[str, t
     }
     if not numbers:
         return {}
-    given = graph("Cast", graph("Concat", *numbers, axis=1), to=DOUBLE)
-    missing = graph("Not", graph("LessOrEqual", graph("Abs", given), LARGEST))  # also of NaN
+    joined = graph("Concat", *numbers, axis=1)
+    given = graph("Cast", joined, to=DOUBLE)
+    sizes = graph("Abs", given)
+    is_number = graph("LessOrEqual", sizes, LARGEST)  # not so for NaN
+    missing = graph("Not", is_number)
     medians = [column.median for column in numbers.values()]
     values = graph("Where", missing, medians, given)
     ranks = [column.ranks for column in numbers.values() if column.ranks is not None]
@@ -141,8 +147,9 @@ def _numbers(graph: Graph, columns: list[Any], inputs: list[str]) -> dict[str, t
         values = _levels(graph, values, ranks)
     found = {}
     for place, name in enumerate(numbers):
-        own = graph("Gather", values, [place], axis=1)
-        found[name] = own, graph("Gather", missing, [place], axis=1)
+        own_values = graph("Gather", values, [place], axis=1)
+        own_missing = graph("Gather", missing, [place], axis=1)
+        found[name] = own_values, own_missing
     return found
 
 
@@ -161,8 +168,11 @@ def _encoded(graph: Graph, given: str, column: LearnedColumn) -> tuple[str, str]
     if isinstance(column, Category):
         return _category(graph, given, column)
     flag = graph("Cast", given, to=DOUBLE)
-    is_known = graph("Or", graph("Equal", flag, 0.0), graph("Equal", flag, 1.0))
-    return graph("Where", is_known, flag, 0.5), graph("Not", is_known)
+    is_no = graph("Equal", flag, 0.0)
+    is_yes = graph("Equal", flag, 1.0)
+    is_known = graph("Or", is_no, is_yes)
+    values = graph("Where", is_known, flag, 0.5)
+    return values, graph("Not", is_known)
 
 
 def _date(graph: Graph, given: str, column: Date) -> tuple[str, str]:
@@ -175,12 +185,14 @@ def _date(graph: Graph, given: str, column: Date) -> tuple[str, str]:
         exact = graph("Cast", seconds, to=DOUBLE)
         blocks.append(_levels(graph, exact, [column.ranks]))
     for cycle in column.cycles:
-        phase = graph("Cast", _phase(graph, cycle, seconds), to=DOUBLE)
+        whole = _phase(graph, cycle, seconds)
+        phase = graph("Cast", whole, to=DOUBLE)
         period = CYCLES[cycle] * (3600 if cycle == "hour" else 1)
         angle = graph("Mul", phase, 2 * np.pi / period)
-        sine = graph("Mul", graph("Sin", angle), half)
-        cosine = graph("Mul", graph("Cos", angle), half)
-        blocks += [sine, cosine]
+        sine = graph("Sin", angle)
+        cosine = graph("Cos", angle)
+        blocks.append(graph("Mul", sine, half))
+        blocks.append(graph("Mul", cosine, half))
     return graph("Concat", *blocks, axis=1), missing
 
 
@@ -189,22 +201,26 @@ def _phase(graph: Graph, cycle: str, seconds: str) -> str:
     second = graph("Mod", seconds, 86_400)
     if cycle == "hour":
         return second
-    days = graph("Div", graph("Sub", seconds, second), 86_400)
+    midnight = graph("Sub", seconds, second)
+    days = graph("Div", midnight, 86_400)
     if cycle == "weekday":
-        return graph("Mod", graph("Add", days, 3), 7)  # 1970-01-01 was a Thursday
+        from_monday = graph("Add", days, 3)  # 1970-01-01 was a Thursday
+        return graph("Mod", from_monday, 7)
     months = np.arange("1970-01", "2370-01", dtype="datetime64[M]")  # then the calendar repeats
     begin = months.astype("datetime64[D]").astype(np.float64)
     n = len(begin)
     months_by_day = Ranks(begin, np.arange(n, dtype=np.float64), np.array([n]))
-    day = graph("Cast", graph("Mod", days, 146_097), to=DOUBLE)
+    day_of_calendar = graph("Mod", days, 146_097)
+    day = graph("Cast", day_of_calendar, to=DOUBLE)
     month = graph("Floor", levels(graph, day, months_by_day))
-    return graph("Mod", graph("Cast", month, to=INT64), 12)
+    whole_month = graph("Cast", month, to=INT64)
+    return graph("Mod", whole_month, 12)
 
 
 def _category(graph: Graph, given: str, column: Any) -> tuple[str, str]:
     """A feature of 0 and 1 for each value, and one for the rare ones."""
     width = len(column.feature_names())
-    codes = dict.fromkeys(cells.missing_spellings(), GAP)
+    codes = dict.fromkeys(cells.missing_spellings(), MISSING)
     codes |= dict.fromkeys(column.rare, len(column.values))
     codes |= {value: code for code, value in enumerate(column.values)}
     coded = graph(
@@ -215,7 +231,10 @@ def _category(graph: Graph, given: str, column: Any) -> tuple[str, str]:
         values_int64s=list(codes.values()),
         default_int64=UNSEEN,
     )
-    each = graph("Equal", graph("Unsqueeze", coded, [2]), np.arange(width))
-    values = graph("ReduceMax", graph("Cast", each, to=DOUBLE), [1], keepdims=0)
-    is_gap = graph("Cast", graph("Equal", coded, GAP), to=DOUBLE)
-    return values, graph("ReduceMin", is_gap, [1])  # of tags: all of them
+    column_of_codes = graph("Unsqueeze", coded, [2])
+    is_value = graph("Equal", column_of_codes, np.arange(width))
+    each = graph("Cast", is_value, to=DOUBLE)
+    values = graph("ReduceMax", each, [1], keepdims=0)
+    is_missing = graph("Equal", coded, MISSING)
+    missing = graph("Cast", is_missing, to=DOUBLE)
+    return values, graph("ReduceMin", missing, [1])  # of tags: all of them

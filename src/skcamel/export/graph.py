@@ -25,8 +25,14 @@ from skcamel.camel.base import BaseCamel
 from skcamel.camel.kernel import Kernel
 from skcamel.camel.scaling import Ranks, Scaling
 
-OPSET, OPSET_ML, IR = 18, 3, 8  # of 2022, so that any runtime of the last years takes the file
-FLOAT, INT64, DOUBLE = 1, 7, 11  # the numbers of the types in ONNX
+# Versions of 2022, so that any runtime of the last years takes the file
+OPSET = 18
+OPSET_ML = 3
+IR = 8
+# The numbers of the types in ONNX
+FLOAT = 1
+INT64 = 7
+DOUBLE = 11
 TOLERANCE = 1e-11  # of an entry of the kernel matrix
 # numbers of training rows that a new row is compared with at once: they stay in the cache
 BLOCK = 2**18
@@ -81,12 +87,15 @@ class Graph:
 
     def input(self, name: str, kind: str, width: int | str) -> str:
         """An input of shape (rows, width); `kind` is float, double, int64 or string; its name."""
-        self.inputs.append(_declared(self.name(name), kind, ["rows", width]))
-        return self.inputs[-1].name
+        own_name = self.name(name)
+        declared = _declared(own_name, kind, ["rows", width])
+        self.inputs.append(declared)
+        return own_name
 
     def numbers(self, name: str, width: int) -> str:
         """An input of numbers, as double."""
-        return self("Cast", self.input(name, self.number, width), to=DOUBLE)
+        given = self.input(name, self.number, width)
+        return self("Cast", given, to=DOUBLE)
 
     def narrowed(self, value: str) -> str:
         """Double ► the type of the numbers that go out.
@@ -94,25 +103,32 @@ class Graph:
         What is too large becomes the largest number, not infinity.
         """
         limit = np.finfo(self.dtype)
-        clipped = self("Clip", value, float(limit.min), float(limit.max))
-        return self("Cast", clipped, to=FLOAT if self.number == "float" else DOUBLE)
+        smallest = float(limit.min)
+        largest = float(limit.max)
+        clipped = self("Clip", value, smallest, largest)
+        kind = FLOAT if self.number == "float" else DOUBLE
+        return self("Cast", clipped, to=kind)
 
     def output(self, name: str, value: str, kind: str, width: int) -> None:
         """Give a result of shape (rows, width) out under a name reserved by :meth:`name`."""
         from onnx import helper
 
-        self.nodes.append(helper.make_node("Identity", [value], [name]))
-        self.outputs.append(_declared(name, kind, ["rows", width]))
+        node = helper.make_node("Identity", [value], [name])
+        self.nodes.append(node)
+        declared = _declared(name, kind, ["rows", width])
+        self.outputs.append(declared)
 
     def constant(self, value: Any) -> str:
         """The name of a constant: an array, or what numpy makes one of."""
         array = np.asarray(value, order="C")
-        digest = sha256(array.reshape(-1).view(np.uint8).data).digest()
+        content = array.reshape(-1).view(np.uint8).data
+        digest = sha256(content).digest()
         key = array.dtype.str, array.shape, digest
         root = self._root
         if key not in root._digests:
-            root._digests[key] = self.new("constant")
-            root.constants[root._digests[key]] = array
+            name = self.new("constant")
+            root._digests[key] = name
+            root.constants[name] = array
         return root._digests[key]
 
     def __call__(self, op: str, *inputs: Any, domain: str = "", **attributes: Any) -> str:
@@ -135,17 +151,22 @@ class Graph:
         inner = Graph(self)
         row = inner.new("row")
         result = build(inner, row)
-        body = inner._closed("each_row", result, [_declared(row, "double", [d])], [width])
-        return self._add("Scan", [rows], "", {"num_scan_inputs": 1, "body": body})
+        declared = _declared(row, "double", [d])
+        body = inner._closed("each_row", result, [declared], [width])
+        attributes = {"num_scan_inputs": 1, "body": body}
+        return self._add("Scan", [rows], "", attributes)
 
     def either(
         self, condition: str, then: Callable[[Graph], str], otherwise: str, width: int
     ) -> str:
         """What `then` builds where the condition holds, else the other result: (m, width) both."""
-        first, second = Graph(self), Graph(self)
+        first = Graph(self)
+        second = Graph(self)
         shape = ["rows", width]
-        then_branch = first._closed("then", then(first), [], shape)
-        else_branch = second._closed("else", second("Identity", otherwise), [], shape)
+        if_so = then(first)
+        if_not = second("Identity", otherwise)
+        then_branch = first._closed("then", if_so, [], shape)
+        else_branch = second._closed("else", if_not, [], shape)
         branches = {"then_branch": then_branch, "else_branch": else_branch}
         return self._add("If", [condition], "", branches)
 
@@ -153,14 +174,16 @@ class Graph:
         from onnx import helper
 
         made = self.new(op)
-        self.nodes.append(helper.make_node(op, names, [made], domain=domain, **attributes))
+        node = helper.make_node(op, names, [made], domain=domain, **attributes)
+        self.nodes.append(node)
         return made
 
     def _closed(self, name: str, result: str, inputs: list[Any], shape: list[Any]) -> Any:
         """The body of a node."""
         from onnx import helper
 
-        return helper.make_graph(self.nodes, name, inputs, [_declared(result, "double", shape)])
+        declared = _declared(result, "double", shape)
+        return helper.make_graph(self.nodes, name, inputs, [declared])
 
     def finished(self, name: str, properties: dict[str, str], version: str) -> Any:
         """The whole as a ModelProto."""
@@ -170,7 +193,8 @@ class Graph:
         graph = helper.make_graph(self.nodes, name, self.inputs, self.outputs, constants)
         imports = [helper.make_opsetid("", OPSET)]
         if any(node.domain for node in self.nodes):
-            imports.append(helper.make_opsetid("ai.onnx.ml", OPSET_ML))
+            of_ml = helper.make_opsetid("ai.onnx.ml", OPSET_ML)
+            imports.append(of_ml)
         model = helper.make_model(
             graph,
             opset_imports=imports,
@@ -185,7 +209,8 @@ class Graph:
 def _declared(name: str, kind: str, shape: list[Any]) -> Any:
     from onnx import TensorProto, helper
 
-    return helper.make_tensor_value_info(name, getattr(TensorProto, kind.upper()), shape)
+    number = getattr(TensorProto, kind.upper())
+    return helper.make_tensor_value_info(name, number, shape)
 
 
 def write_scores(graph: Graph, X: str, estimator: BaseCamel) -> str:
@@ -213,23 +238,27 @@ def write_scores(graph: Graph, X: str, estimator: BaseCamel) -> str:
     total = graph.constant(constant)
     for weight, member in members:
         features, coefficients = _features(graph, X, member)
-        total = graph("Add", graph("MatMul", features, weight * coefficients), total)
+        part = graph("MatMul", features, weight * coefficients)
+        total = graph("Add", part, total)
     return total
 
 
 def _features(graph: Graph, X: str, member: Any) -> tuple[str, np.ndarray]:
     """What the scores of a member are linear in, (m, width), and its coefficients (width, q)."""
-    kernel, A = member._kernel, member.dual_coef_
+    kernel = member._kernel
+    A = member.dual_coef_
     if kernel.name == "precomputed":
         return X, A
     rows = scaled(graph, X, member._scaling)
     if kernel.name == "linear":
         return rows, A if member.X_fit_ is None else member.X_fit_.T @ A
-    D = _distances(graph, rows, dense(member.X_fit_), kernel)
+    Z = dense(member.X_fit_)
+    D = _distances(graph, rows, Z, kernel)
     per_distance = -1 / kernel.bandwidth
     if kernel.name == "rbf":
         per_distance = -0.5 / kernel.bandwidth**2
-    return graph("Exp", graph("Mul", D, per_distance)), A
+    exponent = graph("Mul", D, per_distance)
+    return graph("Exp", exponent), A
 
 
 def scaled(graph: Graph, X: str, scaling: Scaling) -> str:
@@ -238,15 +267,22 @@ def scaled(graph: Graph, X: str, scaling: Scaling) -> str:
     if scaling.ranks is not None:
         rows = levels(graph, X, scaling.ranks)
     elif scaling.name == "unit":
-        largest = graph("ReduceMax", graph("Abs", X), [1])
+        sizes = graph("Abs", X)
+        largest = graph("ReduceMax", sizes, [1])
         rows = _divided(graph, X, largest)
-        squares = graph("ReduceSum", graph("Mul", rows, rows), [1])
-        rows = _divided(graph, rows, graph("Sqrt", squares))
+        length = graph("Sqrt", _squared_length(graph, rows))
+        rows = _divided(graph, rows, length)
     if scaling.shift is not None and scaling.shift.any():
         rows = graph("Sub", rows, scaling.shift)
     if scaling.scale is not None and (scaling.scale != 1).any():
         rows = by_column(graph, "Div", rows, scaling.scale)
     return rows
+
+
+def _squared_length(graph: Graph, rows: str) -> str:
+    """Sums of squares (m, 1) of rows (m, d)."""
+    squares = graph("Mul", rows, rows)
+    return graph("ReduceSum", squares, [1])
 
 
 def by_column(graph: Graph, op: str, rows: str, numbers: np.ndarray) -> str:
@@ -257,12 +293,15 @@ def by_column(graph: Graph, op: str, rows: str, numbers: np.ndarray) -> str:
     """
     if len(numbers) > 1:
         return graph(op, rows, numbers)
-    return graph(op, rows, graph("Expand", numbers, graph("Shape", rows)))
+    shape = graph("Shape", rows)
+    expanded = graph("Expand", numbers, shape)
+    return graph(op, rows, expanded)
 
 
 def _divided(graph: Graph, rows: str, by: str) -> str:
     """Rows (m, d) divided by numbers (m, 1) or (m, d), by 1 where these are 0; NaN stays NaN."""
-    divisor = graph("Where", graph("Equal", by, 0.0), 1.0, by)
+    is_zero = graph("Equal", by, 0.0)
+    divisor = graph("Where", is_zero, 1.0, by)
     return graph("Div", rows, divisor)
 
 
@@ -274,18 +313,27 @@ def levels(graph: Graph, X: str, ranks: Ranks) -> str:
     last = ranks.ends.astype(np.int64) - 1
     first = np.append(0, last[:-1] + 1)
     at = graph.constant(first)  # (d,), later (m, d)
-    for step in 2 ** np.arange(int(max(last - first)).bit_length())[::-1]:
-        ahead = graph("Min", graph("Add", at, step), last)
-        is_below = graph("LessOrEqual", graph("Gather", ranks.knots, ahead), X)
+    longest = int(max(last - first))
+    powers = np.arange(longest.bit_length())[::-1]
+    for step in 2**powers:
+        beyond = graph("Add", at, step)
+        ahead = graph("Min", beyond, last)
+        knot_ahead = graph("Gather", ranks.knots, ahead)
+        is_below = graph("LessOrEqual", knot_ahead, X)
         at = graph("Where", is_below, ahead, at)
-    following = graph("Min", graph("Add", at, 1), last)
+    after = graph("Add", at, 1)
+    following = graph("Min", after, last)
     knot = graph("Gather", ranks.knots, at)
+    next_knot = graph("Gather", ranks.knots, following)
     level = graph("Gather", ranks.levels, at)
-    width = graph("Sub", graph("Gather", ranks.knots, following), knot)
-    height = graph("Sub", graph("Gather", ranks.levels, following), level)
-    share = _divided(graph, graph("Sub", X, knot), width)
+    next_level = graph("Gather", ranks.levels, following)
+    width = graph("Sub", next_knot, knot)
+    height = graph("Sub", next_level, level)
+    beyond_knot = graph("Sub", X, knot)
+    share = _divided(graph, beyond_knot, width)
     share = graph("Clip", share, 0.0, 1.0)  # beyond the outermost knots
-    return graph("Add", level, graph("Mul", height, share))
+    rise = graph("Mul", height, share)
+    return graph("Add", level, rise)
 
 
 def _distances(graph: Graph, rows: str, Z: np.ndarray, kernel: Kernel) -> str:
@@ -298,14 +346,17 @@ def _distances(graph: Graph, rows: str, Z: np.ndarray, kernel: Kernel) -> str:
     whole = graph.constant(Z.T)
     squares = (Z * Z).sum(axis=1)
     D = graph("Add", graph("Gemm", rows, whole, alpha=-2.0), squares)  # ||x||² + ||z||² - 2 xᵀz
-    D = graph("Add", D, graph("ReduceSum", graph("Mul", rows, rows), [1]))
-    near = _near(kernel, ROUNDING * 2 * float(squares.max()))
+    D = graph("Add", D, _squared_length(graph, rows))
+    error = ROUNDING * 2 * float(squares.max())
+    near = _near(kernel, error)
     if near > 0:
-        is_near = graph("Less", graph("ReduceMin", D, keepdims=0), near)
+        nearest = graph("ReduceMin", D, keepdims=0)
+        is_near = graph("Less", nearest, near)
         D = graph.either(is_near, lambda inner: _sums(inner, rows, d, n, [whole], True), D, n)
     if kernel.name == "rbf":
         return D
-    return graph("Sqrt", graph("Max", D, 0.0))
+    positive = graph("Max", D, 0.0)
+    return graph("Sqrt", positive)
 
 
 def _near(kernel: Kernel, error: float) -> float:

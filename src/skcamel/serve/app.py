@@ -42,7 +42,7 @@ ROWS = Counter("skcamel_rows", "Rows predicted.")
 SECONDS = Histogram(
     "skcamel_request_seconds", "Time of requests until their answer.", ["path", "status"]
 )
-# seconds in which a stopping server still takes requests, and closes each connection that it answers
+# seconds in which a stopping server still takes requests, and closes connections as it answers
 DRAIN = 0.5
 BACKLOG = 1024  # clients that wait for a connection
 ACCEPTED = (

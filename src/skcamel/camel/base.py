@@ -118,6 +118,7 @@ OF_ONE_MODEL: Params = {
     "X_fit_": ("n", "d", sparse.csr_array, None),
     "_kernel": kernel.Kernel,
     "_kernel_mean": ("n",),
+    "_row_shares": ("n",),
     "_scaling": scaling.Scaling,
     "_lambda2": float,
 }
@@ -134,6 +135,7 @@ OF_SOME_FITS = (
     "label_columns_",
     "Z_",
     "convergence_",
+    "_row_shares",
 )
 NEEDED_BY = {  # what has the first has the second
     "link_slopes_": "link_offsets_",
@@ -152,6 +154,7 @@ LEAST = {
     "total_weight_": SMALLEST_DIVISOR,
     "bandwidth_": SMALLEST_DIVISOR,
     "_lambda2": SMALLEST_DIVISOR,
+    "_row_shares": SMALLEST_DIVISOR,
 }
 LABEL_FIGURES = ("f1", "positives", "precision", "recall", "rows")
 
@@ -399,6 +402,9 @@ class BaseCamel(outputs.MultiLabelClassifier):
         self._kernel = representation.kernel
         self._scaling = representation.scaling
         self._kernel_mean = to_numpy(solution.kernel_mean)
+        weights = to_numpy(solution.weights)
+        if (weights != weights[0]).any():
+            self._row_shares = weights / weights.sum()
         self._lambda2 = model.params["lambda2"]
         # of the kernel as it is computed: the linear one on rows moved to the origin
         self._offset = to_numpy(solution.intercept)
@@ -513,9 +519,8 @@ class BaseCamel(outputs.MultiLabelClassifier):
 
         Notes
         -----
-        Where a column is not known it is drawn from its values in the training rows, each row once
-        whatever its weight, apart from the other columns; from those of the landmarks, if the model
-        has landmarks. Columns of one source are drawn together, from 2,000 of the rows where more
+        Where a column is not known it is drawn from its values in the training rows, by weight,
+        apart from the other columns; from those of the landmarks, if the model has landmarks. Columns of one source are drawn together, from 2,000 of the rows where more
         than 4,000 were fitted. With ``scaling="unit"`` rows are divided by their length first: the
         columns are those of the divided row.
 
@@ -566,6 +571,7 @@ class BaseCamel(outputs.MultiLabelClassifier):
                 weight * member.dual_coef_,
                 columns,
                 mean=member._kernel_mean,
+                weights=getattr(member, "_row_shares", None),
             )
             values = values + of_member
             base = base + absent + weight * member._offset

@@ -51,6 +51,7 @@ class Solution(NamedTuple):
     b: Array  # (q,)
     Z: MaybeArray  # (n, q) label-independent embedding
     kernel_mean: Array  # (n,) kernel column of the average training row
+    weights: Array  # (n,) of the training rows, 1 for landmarks and columns
     n_iter: int = 1  # alternations, or rounds in which unknown labels were filled
     convergence: MaybeArray = None  # (n_iter,) ΔZ of each alternation
 
@@ -206,6 +207,7 @@ def solve_in(
         b=offset @ to_paper,
         Z=Z,
         kernel_mean=spectrum.kernel_mean,
+        weights=spectrum.weights,
     )
 
 

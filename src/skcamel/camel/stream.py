@@ -159,7 +159,8 @@ class Stream:
         sample = 32 * (d + 2) * min(n, self.by.sampled)
         always = 8 * m * p + sample + LABEL_BYTES * n * q + OTHER_BYTES
         of_thread = 8 * (2 * p * p + p * q + 2 * min(n, size) * (m + d + q))
-        of_judged = judged * (16 * m + 72 * q + landmark.BLOCK_ROWS)
+        # twice in a basis, and a quarter of that for the errors of several candidates
+        of_judged = judged * (20 * m + 72 * q + landmark.BLOCK_ROWS)
         at_the_end = 32 * (m * m + p * q) + of_judged + 8 * landmark.BLOCK_ROWS * m
         threads = 1
         if device is None:

@@ -544,8 +544,11 @@ class BaseCamel(outputs.MultiLabelClassifier):
             by_column = self._by_column(rows, sources)
         parts: Any = 0.0
         for weight, member in self._terms()[1]:
-            of_member = member._deviations(rows)[:, :, None] * member.collaboration_
-            parts = parts + weight * of_member
+            # f(x) - f̄ = (k(x) - k̄) A / λ2, (m, q)
+            coefficients = member.A_ / member._lambda2
+            average = member._kernel_mean @ coefficients
+            deviations = member._kernel_times(rows, coefficients) - average
+            parts = parts + weight * (deviations[:, :, None] * member.collaboration_)
         return explanation.Explanation(
             self.base_scores_,
             parts,
@@ -576,22 +579,6 @@ class BaseCamel(outputs.MultiLabelClassifier):
             values = values + of_member
             base = base + absent + weight * member._offset
         return {"features": values, "feature_base": base, "feature_names": names}
-
-    def deviations(self, X: Array) -> Array:
-        """f(x) - f̄ of every row, (m, q); f̄ are the predictions for the average training row.
-
-        These are the labels' own predictions, before collaboration: ``base_scores_ + deviations(X)
-        @ collaboration_`` is the decision function.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (m, d)
-        """
-        return self._deviations(check_rows(self, X, reset=False, pairwise=self._is_pairwise()))
-
-    def _deviations(self, rows: Array) -> Array:
-        coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
-        return self._kernel_times(rows, coefficients) - self._kernel_mean @ coefficients
 
     @property
     def base_scores_(self) -> Array:

@@ -20,9 +20,7 @@ import numpy as np
 from scipy.special import expit
 
 from skcamel.arrays import Array, MaybeArray, Params, overflow_allowed, to_numpy
-from skcamel.camel.representation import Data
-from skcamel.camel.search import candidate_metrics
-from skcamel.camel.thresholds import is_tuned, thresholds
+from skcamel.camel import representation, search, thresholds
 from skcamel.checks import Labels, as_number, seed_of
 from skcamel.text import listed
 
@@ -294,7 +292,9 @@ class NeverPredictedWarning(UserWarning):
     """Labels that no training row gets when it is left out."""
 
 
-def learn_decisions(estimator: Any, data: Data, labels: Labels, scores: Array) -> Params:
+def learn_decisions(
+    estimator: Any, data: representation.Data, labels: Labels, scores: Array
+) -> Params:
     """How predictions follow from scores, and how good they are, from leave-one-out scores (n, q).
 
     The result are attributes of the fitted estimator: thresholds, link, thresholds of prediction
@@ -316,8 +316,8 @@ def learn_decisions(estimator: Any, data: Data, labels: Labels, scores: Array) -
         if estimator.scores == "log_odds":
             scores = link.log_odds(scores)
             judged = log_odds
-    at = thresholds(estimator.threshold, relevant, scores, w)
-    if is_tuned(estimator.threshold):
+    at = thresholds.thresholds(estimator.threshold, relevant, scores, w)
+    if thresholds.is_tuned(estimator.threshold):
         # labels that nobody knows have the score 0, and are not predicted
         at = np.where(np.isnan(data.Y).all(axis=0), np.maximum(at, 0.0), at)
     if estimator.miss_cost is not None:
@@ -325,7 +325,7 @@ def learn_decisions(estimator: Any, data: Data, labels: Labels, scores: Array) -
     predicted = judged > at
     _warn_of_labels_never_predicted(labels, data.Y, predicted)
     found["thresholds_"] = at
-    (found["estimate_"],) = candidate_metrics(relevant, judged[None], at, w)
+    (found["estimate_"],) = search.candidate_metrics(relevant, judged[None], at, w)
     if link is None:
         return found
     found["set_thresholds_"] = fit_sets(relevant, probabilities(log_odds), predicted, w)

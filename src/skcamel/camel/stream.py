@@ -126,19 +126,18 @@ class Stream:
         size, threads = self._plan(n, rows.X.shape[1], q)
 
         def block(some: slice) -> Block:
-            weights = None if rows.weights is None else rows.weights[some]
-            return self.block(rows.X[some], rows.Y[some], weights)
+            return self.block(rows.X[some], rows.Y[some], rows.weights[some])
 
         blocks = [partial(block, some) for some in slices(n, size)]
         return landmark.moments(self.features, blocks, q, threads=threads)
 
-    def block(self, X: Array, Y: Array, weights: MaybeArray) -> Block:
+    def block(self, X: Array, Y: Array, weights: Array) -> Block:
         """Rows scaled, and dense or sparse as the kernel takes them, where sums are formed."""
         device = self.by.device
         X = alike(self.scaling(X), self.landmarks)
         return Block(to_device(X, device), to_device(Y, device), to_device(weights, device))
 
-    def summary(self, X: Array, Y: Array, weights: MaybeArray) -> landmark.Summary:
+    def summary(self, X: Array, Y: Array, weights: Array) -> landmark.Summary:
         """The eigenbasis of the features of all rows so far, with some rows in it."""
         return landmark.summarise(self.features, self.moments, self.block(X, Y, weights))
 

@@ -257,20 +257,6 @@ def get_scorer(name: str, **conventions: Any) -> Scorer:
     return Scorer(name, conventions)
 
 
-_FUNCTIONS = {
-    metric.__name__: metric
-    for metric in (
-        one_error,
-        hamming_loss,
-        coverage,
-        ranking_loss,
-        average_precision,
-        macro_f1,
-        micro_f1,
-    )
-}
-
-
 @dataclass(frozen=True)
 class Scorer:
     """``scorer(estimator, X, Y)``, for any scikit-learn estimator that predicts label matrices.
@@ -292,7 +278,7 @@ class Scorer:
             prediction = _scores(estimator, X, Y.shape[1])
         else:
             prediction = estimator.predict(X)
-        metric = _FUNCTIONS[self.name]
+        metric = globals()[self.name]
         value = metric(Y, _as_matrix(prediction), sample_weight=sample_weight, **self.conventions)
         if self.name in LOSSES:
             return -value

@@ -50,7 +50,7 @@ from skcamel.checks import (
     seed_of,
     warn_of_constant_labels,
 )
-from skcamel.metrics.conventions import NAMES
+from skcamel.metrics.seven import NAMES
 
 
 class OverflowedRowError(ValueError):

@@ -49,7 +49,7 @@ from skcamel.checks import (
     inner_splits,
     unchanged_on_error,
 )
-from skcamel.metrics.conventions import NAMES
+from skcamel.metrics.seven import NAMES
 
 log = logging.getLogger("skcamel")
 

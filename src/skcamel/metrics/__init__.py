@@ -10,8 +10,13 @@ import numpy as np
 
 from skcamel.arrays import Array, MaybeArray, Params, default_names, to_numpy
 from skcamel.checks import as_array, choice
-from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights
 from skcamel.metrics.seven import (
+    LOSSES,
+    NAMES,
+    RANKING,
+    as_decisions,
+    as_scores,
+    as_weights,
     average_precision,
     count,
     counted,
@@ -73,11 +78,11 @@ def evaluate(
     Parameters
     ----------
     Y : array of shape (n, q)
-        Truth in {0, 1} or {-1, +1}; NaN where unknown, see :mod:`skcamel.metrics.conventions`.
+        Truth in {0, 1} or {-1, +1}; NaN where unknown, see :mod:`skcamel.metrics.seven`.
     scores, P : arrays of shape (n, q)
         Scores for the four ranking metrics, decisions for the other three.
     ties, rows, absent
-        Conventions, see :mod:`skcamel.metrics.conventions`.
+        Conventions, see :mod:`skcamel.metrics.seven`.
     sample_weight : array of shape (n,), default=None
 
     Returns

@@ -21,7 +21,7 @@ from skcamel.camel.explanation import (
 from skcamel.checks import names_compared
 from skcamel.data import Dataset
 from skcamel.data.pipeline import final, source_names
-from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
+from skcamel.metrics.seven import LOSSES, NAMES, TITLES
 from skcamel.plots.canvas import map_size, rows_size
 from skcamel.plots.labels import plot_collaboration, strongest_labels
 from skcamel.plots.quality import draw_quality

@@ -3,8 +3,8 @@
 The rbf and the laplacian kernel are products over groups of columns, k(x, x_i) = Π_g k_g. Where a
 group is absent its columns are drawn from the training rows by weight, together but apart from the
 other groups, so its factor becomes the mean m_g over these rows. The Shapley value of a group is
-what it adds to a score when it appears, averaged over all orders of appearance. Let groups appear at random
-times in [0, 1]: at time t each of the others is there with probability t, so
+what it adds to a score when it appears, averaged over all orders of appearance. Let groups appear
+at random times in [0, 1]: at time t each of the others is there with probability t, so
 
     φ_g = ∫₀¹ Σ_i b_i (k_g - m_g) Π_{l≠g} (m_l + t (k_l - m_l)) dt.
 

@@ -526,8 +526,8 @@ class BaseCamel(outputs.MultiLabelClassifier):
         Where a column is not known it is drawn from its values in the training rows, by weight,
         apart from the other columns; from those of the landmarks, if the model has landmarks.
         Columns of one source are drawn together, from 2,000 of the rows where more than 4,000 were
-        fitted. With ``scaling="unit"`` rows are divided by their length first: the columns are those
-        of the divided row.
+        fitted. With ``scaling="unit"`` rows are divided by their length first: the columns are
+        those of the divided row.
 
         Examples
         --------

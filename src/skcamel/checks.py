@@ -464,10 +464,9 @@ def warn_of_constant_labels(labels: Labels, weights: MaybeArray = None) -> None:
     for what, lack in lacking.items():
         names = labels.names[lack]
         if len(names):
-            named = ", ".join(map(str, names[:5])) + (", …" if len(names) > 5 else "")
             warnings.warn(
-                f"{len(names)} of {len(lack)} labels have {what} ({named}); nothing can be learned"
-                " about them.",
+                f"{len(names)} of {len(lack)} labels have {what} ({listed(names.tolist(), 5)});"
+                " nothing can be learned about them.",
                 ConstantLabelWarning,
                 stacklevel=4,
             )

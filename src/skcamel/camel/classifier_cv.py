@@ -489,7 +489,7 @@ class CamelClassifierCV(BaseCamel):
                     " the mean distance)."
                 )
             check_place("representations", tuple(entry))
-        return [(scaling, kernel, multiple) for scaling, kernel, multiple in self.representations]
+        return [tuple(entry) for entry in self.representations]
 
     def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling come from its training part."""

@@ -285,9 +285,6 @@ def set_rates(Y: Array, answers: Array) -> dict[str, Array]:
         }
 
 
-NAMED = 5  # labels in a warning
-
-
 class NeverPredictedWarning(UserWarning):
     """Labels that no training row gets when it is left out."""
 
@@ -373,11 +370,10 @@ def _warn_of_labels_never_predicted(labels: Labels, Y: Array, predicted: Array) 
     if labels.target != "matrix" or not never.any():
         return
     names = labels.names[never].tolist()
-    named = listed(names[:NAMED]) + ", …" * (len(names) > NAMED)
     warnings.warn(
         f"{len(names)} of {len(labels.names)} labels are predicted for no training row when it is"
-        f" left out ({named}); new rows will hardly ever get them. threshold='macro_f1' or"
-        " miss_cost predicts rare labels more often.",
+        f" left out ({listed(names, 5)}); new rows will hardly ever get them. threshold='macro_f1'"
+        " or miss_cost predicts rare labels more often.",
         NeverPredictedWarning,
         stacklevel=4,
     )

@@ -21,7 +21,7 @@ from skcamel.baselines import BinaryRelevance
 from skcamel.data import load_dataset
 from skcamel.experiment.summary import LARGE, REGULAR
 from skcamel.metrics import NAMES, evaluate
-from skcamel.metrics.conventions import TITLES
+from skcamel.metrics.seven import TITLES
 
 N_FOLDS = 10
 # One-error hangs on single rows, macro-F1 on rare labels.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel import CamelClassifier, CamelClassifierCV, load, save
 from skcamel.camel import attribution
 from skcamel.camel.attribution import column_groups, shapley
 from skcamel.camel.kernel import Kernel
@@ -112,7 +112,11 @@ def test_means_over_a_column_are_those_of_a_loop(seed, name, bandwidth):
     expected = np.exp(
         -(apart**2) / (2 * bandwidth**2) if name == "rbf" else -apart / bandwidth
     ).mean(axis=1)
-    assert_allclose(attribution._mean_factor(kernel, column[:, None]), expected, atol=1e-11)
+    assert_allclose(
+        attribution._mean_factor(kernel, column[:, None], np.full(150, 1 / 150)),
+        expected,
+        atol=1e-11,
+    )
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian"])
@@ -136,7 +140,28 @@ def test_groups_are_drawn_from_a_sample_of_many_rows(rng, monkeypatch):
     block = model.X_fit_[:, [0, 2, 5]]
     drawn = block[np.random.default_rng(0).choice(30, 10, replace=False)]
     expected = model._kernel(block, drawn).mean(axis=1)
-    assert_allclose(attribution._mean_factor(model._kernel, block), expected, atol=1e-13)
+    assert_allclose(
+        attribution._mean_factor(model._kernel, block, np.full(30, 1 / 30)), expected, atol=1e-13
+    )
+
+
+@pytest.mark.parametrize("solver", ["spectral", "alternating"])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear"])
+def test_integer_weights_equal_repeated_rows_also_in_a_stored_model(kernel, solver, rng, tmp_path):
+    X, Y = made(rng)
+    weights = rng.integers(0, 4, 30)
+    repeated = np.repeat(np.arange(30), weights)
+    options = {"kernel": kernel, "solver": solver, "scaling": "standard", "tol": 1e-12}
+    again = CamelClassifier(**options).fit(X[repeated], Y[repeated])
+    model = CamelClassifier(**options).fit(X, Y, sample_weight=weights)
+    save(model, tmp_path / "model")
+    stored = load(tmp_path / "model")
+    for sources in (None, GROUPED):
+        expected = again.explain(X[:4], features=True, sources=sources)
+        for each in (model, stored):
+            found = each.explain(X[:4], features=True, sources=sources)
+            assert_allclose(found.features, expected.features, atol=1e-7)
+            assert_allclose(found.feature_base, expected.feature_base, atol=1e-7)
 
 
 TRIED = (

@@ -29,6 +29,8 @@ def unchanged(model):
 WORDS = np.full((12, 2), "sea")
 BAD_DATA = [
     (ONE_NAN, Y, "Input X contains NaN"),
+    (pd.DataFrame(ONE_NAN).astype("Int64"), Y, "Input X contains NaN. .* row 1, column 1"),
+    (np.where(np.isnan(ONE_NAN), pd.NA, X), Y, "Input X contains NaN. .* row 1, column 1"),
     (np.where(np.isnan(ONE_NAN), np.inf, X), Y, "Input X contains infinity"),
     (
         X,

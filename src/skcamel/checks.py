@@ -101,7 +101,7 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
             rows = check_array(X, estimator=estimator, input_name="X", **accepted)
         else:
             rows = validate_data(estimator, X, reset=reset, **accepted)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         if message := _better_message(error, X):
             raise ValueError(message) from error
         raise
@@ -121,7 +121,7 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     return rows
 
 
-def _better_message(error: ValueError, X: Array) -> str:
+def _better_message(error: Exception, X: Array) -> str:
     """The message of scikit-learn with the place or what to do; empty if nothing is to be added."""
     message = str(error)
     if "could not convert string" in message:
@@ -129,9 +129,14 @@ def _better_message(error: ValueError, X: Array) -> str:
             f"X holds words ({message}); skcamel.data.TablePreparer turns a table into numbers, as"
             " in make_pipeline(TablePreparer(), CamelClassifier())."
         )
-    if sparse.issparse(X) or not re.search("contains (NaN|infinity)", message):
+    if sparse.issparse(X) or not re.search("contains (NaN|infinity)|'NAType'", message):
         return ""
-    row, column = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))[0]
+    try:
+        refused = ~np.isfinite(np.asarray(X, dtype=np.float64))
+    except TypeError:  # of NA of pandas
+        message = "Input X contains NaN."
+        refused = np.isin(np.asarray(X, dtype=object).astype(str), ["<NA>", "nan"])
+    row, column = np.argwhere(refused.reshape(len(refused), -1))[0]
     return f"{message.splitlines()[0]} The first is in row {row}, column {column}."
 
 
@@ -459,10 +464,9 @@ def warn_of_constant_labels(labels: Labels, weights: MaybeArray = None) -> None:
     for what, lack in lacking.items():
         names = labels.names[lack]
         if len(names):
-            named = ", ".join(map(str, names[:5])) + (", …" if len(names) > 5 else "")
             warnings.warn(
-                f"{len(names)} of {len(lack)} labels have {what} ({named}); nothing can be learned"
-                " about them.",
+                f"{len(names)} of {len(lack)} labels have {what} ({listed(names.tolist(), 5)});"
+                " nothing can be learned about them.",
                 ConstantLabelWarning,
                 stacklevel=4,
             )

@@ -192,10 +192,5 @@ def check_memory(X: Array, q: int, device: Any, alive: Alive = EXACT) -> None:
             )
         return f"{text}, and run fewer at the same time."
 
-    if alive.kernels:
-        decomposed = ", with the decomposition of its kernel matrix,"
-    else:
-        decomposed = ""
-    require(
-        alive.bytes(n, q, X), f"A fit on {n} rows and {q} labels{decomposed}", advice, device=device
-    )
+    what = f"A fit on {n} rows and {q} labels"
+    require(alive.bytes(n, q, X), what, advice, device=device)

@@ -98,14 +98,16 @@ def file_size(n_bytes: float) -> str:
     return f"{n_bytes / 1e3:.0f} kB"
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names for a sentence.
+def listed(names: Sequence[str], most: int | None = None) -> str:
+    """Names for a sentence, or the first of them where there are more than `most`.
 
     Examples
     --------
-    >>> listed(["a"]), listed(["a", "b", "c"])
-    ('a', 'a, b and c')
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], 2)
+    ('a', 'a, b and c', 'a, b, …')
     """
+    if most is not None and len(names) > most:
+        return ", ".join([*names[:most], "…"])
     return ", ".join(names[:-2]) + ", " * (len(names) > 2) + " and ".join(names[-2:])
 
 

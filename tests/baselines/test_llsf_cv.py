@@ -14,7 +14,7 @@ from skcamel.baselines.jfsc import RobustRegression, fisher
 from skcamel.baselines.llsf import LeastSquares
 from skcamel.baselines.proximal import label_distance
 from skcamel.metrics import NAMES, evaluate
-from skcamel.metrics.conventions import LOSSES
+from skcamel.metrics.seven import LOSSES
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from reference import metrics as literal
 from skcamel import metrics
-from skcamel.metrics.conventions import ROWS, TIES
+from skcamel.metrics.seven import ROWS, TIES
 
 # Means of at most 8 rows with at most 36 pairs or 6 ratios, all <= 1: under 500 roundings of
 # 1.1e-16 each.

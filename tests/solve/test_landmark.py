@@ -40,11 +40,11 @@ def made(kind, xp, of_blocks=False):
 
 
 def in_blocks(xp, weights, size):
-    w = None if weights is WEIGHTS["none"] else xp(weights)
+    w = xp(weights)
 
     def block(i):
         rows = slice(i, i + size)
-        return Block(xp(X[rows]), xp(Y[rows]), None if w is None else w[rows])
+        return Block(xp(X[rows]), xp(Y[rows]), w[rows])
 
     return [lambda i=i: block(i) for i in range(0, N, size)]
 
@@ -133,7 +133,7 @@ def test_the_guard_whitens_where_sums_of_kernels_would_lose_their_digits():
     parts = [ridge(F, labels[:, j], np.ones(3000), rho, F[:50]) for j in range(3)]
     errors = {}
     for of_blocks in (True, False):
-        summary = summarised(replace(of, of_blocks=of_blocks), Block(rows, labels, None))
+        summary = summarised(replace(of, of_blocks=of_blocks), Block(rows, labels, np.ones(3000)))
         scale = summary.values[:, None] + rho
         fitted = summary.rows[:50] @ (summary.targets.projected / scale) + summary.targets.mean
         errors[of_blocks] = abs(fitted - np.column_stack(parts)).max()  # which never squares F
@@ -147,7 +147,7 @@ def test_the_guard_whitens_where_sums_of_kernels_would_lose_their_digits():
 )
 def test_equal_landmarks_and_landmarks_at_the_origin_are_no_trouble(kernel, some):
     of = landmark.features(kernel, some, n_rows=N, lambda2=0.1)
-    summary = summarised(of, Block(X, Y, None))
+    summary = summarised(of, Block(X, Y, np.ones(N)))
     assert np.isfinite(summary.rows).all()
     assert (summary.values >= 0).all()
 
@@ -158,4 +158,4 @@ def test_kernels_that_are_not_finite_or_not_definite_are_refused():
     with pytest.raises(ValueError, match="not positive semi-definite"):
         landmark.features(Kernel(lambda A, B: -(A @ B.T)), X, n_rows=N, lambda2=0.1)
     with pytest.raises(ValueError, match="holds NaN or infinity"):
-        summarised(made("columns", np.array), Block(X * 1e200, Y, None))
+        summarised(made("columns", np.array), Block(X * 1e200, Y, np.ones(N)))

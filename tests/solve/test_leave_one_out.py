@@ -44,7 +44,7 @@ def features_of(solver, X, xp=np.array):
 
 def prepared(of, X, Y, weights, xp=np.array):
     """The module that solves, what it factorised, and its targets."""
-    w = None if weights is None else xp(weights)
+    w = xp(np.ones(len(X)) if weights is None else weights)
     if of is None:
         spectrum = spectral.decompose(xp(KERNEL(X, X)) + 0.0, w)
         return spectral, spectrum, spectral.project(spectrum, xp(Y))

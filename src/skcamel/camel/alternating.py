@@ -85,4 +85,4 @@ def solve(
             break
     mean = K @ w / xp.sum(w)
     convergence = as_floats(changes, K)
-    return spectral.Solution(A @ G / lambda2, b @ G, A, b, Z, mean, len(changes), convergence)
+    return spectral.Solution(A @ G / lambda2, b @ G, A, b, Z, mean, w, len(changes), convergence)

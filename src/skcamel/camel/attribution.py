@@ -1,10 +1,10 @@
 """Scores ► columns: exact Shapley values of groups of columns for scores Σ_i b_i k(x, x_i).
 
 The rbf and the laplacian kernel are products over groups of columns, k(x, x_i) = Π_g k_g. Where a
-group is absent its columns are drawn from the training rows, together but apart from the other
-groups, so its factor becomes the mean m_g over these rows. The Shapley value of a group is what it
-adds to a score when it appears, averaged over all orders of appearance. Let groups appear at random
-times in [0, 1]: at time t each of the others is there with probability t, so
+group is absent its columns are drawn from the training rows by weight, together but apart from the
+other groups, so its factor becomes the mean m_g over these rows. The Shapley value of a group is
+what it adds to a score when it appears, averaged over all orders of appearance. Let groups appear
+at random times in [0, 1]: at time t each of the others is there with probability t, so
 
     φ_g = ∫₀¹ Σ_i b_i (k_g - m_g) Π_{l≠g} (m_l + t (k_l - m_l)) dt.
 
@@ -24,7 +24,7 @@ from numpy.polynomial import Chebyshev
 from numpy.polynomial.legendre import leggauss
 
 from skcamel import memory
-from skcamel.arrays import Array, default_names, dense, slices
+from skcamel.arrays import Array, MaybeArray, default_names, dense, slices
 from skcamel.camel.kernel import Kernel
 
 EXPLAINED = ("rbf", "laplacian", "linear")  # kernels that are products or sums over columns
@@ -96,6 +96,7 @@ def shapley(
     columns: Sequence[Array],
     *,
     mean: Any = None,
+    weights: MaybeArray = None,
 ) -> tuple[Array, Array]:
     """Shapley value of every group of columns for the scores k(x) @ coefficients.
 
@@ -110,6 +111,8 @@ def shapley(
         Columns of each group; every column is in one of them.
     mean : array of shape (d,), default=None
         The average row, needed where train is None.
+    weights : array of shape (n,), default=None
+        Of the training rows; None: all count the same.
 
     Returns
     -------
@@ -136,17 +139,20 @@ def shapley(
         f"Explaining {m} rows of {G} columns and {q} labels",
         "Explain fewer rows at a time, or join columns by sources.",
     )
+    if weights is None:
+        weights = np.ones(n)
+    shares = weights / weights.sum()
     if kernel.name == "linear":
         if train is not None:
             coefficients = train.T @ coefficients
-            mean = train.mean(axis=0)
+            mean = shares @ train
         values = [(dense(rows[:, group]) - mean[group]) @ coefficients[group] for group in columns]
         return np.stack(values, axis=1), mean @ coefficients
     if d == G:  # each column is a group, so that factors are as large as dense rows
         rows = dense(rows)
         train = dense(train)
     parts = [train[:, group] for group in columns]
-    means = np.maximum([_mean_factor(kernel, part) for part in parts], SMALLEST)  # (G, n)
+    means = np.maximum([_mean_factor(kernel, part, shares) for part in parts], SMALLEST)  # (G, n)
     values = np.empty((m, G, q))
     for some in slices(m, BLOCK_BYTES // (8 * n * G)):
         new = [rows[some][:, group] for group in columns]
@@ -170,35 +176,42 @@ def _integrated(factors: Array, means: Array, coefficients: Array) -> Array:
     return values + sizes * (missing / np.maximum(sizes.sum(axis=1), SMALLEST))[:, None]
 
 
-def _mean_factor(kernel: Kernel, part: Array) -> Array:
-    """Mean kernel (n,) of each row of some columns (n, w) with all rows, or a sample if w > 1."""
+def _mean_factor(kernel: Kernel, part: Array, shares: Array) -> Array:
+    """Mean kernel (n,) of each row of some columns (n, w) with all rows, or a sample if w > 1.
+
+    `shares` (n,) of the weight of all rows sum to 1.
+    """
     n, width = part.shape
     if width > 1:
         some = part
         if n > ALL_UP_TO:
-            some = part[np.random.default_rng(0).choice(n, SAMPLE, replace=False)]
-        return _mean_kernel(kernel, part, some)
+            drawn = np.random.default_rng(0).choice(n, SAMPLE, replace=False)
+            some = part[drawn]
+            shares = shares[drawn] / shares[drawn].sum()
+        return _mean_kernel(kernel, part, some, shares)
     column = dense(part)[:, 0] / kernel.bandwidth
     if kernel.name == "laplacian":
         # sums over the values on each side of each value, by logarithms lest they overflow
-        values = np.sort(column)
-        below = np.exp(np.logaddexp.accumulate(values) - values)
-        above = np.exp(np.logaddexp.accumulate(-values[::-1])[::-1] + values)
-        return (below + above - 1)[np.searchsorted(values, column)] / n
+        order = np.argsort(column)
+        values = column[order]
+        logs = np.log(shares[order])
+        below = np.exp(np.logaddexp.accumulate(logs + values) - values)
+        above = np.exp(np.logaddexp.accumulate((logs - values)[::-1])[::-1] + values)
+        return (below + above - shares[order])[np.searchsorted(values, column)]
     low = column.min() - 0.1
     high = column.max() + 0.1
     # what a mean of Gaussians needs for 16 digits as a Chebyshev series
     degree = int(24 + 5 * (high - low))
     if degree > LARGEST_DEGREE:
-        return _mean_kernel(kernel, part, part)
+        return _mean_kernel(kernel, part, part, shares)
 
     def mean_at(points: Array) -> Array:
-        return _mean_kernel(Kernel("rbf"), points[:, None], column[:, None])
+        return _mean_kernel(Kernel("rbf"), points[:, None], column[:, None], shares)
 
     return Chebyshev.interpolate(mean_at, degree, [low, high])(column)
 
 
-def _mean_kernel(kernel: Kernel, points: Array, rows: Array) -> Array:
+def _mean_kernel(kernel: Kernel, points: Array, rows: Array, shares: Array) -> Array:
     """Mean kernel between each of some points (m, w) and rows (n, w), (m,), in blocks."""
     blocks = slices(points.shape[0], BLOCK_BYTES // (8 * rows.shape[0]))
-    return np.concatenate([kernel(points[some], rows).mean(axis=1) for some in blocks])
+    return np.concatenate([kernel(points[some], rows) @ shares for some in blocks])

@@ -30,13 +30,13 @@ from skcamel.camel import (
     distributed,
     explanation,
     kernel,
+    link,
     outputs,
+    representation,
     scaling,
     stream,
     thresholds,
 )
-from skcamel.camel.link import Link, SetThresholds, probabilities
-from skcamel.camel.representation import Data, Model, Representation
 from skcamel.checks import (
     SMALLEST_DIVISOR,
     Labels,
@@ -50,7 +50,7 @@ from skcamel.checks import (
     seed_of,
     warn_of_constant_labels,
 )
-from skcamel.metrics.conventions import NAMES
+from skcamel.metrics.seven import NAMES
 
 
 class OverflowedRowError(ValueError):
@@ -97,7 +97,7 @@ OF_EVERY_MODEL: Params = {
     "label_correlation_": ("q", "q"),
     "link_slopes_": ("q",),
     "link_offsets_": ("q",),
-    "set_thresholds_": SetThresholds,
+    "set_thresholds_": link.SetThresholds,
     "estimate_": dict,
     "label_estimates_": dict,
     "n_judged_": int,
@@ -118,6 +118,7 @@ OF_ONE_MODEL: Params = {
     "X_fit_": ("n", "d", sparse.csr_array, None),
     "_kernel": kernel.Kernel,
     "_kernel_mean": ("n",),
+    "_row_shares": ("n",),
     "_scaling": scaling.Scaling,
     "_lambda2": float,
 }
@@ -134,6 +135,7 @@ OF_SOME_FITS = (
     "label_columns_",
     "Z_",
     "convergence_",
+    "_row_shares",
 )
 NEEDED_BY = {  # what has the first has the second
     "link_slopes_": "link_offsets_",
@@ -152,6 +154,7 @@ LEAST = {
     "total_weight_": SMALLEST_DIVISOR,
     "bandwidth_": SMALLEST_DIVISOR,
     "_lambda2": SMALLEST_DIVISOR,
+    "_row_shares": SMALLEST_DIVISOR,
 }
 LABEL_FIGURES = ("f1", "positives", "precision", "recall", "rows")
 
@@ -308,7 +311,7 @@ class BaseCamel(outputs.MultiLabelClassifier):
         sample_weight: MaybeArray,
         groups: MaybeArray = None,
         alive: memory.Alive = memory.EXACT,
-    ) -> tuple[Data, Labels]:
+    ) -> tuple[representation.Data, Labels]:
         """Training data as the core takes them, rows of weight 0 included.
 
         Where there is no matrix of rows, the data have a source of sums over rows in its place.
@@ -329,7 +332,7 @@ class BaseCamel(outputs.MultiLabelClassifier):
             warn_of_constant_labels(labels, weights)
             if groups is not None:
                 groups = check_groups(groups, labels.Y)
-            data = Data(rows, labels.Y, weights, groups)
+            data = representation.Data(rows, labels.Y, weights, groups)
             if self._sums_up(data, alive):
                 data, labels = distributed.in_memory(self, data, labels)
             else:
@@ -342,7 +345,7 @@ class BaseCamel(outputs.MultiLabelClassifier):
             self.known_together_, _ = correlation.cooccurrence(known, data.weights)
         return data, labels
 
-    def _sums_up(self, data: Data, alive: memory.Alive) -> bool:
+    def _sums_up(self, data: representation.Data, alive: memory.Alive) -> bool:
         """Whether rows are summed up: as `solver` has it, or where "auto" finds them too many.
 
         "auto" depends on the sizes, `max_memory` and the device alone, so that the same data give
@@ -381,10 +384,12 @@ class BaseCamel(outputs.MultiLabelClassifier):
         )
         return True
 
-    def _store(self, model: Model, S: Array, decisions: Params, labels: Labels) -> None:
+    def _store(
+        self, model: representation.Model, S: Array, decisions: Params, labels: Labels
+    ) -> None:
         """Set what scores are computed from, as numpy arrays, and how predictions follow."""
         solution = model.solution
-        representation = model.representation
+        fitted = model.representation
         self.label_correlation_ = S
         self.collaboration_ = model.G
         self.dual_coef_ = to_numpy(solution.dual_coef)
@@ -394,11 +399,14 @@ class BaseCamel(outputs.MultiLabelClassifier):
                 setattr(self, f"{name}_", to_numpy(getattr(solution, name)))
         self.n_iter_ = solution.n_iter
         self.solver_ = model.solver
-        self.bandwidth_ = representation.kernel.bandwidth
-        self.X_fit_: Array = None if self._is_pairwise() else representation.rows
-        self._kernel = representation.kernel
-        self._scaling = representation.scaling
+        self.bandwidth_ = fitted.kernel.bandwidth
+        self.X_fit_: Array = None if self._is_pairwise() else fitted.rows
+        self._kernel = fitted.kernel
+        self._scaling = fitted.scaling
         self._kernel_mean = to_numpy(solution.kernel_mean)
+        weights = to_numpy(solution.weights)
+        if (weights != weights[0]).any():
+            self._row_shares = weights / weights.sum()
         self._lambda2 = model.params["lambda2"]
         # of the kernel as it is computed: the linear one on rows moved to the origin
         self._offset = to_numpy(solution.intercept)
@@ -428,9 +436,9 @@ class BaseCamel(outputs.MultiLabelClassifier):
             )
         return self._probabilities(self.thresholds_)
 
-    def _link(self) -> Link | None:
+    def _link(self) -> link.Link | None:
         if hasattr(self, "link_slopes_"):
-            return Link(self.link_slopes_, self.link_offsets_)
+            return link.Link(self.link_slopes_, self.link_offsets_)
         return None
 
     def _outputs(self, X: Array) -> outputs.Outputs:
@@ -459,10 +467,12 @@ class BaseCamel(outputs.MultiLabelClassifier):
 
     def _probabilities(self, scores: Array) -> Array:
         """Probabilities (m, q) of scores."""
-        link = self._link()
-        if link is None or self.scores == "log_odds":
-            return probabilities(scores)
-        return probabilities(_narrowed(link.log_odds(scores.astype(np.float64)), scores.dtype))
+        linked = self._link()
+        if linked is None or self.scores == "log_odds":
+            return link.probabilities(scores)
+        return link.probabilities(
+            _narrowed(linked.log_odds(scores.astype(np.float64)), scores.dtype)
+        )
 
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
         """Weights and models whose scores add up to this model's, before the link.
@@ -480,11 +490,11 @@ class BaseCamel(outputs.MultiLabelClassifier):
         Constant and weights are those of all labels, or (q,).
         """
         members: list[tuple[Any, BaseCamel]] = [*self.weighted_members()]
-        link = self._link()
+        linked = self._link()
         constant = getattr(self, "_constant", 0.0)  # of a combination
-        if link is not None and self.scores == "log_odds":
-            constant = link.log_odds(constant)
-            members = [(weight * link.slope, member) for weight, member in members]
+        if linked is not None and self.scores == "log_odds":
+            constant = linked.log_odds(constant)
+            members = [(weight * linked.slope, member) for weight, member in members]
         return constant, members
 
     def explain(
@@ -513,11 +523,11 @@ class BaseCamel(outputs.MultiLabelClassifier):
 
         Notes
         -----
-        Where a column is not known it is drawn from its values in the training rows, each row once
-        whatever its weight, apart from the other columns; from those of the landmarks, if the model
-        has landmarks. Columns of one source are drawn together, from 2,000 of the rows where more
-        than 4,000 were fitted. With ``scaling="unit"`` rows are divided by their length first: the
-        columns are those of the divided row.
+        Where a column is not known it is drawn from its values in the training rows, by weight,
+        apart from the other columns; from those of the landmarks, if the model has landmarks.
+        Columns of one source are drawn together, from 2,000 of the rows where more than 4,000 were
+        fitted. With ``scaling="unit"`` rows are divided by their length first: the columns are
+        those of the divided row.
 
         Examples
         --------
@@ -539,8 +549,11 @@ class BaseCamel(outputs.MultiLabelClassifier):
             by_column = self._by_column(rows, sources)
         parts: Any = 0.0
         for weight, member in self._terms()[1]:
-            of_member = member._deviations(rows)[:, :, None] * member.collaboration_
-            parts = parts + weight * of_member
+            # f(x) - f̄ = (k(x) - k̄) A / λ2, (m, q)
+            coefficients = member.A_ / member._lambda2
+            average = member._kernel_mean @ coefficients
+            deviations = member._kernel_times(rows, coefficients) - average
+            parts = parts + weight * (deviations[:, :, None] * member.collaboration_)
         return explanation.Explanation(
             self.base_scores_,
             parts,
@@ -566,26 +579,11 @@ class BaseCamel(outputs.MultiLabelClassifier):
                 weight * member.dual_coef_,
                 columns,
                 mean=member._kernel_mean,
+                weights=getattr(member, "_row_shares", None),
             )
             values = values + of_member
             base = base + absent + weight * member._offset
         return {"features": values, "feature_base": base, "feature_names": names}
-
-    def deviations(self, X: Array) -> Array:
-        """f(x) - f̄ of every row, (m, q); f̄ are the predictions for the average training row.
-
-        These are the labels' own predictions, before collaboration: ``base_scores_ + deviations(X)
-        @ collaboration_`` is the decision function.
-
-        Parameters
-        ----------
-        X : array or CSR matrix of shape (m, d)
-        """
-        return self._deviations(check_rows(self, X, reset=False, pairwise=self._is_pairwise()))
-
-    def _deviations(self, rows: Array) -> Array:
-        coefficients = self.A_ / self._lambda2  # (n, q), f(x) - f̄ = (k(x) - k̄) A / λ2
-        return self._kernel_times(rows, coefficients) - self._kernel_mean @ coefficients
 
     @property
     def base_scores_(self) -> Array:
@@ -598,13 +596,13 @@ class BaseCamel(outputs.MultiLabelClassifier):
     def _kernel_times(self, rows: Array, coefficients: Array) -> Array:
         """k(x) @ coefficients of every checked row, (m, q), in blocks of rows."""
         train = to_device(self.X_fit_, self.device)
-        representation = Representation(self._scaling, self._kernel, self.X_fit_, train)
+        fitted = representation.Representation(self._scaling, self._kernel, self.X_fit_, train)
         coefficients = to_device(coefficients, self.device)
         # sparse rows may become dense
         width = max(len(coefficients), rows.shape[1])
         found = np.empty((rows.shape[0], coefficients.shape[1]))
         for some in slices(rows.shape[0], PREDICT_BLOCK_BYTES // (8 * width)):
-            K = representation.kernel_rows(rows[some], self.device)
+            K = fitted.kernel_rows(rows[some], self.device)
             with np.errstate(over="ignore", invalid="ignore"):  # refused below
                 found[some] = to_numpy(K @ coefficients)
         is_finite = np.isfinite(found).all(axis=1)
@@ -613,7 +611,7 @@ class BaseCamel(outputs.MultiLabelClassifier):
         return found
 
 
-def learn_correlation(estimator: Any, data: Data) -> Array:
+def learn_correlation(estimator: Any, data: representation.Data) -> Array:
     """S of the training labels, with a warning where its certificate misses the tolerance."""
     found = correlation.learn(
         data.counts if data.is_complete else data.Y,

@@ -49,7 +49,7 @@ from skcamel.checks import (
     inner_splits,
     unchanged_on_error,
 )
-from skcamel.metrics.conventions import NAMES
+from skcamel.metrics.seven import NAMES
 
 log = logging.getLogger("skcamel")
 
@@ -489,7 +489,7 @@ class CamelClassifierCV(BaseCamel):
                     " the mean distance)."
                 )
             check_place("representations", tuple(entry))
-        return [(scaling, kernel, multiple) for scaling, kernel, multiple in self.representations]
+        return [tuple(entry) for entry in self.representations]
 
     def _folds(self, data: Data, labels: Labels, grid: Grid) -> list[list[Scores]]:
         """Results of all candidates in each fold; S, σ and scaling come from its training part."""

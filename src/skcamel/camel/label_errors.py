@@ -18,11 +18,17 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skcamel.arrays import Array, Params, is_lazy, namespace, slices, to_device, to_numpy
-from skcamel.camel import correlation, landmark, link, search, spectral
-from skcamel.camel.base import BY_LEAVE_ONE_OUT, BaseCamel, learn_correlation
+from skcamel.camel import (
+    base,
+    correlation,
+    explanation,
+    landmark,
+    link,
+    representation,
+    search,
+    spectral,
+)
 from skcamel.camel.classifier_cv import CamelClassifierCV
-from skcamel.camel.explanation import Evidence, Push, data_frame, evidence, ranked_pushes
-from skcamel.camel.representation import Data, label_bases, represent
 from skcamel.checks import check_number
 from skcamel.text import one_line
 
@@ -92,7 +98,7 @@ def find_label_errors(
         )
     if len(labels.Y) < 2:
         raise ValueError("Y has one row; a label is judged by the other rows, so give at least 2.")
-    model.label_correlation_ = learn_correlation(model, data)
+    model.label_correlation_ = base.learn_correlation(model, data)
     scores, alpha = _least_error(model, data)
     relevant, weights = data.truth(scores)
     known = weights > 0
@@ -116,7 +122,7 @@ def find_label_errors(
         base=(scores - deviations @ G)[entries],
         deviations=deviations,
         collaboration=G,
-        evidence=evidence(model),
+        evidence=explanation.evidence(model),
     )
 
 
@@ -126,14 +132,14 @@ def _prepared(X: Any, Y: Any, model: Any) -> tuple[Any, Any]:
         if len(model) > 1:
             X = model[:-1].fit_transform(X, Y)
         model = model[-1]
-    if not isinstance(model, BaseCamel):
+    if not isinstance(model, base.BaseCamel):
         raise TypeError(
             "Label errors are found by a CamelClassifier or CamelClassifierCV, got a"
             f" {type(model).__name__}."
         )
     model._check_parameters()
     if model.solver == "alternating":
-        raise ValueError(f"find_label_errors needs {BY_LEAVE_ONE_OUT}")
+        raise ValueError(f"find_label_errors needs {base.BY_LEAVE_ONE_OUT}")
     return X, model
 
 
@@ -175,7 +181,7 @@ class LabelErrors:
     base: Array
     deviations: Array
     collaboration: Array
-    evidence: Evidence
+    evidence: explanation.Evidence
 
     @cached_property
     def own(self) -> Array:
@@ -187,7 +193,7 @@ class LabelErrors:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def pushes(self, entry: int, k: int = PUSHES) -> list[Push]:
+    def pushes(self, entry: int, k: int = PUSHES) -> list[explanation.Push]:
         """The `k` pushes of other labels into the score of an entry that a text should list first.
 
         Parameters
@@ -199,7 +205,7 @@ class LabelErrors:
         label = int(self.labels[entry])
         pushes = self.deviations[self.rows[entry]] * self.collaboration[:, label]
         pushes[label] = 0.0
-        return ranked_pushes(pushes, k, self.evidence, label)
+        return explanation.ranked_pushes(pushes, k, self.evidence, label)
 
     def why(self, entry: int) -> str:
         """Own part and strongest pushes of an entry as text."""
@@ -230,7 +236,7 @@ class LabelErrors:
 
         Columns: row (as in `row_names`), label, given, suggested, score, chance and why.
         """
-        return data_frame(self.records())
+        return explanation.data_frame(self.records())
 
     def __str__(self) -> str:
         """The first entries as a table."""
@@ -256,7 +262,7 @@ def as_table(records: Sequence[Params]) -> list[str]:
     return ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
 
 
-def _least_error(model: Any, data: Data) -> tuple[Array, float]:
+def _least_error(model: Any, data: representation.Data) -> tuple[Array, float]:
     """Leave-one-out scores (n, q) and α of the first candidate with the least squared error.
 
     Where rows are summed up, candidates are compared by the sample, and the best one then scores
@@ -267,14 +273,14 @@ def _least_error(model: Any, data: Data) -> tuple[Array, float]:
         grid = grid.for_sparse_rows()
     S = model.label_correlation_
     device = model.device
-    found = search.search(represent(data, grid, device), grid, S, device=device)
+    found = search.search(representation.represent(data, grid, device), grid, S, device=device)
     (best,) = found.models
     alpha = best.params["alpha"]
     if len(best.scores) == len(data.Y):
         return to_numpy(best.scores), alpha
     alone = grid.only(found.params.index(best.params))
-    (problem,) = represent(data, alone, device)
-    bases = label_bases(S, (alpha,), device)
+    (problem,) = representation.represent(data, alone, device)
+    bases = representation.label_bases(S, (alpha,), device)
     blocks = []
     for part in slices(len(data.Y), landmark.BLOCK_ROWS):
         K = problem.representation.kernel_rows(data.X[part], device)

@@ -100,7 +100,7 @@ class Block(NamedTuple):
 
     X: Array  # (b, d)
     Y: Array  # (b, q) in {-1, +1}, int8, or floats where sums are formed
-    weights: MaybeArray = None  # (b,) positive
+    weights: Array  # (b,) positive
     first: int = 0  # number of the first row among all rows
 
 
@@ -183,11 +183,8 @@ def _sums(of: Features, q: int, blocks: Sequence[Callable[[], Block]]) -> Moment
         K = of.kernels(block.X)
         K -= of.origin
         targets = xp.concatenate([block.Y, xp.ones_like(K[:, :1])], axis=1)
-        weights = block.weights
-        if weights is None:
-            weights = xp.ones_like(targets[:, -1])
-        labels += weights @ targets  # whole numbers, without rounding
-        roots = xp.sqrt(weights)[:, None]
+        labels += block.weights @ targets  # whole numbers, without rounding
+        roots = xp.sqrt(block.weights)[:, None]
         K *= roots
         targets *= roots
         kernel += targets[:, -1] @ K
@@ -226,7 +223,7 @@ def summarise(of: Features, found: Moments, sample: Block) -> Summary:
         weight=total,
         targets=spectral.Targets(sample.Y, label_mean, projected),
         rows=rows,
-        judged_weights=xp.ones_like(rows[:, 0]) if sample.weights is None else sample.weights,
+        judged_weights=sample.weights,
         weights=xp.ones_like(kernel_mean),
     )
 
@@ -266,9 +263,9 @@ class Sample(NamedTuple):
 
     Examples
     --------
-    >>> X, Y = np.arange(8.0)[:, None], np.ones((8, 1), dtype=np.int8)
-    >>> whole = drawn(Block(X, Y), size=3, seed=0)
-    >>> halves = Block(X[:5], Y[:5]), Block(X[5:], Y[5:], first=5)
+    >>> X, Y, w = np.arange(8.0)[:, None], np.ones((8, 1), dtype=np.int8), np.ones(8)
+    >>> whole = drawn(Block(X, Y, w), size=3, seed=0)
+    >>> halves = Block(X[:5], Y[:5], w[:5]), Block(X[5:], Y[5:], w[5:], first=5)
     >>> parts = [drawn(rows, size=3, seed=0) for rows in halves]
     >>> bool((whole.X == parts[0].plus(parts[1]).X).all()), whole.X.ravel().tolist()
     (True, [1.0, 2.0, 3.0])
@@ -300,8 +297,5 @@ class Sample(NamedTuple):
 def drawn(rows: Block, *, size: int, seed: int) -> Sample:
     """A sample of some rows."""
     X, Y, weights, first = rows
-    n = X.shape[0]
-    if weights is None:
-        weights = np.ones(n)
-    numbers = np.random.Generator(np.random.PCG64(seed).advance(first)).random(n)
+    numbers = np.random.Generator(np.random.PCG64(seed).advance(first)).random(len(Y))
     return Sample(X, Y, weights, numbers, size).smallest(size)

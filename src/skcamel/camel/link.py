@@ -20,9 +20,7 @@ import numpy as np
 from scipy.special import expit
 
 from skcamel.arrays import Array, MaybeArray, Params, overflow_allowed, to_numpy
-from skcamel.camel.representation import Data
-from skcamel.camel.search import candidate_metrics
-from skcamel.camel.thresholds import is_tuned, thresholds
+from skcamel.camel import representation, search, thresholds
 from skcamel.checks import Labels, as_number, seed_of
 from skcamel.text import listed
 
@@ -287,14 +285,13 @@ def set_rates(Y: Array, answers: Array) -> dict[str, Array]:
         }
 
 
-NAMED = 5  # labels in a warning
-
-
 class NeverPredictedWarning(UserWarning):
     """Labels that no training row gets when it is left out."""
 
 
-def learn_decisions(estimator: Any, data: Data, labels: Labels, scores: Array) -> Params:
+def learn_decisions(
+    estimator: Any, data: representation.Data, labels: Labels, scores: Array
+) -> Params:
     """How predictions follow from scores, and how good they are, from leave-one-out scores (n, q).
 
     The result are attributes of the fitted estimator: thresholds, link, thresholds of prediction
@@ -316,8 +313,8 @@ def learn_decisions(estimator: Any, data: Data, labels: Labels, scores: Array) -
         if estimator.scores == "log_odds":
             scores = link.log_odds(scores)
             judged = log_odds
-    at = thresholds(estimator.threshold, relevant, scores, w)
-    if is_tuned(estimator.threshold):
+    at = thresholds.thresholds(estimator.threshold, relevant, scores, w)
+    if thresholds.is_tuned(estimator.threshold):
         # labels that nobody knows have the score 0, and are not predicted
         at = np.where(np.isnan(data.Y).all(axis=0), np.maximum(at, 0.0), at)
     if estimator.miss_cost is not None:
@@ -325,7 +322,7 @@ def learn_decisions(estimator: Any, data: Data, labels: Labels, scores: Array) -
     predicted = judged > at
     _warn_of_labels_never_predicted(labels, data.Y, predicted)
     found["thresholds_"] = at
-    (found["estimate_"],) = candidate_metrics(relevant, judged[None], at, w)
+    (found["estimate_"],) = search.candidate_metrics(relevant, judged[None], at, w)
     if link is None:
         return found
     found["set_thresholds_"] = fit_sets(relevant, probabilities(log_odds), predicted, w)
@@ -373,11 +370,10 @@ def _warn_of_labels_never_predicted(labels: Labels, Y: Array, predicted: Array) 
     if labels.target != "matrix" or not never.any():
         return
     names = labels.names[never].tolist()
-    named = listed(names[:NAMED]) + ", …" * (len(names) > NAMED)
     warnings.warn(
         f"{len(names)} of {len(labels.names)} labels are predicted for no training row when it is"
-        f" left out ({named}); new rows will hardly ever get them. threshold='macro_f1' or"
-        " miss_cost predicts rare labels more often.",
+        f" left out ({listed(names, 5)}); new rows will hardly ever get them. threshold='macro_f1'"
+        " or miss_cost predicts rare labels more often.",
         NeverPredictedWarning,
         stacklevel=4,
     )

@@ -23,8 +23,7 @@ from skcamel.arrays import (
     to_match,
     to_numpy,
 )
-from skcamel.camel import correlation, kernel, landmark, scaling, spectral, unknown
-from skcamel.camel.stream import Place, Source, Stream, Streaming, begin
+from skcamel.camel import correlation, kernel, landmark, scaling, spectral, stream, unknown
 from skcamel.checks import check_number, choice
 
 log = logging.getLogger("skcamel")
@@ -87,11 +86,11 @@ class Data(NamedTuple):
             return self
         return self.rows(np.flatnonzero(self.weights))._replace(source=self.source)
 
-    def summed(self, by: Streaming) -> Data:
+    def summed(self, by: stream.Streaming) -> Data:
         """The same with these rows as the source of sums."""
         rows = self.with_weight()
         return self._replace(
-            source=Source(lambda: [landmark.Block(rows.X, rows.Y, rows.weights)], by)
+            source=stream.Source(lambda: [landmark.Block(rows.X, rows.Y, rows.weights)], by)
         )
 
 
@@ -101,7 +100,7 @@ class Grid(NamedTuple):
     alphas: Sequence[float]
     lambda1s: Sequence[float]
     lambda2s: Sequence[float]
-    places: Sequence[Place] = (("none", "rbf", 1.0),)
+    places: Sequence[stream.Place] = (("none", "rbf", 1.0),)
     bandwidth: float | None = None  # σ itself, in place of multiples of the mean distance
     # whether λ2 of the linear kernel counts mean eigenvalues, which grow with the features
     relative: bool = True
@@ -236,7 +235,7 @@ def represent(data: Data, grid: Grid, device: Any) -> Iterator[Problem]:
         survey = data.source.survey
         for place in grid.places:
             log.info("sums over %d rows: scaling=%s kernel=%s bandwidth=%g", survey.n_rows, *place)
-            started = begin(
+            started = stream.begin(
                 place,
                 survey.sample,
                 data.source.by,
@@ -266,16 +265,16 @@ def represent(data: Data, grid: Grid, device: Any) -> Iterator[Problem]:
         del spectrum, targets, K  # before the next kernel matrix is made
 
 
-def summed_up(stream: Stream, data: Data, grid: Grid) -> Problem:
+def summed_up(seen: stream.Stream, data: Data, grid: Grid) -> Problem:
     """The problem in what is left of rows that were summed up, with a sample of them."""
     judged = data.judged
-    spectrum = stream.summary(judged.X, judged.Y, judged.weights)
-    features = stream.features
+    spectrum = seen.summary(judged.X, judged.Y, judged.weights)
+    features = seen.features
     representation = Representation(
-        stream.scaling, features.kernel, stream.landmarks, features.landmarks
+        seen.scaling, features.kernel, seen.landmarks, features.landmarks
     )
     name = "landmark"
-    if stream.landmarks is None:
+    if seen.landmarks is None:
         name = "primal"
     params = grid.params(representation, spectrum)
     return Problem(representation, spectrum, spectrum.targets, judged, grid, landmark, name, params)
@@ -329,7 +328,7 @@ def label_bases(S: Array, alphas: Sequence[float], device: Any) -> list[spectral
     return found
 
 
-def check_place(name: str, place: Place, otherwise: str = "") -> None:
+def check_place(name: str, place: stream.Place, otherwise: str = "") -> None:
     """Refuse an unknown scaling, kernel or bandwidth, and any scaling of a kernel matrix."""
     scaling_name, kernel_name, bandwidth = place
     if not callable(kernel_name) and kernel_name not in kernel.NAMES:

@@ -37,8 +37,14 @@ from skcamel.camel.representation import (
 )
 from skcamel.camel.spectral import Bases
 from skcamel.camel.thresholds import METRICS, is_tuned, thresholds
-from skcamel.metrics.conventions import LOSSES, NAMES, RANKING
-from skcamel.metrics.seven import count, decision_metrics, ranking_metrics
+from skcamel.metrics.seven import (
+    LOSSES,
+    NAMES,
+    RANKING,
+    count,
+    decision_metrics,
+    ranking_metrics,
+)
 
 DIGITS = 12  # of metrics: candidates that agree so far are equal, and the first of them is the best
 LARGEST_ALPHA = 0.5  # of a candidate that is combined

@@ -51,6 +51,7 @@ class Solution(NamedTuple):
     b: Array  # (q,)
     Z: MaybeArray  # (n, q) label-independent embedding
     kernel_mean: Array  # (n,) kernel column of the average training row
+    weights: Array  # (n,) of the training rows, 1 for landmarks and columns
     n_iter: int = 1  # alternations, or rounds in which unknown labels were filled
     convergence: MaybeArray = None  # (n_iter,) ΔZ of each alternation
 
@@ -206,6 +207,7 @@ def solve_in(
         b=offset @ to_paper,
         Z=Z,
         kernel_mean=spectrum.kernel_mean,
+        weights=spectrum.weights,
     )
 
 
@@ -275,7 +277,8 @@ class Diagonal:
         """The sum for each ρ, (n, number of ρ)."""
         xp = namespace(rho)
         if self.nodes is not None:
-            return xp.exp(self.logarithms @ self.nodes.shares(rho))
+            found = self.logarithms @ self.nodes.shares(rho)
+            return xp.exp(found, out=found)
         shares = 1 / (self.values[:, None] + rho)
         blocks = slices(len(self.vectors), BLOCK_ROWS)
         return xp.concatenate([self.vectors[some] ** 2 @ shares for some in blocks])
@@ -400,8 +403,8 @@ def _errors_without_row(
     diagonal = Diagonal(smoother.values, smoother.rows, [rho for _, rho in candidates])
     projected = [smoother.projected @ basis.R for basis in bases]
     missed = [smoother.missed @ basis.R for basis in bases]
-    # enough for a fat product of n²/2 doubles
-    together = len(smoother.values) // (2 * smoother.truth.shape[1])
+    # enough for fat products, whose results take half the memory of the rows
+    together = len(smoother.values) // (4 * smoother.truth.shape[1])
     for some in slices(len(candidates), together):
         block = candidates[some]
         rho = xp.concatenate([rho for _, rho in block])

@@ -126,19 +126,18 @@ class Stream:
         size, threads = self._plan(n, rows.X.shape[1], q)
 
         def block(some: slice) -> Block:
-            weights = None if rows.weights is None else rows.weights[some]
-            return self.block(rows.X[some], rows.Y[some], weights)
+            return self.block(rows.X[some], rows.Y[some], rows.weights[some])
 
         blocks = [partial(block, some) for some in slices(n, size)]
         return landmark.moments(self.features, blocks, q, threads=threads)
 
-    def block(self, X: Array, Y: Array, weights: MaybeArray) -> Block:
+    def block(self, X: Array, Y: Array, weights: Array) -> Block:
         """Rows scaled, and dense or sparse as the kernel takes them, where sums are formed."""
         device = self.by.device
         X = alike(self.scaling(X), self.landmarks)
         return Block(to_device(X, device), to_device(Y, device), to_device(weights, device))
 
-    def summary(self, X: Array, Y: Array, weights: MaybeArray) -> landmark.Summary:
+    def summary(self, X: Array, Y: Array, weights: Array) -> landmark.Summary:
         """The eigenbasis of the features of all rows so far, with some rows in it."""
         return landmark.summarise(self.features, self.moments, self.block(X, Y, weights))
 
@@ -159,7 +158,8 @@ class Stream:
         sample = 32 * (d + 2) * min(n, self.by.sampled)
         always = 8 * m * p + sample + LABEL_BYTES * n * q + OTHER_BYTES
         of_thread = 8 * (2 * p * p + p * q + 2 * min(n, size) * (m + d + q))
-        of_judged = judged * (16 * m + 72 * q + landmark.BLOCK_ROWS)
+        # twice in a basis, and a quarter of that for the errors of several candidates
+        of_judged = judged * (20 * m + 72 * q + landmark.BLOCK_ROWS)
         at_the_end = 32 * (m * m + p * q) + of_judged + 8 * landmark.BLOCK_ROWS * m
         threads = 1
         if device is None:

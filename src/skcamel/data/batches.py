@@ -252,7 +252,7 @@ def fit_batches(
             differences.append(found)
             X = canonical(X) if sparse.issparse(X) else X
             Y = signs[rows.first : rows.first + len(rows.table)]
-            yield landmark.Block(X, Y, None, rows.first)
+            yield landmark.Block(X, Y, np.ones(len(Y)), rows.first)
 
     model.fit(stream.Batches(read, labels.names, len(preparer.source_columns_)), None)
     return reduce(lambda one, other: one.plus(other), differences)

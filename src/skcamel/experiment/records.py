@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Self
 
 import numpy as np
 
-from skcamel.metrics.conventions import NAMES
+from skcamel.metrics.seven import NAMES
 
 if sys.platform == "win32":
     import msvcrt

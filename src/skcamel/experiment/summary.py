@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skcamel.experiment.records import PLACE, RecordsError, version_of
-from skcamel.metrics.conventions import LOSSES, RANKING, TITLES
+from skcamel.metrics.seven import LOSSES, RANKING, TITLES
 from skcamel.text import count
 
 Record = Mapping[str, Any]

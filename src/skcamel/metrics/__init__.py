@@ -10,8 +10,13 @@ import numpy as np
 
 from skcamel.arrays import Array, MaybeArray, Params, default_names, to_numpy
 from skcamel.checks import as_array, choice
-from skcamel.metrics.conventions import LOSSES, NAMES, RANKING, as_decisions, as_scores, as_weights
 from skcamel.metrics.seven import (
+    LOSSES,
+    NAMES,
+    RANKING,
+    as_decisions,
+    as_scores,
+    as_weights,
     average_precision,
     count,
     counted,
@@ -73,11 +78,11 @@ def evaluate(
     Parameters
     ----------
     Y : array of shape (n, q)
-        Truth in {0, 1} or {-1, +1}; NaN where unknown, see :mod:`skcamel.metrics.conventions`.
+        Truth in {0, 1} or {-1, +1}; NaN where unknown, see :mod:`skcamel.metrics.seven`.
     scores, P : arrays of shape (n, q)
         Scores for the four ranking metrics, decisions for the other three.
     ties, rows, absent
-        Conventions, see :mod:`skcamel.metrics.conventions`.
+        Conventions, see :mod:`skcamel.metrics.seven`.
     sample_weight : array of shape (n,), default=None
 
     Returns
@@ -257,20 +262,6 @@ def get_scorer(name: str, **conventions: Any) -> Scorer:
     return Scorer(name, conventions)
 
 
-_FUNCTIONS = {
-    metric.__name__: metric
-    for metric in (
-        one_error,
-        hamming_loss,
-        coverage,
-        ranking_loss,
-        average_precision,
-        macro_f1,
-        micro_f1,
-    )
-}
-
-
 @dataclass(frozen=True)
 class Scorer:
     """``scorer(estimator, X, Y)``, for any scikit-learn estimator that predicts label matrices.
@@ -292,7 +283,7 @@ class Scorer:
             prediction = _scores(estimator, X, Y.shape[1])
         else:
             prediction = estimator.predict(X)
-        metric = _FUNCTIONS[self.name]
+        metric = globals()[self.name]
         value = metric(Y, _as_matrix(prediction), sample_weight=sample_weight, **self.conventions)
         if self.name in LOSSES:
             return -value

@@ -21,7 +21,7 @@ import numpy as np
 from skcamel import model_file
 from skcamel.camel.explanation import LEARNED, training_size
 from skcamel.data.pipeline import final, transformers
-from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
+from skcamel.metrics.seven import LOSSES, NAMES, TITLES
 from skcamel.model_file.archive import name_of, opened, read
 from skcamel.model_file.state import SEALED, Reader, Sealed
 from skcamel.text import count, file_size, listed, one_line

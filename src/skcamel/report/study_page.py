@@ -21,7 +21,7 @@ from skcamel.experiment.significance import (
 )
 from skcamel.experiment.summary import Summary, base_of, title_of
 from skcamel.experiment.tables import best_methods, significance_tables
-from skcamel.metrics.conventions import NAMES, TITLES
+from skcamel.metrics.seven import NAMES, TITLES
 from skcamel.plots.canvas import map_size
 from skcamel.plots.studies import draw_ranks, plot_differences, ranks_size
 from skcamel.report import page

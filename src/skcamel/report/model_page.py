@@ -20,13 +20,8 @@ from skcamel.camel.explanation import (
 )
 from skcamel.checks import names_compared
 from skcamel.data import Dataset
-<<<<<<< HEAD
 from skcamel.data.pipeline import explained, final, source_names
-from skcamel.metrics.conventions import LOSSES, NAMES, TITLES
-=======
-from skcamel.data.pipeline import final, source_names
 from skcamel.metrics.seven import LOSSES, NAMES, TITLES
->>>>>>> wt-core2
 from skcamel.plots.canvas import map_size, rows_size
 from skcamel.plots.labels import plot_collaboration, strongest_labels
 from skcamel.plots.quality import draw_quality

@@ -92,8 +92,7 @@ def test_no_worker_outlives_a_killed_study_for_more_than_ten_seconds(harm, tmp_p
     )
     paths = [str(Path(skcamel.__file__).parents[1]), str(Path(__file__).parents[1])]
     study = subprocess.Popen(
-        [sys.executable, "-c", script],
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        [sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     )
     give_up = time.monotonic() + 60
     while len(workers := list((tmp_path / "workers").iterdir())) < 2:

@@ -6,13 +6,7 @@ import pytest
 
 import made_records
 from skcamel.experiment import compare_with_paper, paper_cell, summarise
-from skcamel.experiment.published import (
-    PAPER_METHODS,
-    PaperFigure,
-    Published,
-    paper_table,
-    printed,
-)
+from skcamel.experiment.published import PAPER_METHODS, PaperFigure, Published, paper_table, printed
 from skcamel.experiment.summary import LARGE, REGULAR, SEVEN
 
 

@@ -44,10 +44,7 @@ def applications() -> list[tuple[Any, list[str], Any]]:
     from skcamel.serve import Limits, Served, create_app
 
     limits = Limits(body=200_000, rows=50, threads=1)
-    served = [
-        Served(numbers(), "numbers", limits=limits),
-        Served(mixed(), "mixed", limits=limits),
-    ]
+    served = [Served(numbers(), "numbers", limits=limits), Served(mixed(), "mixed", limits=limits)]
     return [(create_app(own), list(own.example), own.example) for own in served]
 
 

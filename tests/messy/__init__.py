@@ -1,30 +1,11 @@
 """Tables as people really keep them, made up: their cells, their files, and the truth."""
 
-from . import measures, people, texts, trade
+from . import made
 from .form import Messy
 
 MAKERS = (
-    texts.packages,
-    texts.tickets,
-    texts.messages,
-    texts.replies,
-    texts.recipes,
-    people.patients,
-    people.survey,
-    people.visits,
-    people.students,
-    people.members,
-    trade.orders,
-    trade.ledger,
-    trade.german,
-    trade.unicode_export,
-    trade.budget_sheet,
-    trade.homes,
-    trade.clothes,
-    measures.sensors,
-    measures.machines,
-    measures.flights,
-    measures.laboratory,
+    *(made.tickets, made.messages, made.patients, made.visits, made.members),
+    *(made.orders, made.german, made.budget_sheet, made.clothes, made.flights),
 )
 TABLES: list[Messy] = [make() for make in MAKERS]
 

@@ -108,11 +108,6 @@ def joined(column: str, separator: str) -> LabelCells:
     return lambda Y, names: {column: [separator.join(own) for own in named(Y, names)]}
 
 
-def json_cells(column: str) -> LabelCells:
-    """One column with a JSON list of names."""
-    return lambda Y, names: {column: [json.dumps(own) for own in named(Y, names)]}
-
-
 def lists(column: str) -> LabelCells:
     """One column of lists, for files that can hold them."""
     return lambda Y, names: {column: named(Y, names)}
@@ -124,16 +119,12 @@ def named(Y: np.ndarray, names: Sequence[str]) -> list[list[str]]:
 
 
 def separated(
-    labels: LabelCells,
-    separator: str = ",",
-    *,
-    suffix: str = ".csv",
-    encoding: str = "utf-8",
+    labels: LabelCells, separator: str = ",", *, suffix: str = ".csv", encoding: str = "utf-8"
 ) -> Form:
     """A text file."""
 
     def write(folder, name, frame, Y, names):
-        path = folder / f"{name}{suffix}"
+        path = folder / f"{name}.csv"
         _write_text(path, frame, {} if Y is None else labels(Y, names), separator, encoding)
         return path, []
 
@@ -209,31 +200,8 @@ def apart(key: str, labels: LabelCells) -> Form:
     return write
 
 
-def apart_long(key: str, column: str) -> Form:
-    """The same with a line for each label that a row has."""
-
-    def write(folder, name, frame, Y, names):
-        path, other = folder / f"{name}.csv", folder / f"{name}_labels.csv"
-        _write_text(path, frame, {})
-        if Y is None:
-            return path, []
-        pairs = [
-            (own, label)
-            for own, labels in zip(frame[key], named(Y, names), strict=True)
-            for label in labels
-        ]
-        _write_text(other, pd.DataFrame(pairs[::-1], columns=[key, column]), {})
-        return path, ["--labels-file", str(other), "--column", f"{key}=id"]
-
-    return write
-
-
 def _write_text(
-    path: Path,
-    frame: pd.DataFrame,
-    labels: Mapping[str, list],
-    separator=",",
-    encoding="utf-8",
+    path: Path, frame: pd.DataFrame, labels: Mapping[str, list], separator=",", encoding="utf-8"
 ) -> None:
     text = io.StringIO(newline="")
     out = csv.writer(text, delimiter=separator)

@@ -1,0 +1,356 @@
+"""The tables: tickets, messages, patients, visits, members, orders, flats, budgets and more."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from . import hand
+from .form import Messy, apart, joined, json_lines, lists, marks, parquet, separated, sheet
+from .making import days, gaps, generator, sentences, spoiling, topics, truth, written
+
+
+def tickets() -> Messy:
+    """Support tickets: subject, body, priority, and a time whose hour matters."""
+    rng, n = generator("tickets"), 360
+    about = topics(rng, n, 3)
+    opened = days(rng, n, "2024-01-01", 300) + pd.to_timedelta(
+        rng.integers(0, 24 * 60, n), unit="min"
+    )
+    night = ((opened.hour < 6) | (opened.hour >= 22)).astype(float)
+    weekend = (opened.day_of_week >= 5).astype(float)
+    priority = rng.choice(["low", "normal", "high", "urgent"], n)
+    words = (
+        "invoice refund charge card payment",
+        "password login account reset locked",
+        "crash error freeze bug screen",
+    )
+    Y = truth(
+        rng,
+        about[:, 1] + 0.3 * (priority == "high"),
+        about[:, 0],
+        about[:, 2] + 0.5 * (priority == "urgent"),
+        2.0 * night + (priority == "urgent"),
+        weekend,
+        share=0.3,
+    )
+    cells = pd.DataFrame(
+        {
+            "ticket": [f"#{40211 + r}" for r in range(n)],
+            "subject": sentences(rng, about * topics(rng, n, 3, 0.5), words, length=(2, 5)),
+            "body": sentences(rng, about, words, length=(8, 20)),
+            "priority": priority,
+            "opened": opened.strftime("%Y-%m-%d %H:%M:%S"),
+        }
+    )
+    names = ("topic_account", "topic_billing", "topic_defect", "topic_oncall", "topic_weekend")
+    parts = (
+        (hand.text(), "subject"),
+        (hand.text(), "body"),
+        (hand.category(), ["priority"]),
+        (hand.date("%Y-%m-%d %H:%M:%S"), ["opened"]),
+    )
+    form, spoilt = separated(marks()), spoiling({"priority": "blocker"}, ["subject", "opened"])
+    others = {"ticket": "id"}
+    return Messy("tickets", cells, Y, names, "topic_*", form, parts, spoilt, others)
+
+
+def messages() -> Messy:
+    """Chat messages with emoji and right-to-left words; odd names of columns; x-marks."""
+    rng, n = generator("messages"), 300
+    about = topics(rng, n, 3)
+    words = "😀 😂 party مرحبا", "🚗 traffic שלום road 🚦", "🍕 dinner طعام hungry 🍔"
+    platform = rng.choice(["iOS", "Android", "web 🌐"], n)
+    length = rng.integers(5, 400, n)
+    Y = truth(
+        rng,
+        about[:, 0],
+        about[:, 2] + 0.5 * (platform == "web 🌐"),
+        length.astype(float),
+        about[:, 1],
+    )
+    cells = pd.DataFrame(
+        {
+            "the message": sentences(rng, about, words),
+            'sent "from"': platform,
+            "length, in letters": length,
+        }
+    )
+    names = ("Cheerful 😀", "Food", "Long; rambling", "On the road")
+    parts = (
+        (hand.text(r"\S+"), "the message"),
+        (hand.category(), ['sent "from"']),
+        (hand.number(), ["length, in letters"]),
+    )
+    return Messy("messages", cells, Y, names, "4", separated(marks("x", "")), parts)
+
+
+def patients() -> Messy:
+    """Patients with gaps everywhere."""
+    rng, n = generator("patients"), 350
+    age, pressure = rng.normal(55, 17, n).round().clip(18, 95), rng.normal(130, 20, n).round()
+    smoker, about = rng.random(n) < 0.35, topics(rng, n, 3)
+    words = (
+        "cough wheeze breath phlegm",
+        "thirst sugar urine fatigue",
+        "chest pain palpitations dizzy",
+    )
+    admitted = days(rng, n, "2022-01-01", 730)
+    winter = np.isin(admitted.month, (12, 1, 2)).astype(float)
+    Y = truth(
+        rng,
+        smoker + 1.5 * about[:, 0],
+        2 * about[:, 1] + (age - 55) / 17,
+        (pressure - 130) / 20 + 2 * about[:, 2],
+        2 * winter + about[:, 0],
+        share=0.3,
+    )
+    cells = pd.DataFrame(
+        {
+            "age": gaps(rng, age, 0.1),
+            "blood pressure": gaps(rng, pressure, 0.15),
+            "smoker": gaps(rng, np.where(smoker, "yes", "no"), 0.1),
+            "notes": gaps(rng, sentences(rng, about, words), 0.1),
+            "admitted": gaps(rng, admitted.strftime("%Y-%m-%d"), 0.04),
+            "ward": rng.choice(["A", "B", "C"], n),
+        }
+    )
+    names = ("dx_copd", "dx_diabetes", "dx_heart", "dx_influenza")
+    parts = (
+        (hand.number(), ["age", "blood pressure"]),
+        (hand.flag(), ["smoker"]),
+        (hand.text(), "notes"),
+        (hand.date(), ["admitted"]),
+        (hand.category(), ["ward"]),
+    )
+    spoilt = spoiling({"ward": "intensive care"}, ["age", "ward"])
+    return Messy("patients", cells, Y, names, "dx_*", separated(marks()), parts, spoilt)
+
+
+def visits() -> Messy:
+    """Visits with labels in a file of their own, joined by codes such as P-0012."""
+    rng, n = generator("visits"), 280
+    about, weight = topics(rng, n, 3), rng.normal(78, 14, n).round(1)
+    words = "rash itch eczema skin", "blurred eye vision glasses", "knee joint ankle swelling"
+    insured = rng.random(n) < 0.6
+    Y = truth(
+        rng,
+        about[:, 0],
+        about[:, 1] + 0.5 * insured,
+        about[:, 2] + (weight - 78) / 20,
+        (weight - 78) / 14 - insured,
+    )
+    cells = pd.DataFrame(
+        {
+            "patient": [f"P-{code:04d}" for code in rng.permutation(9000)[:n]],
+            "complaint": sentences(rng, about, words),
+            "weight": gaps(rng, weight, 0.05),
+            "insured": np.where(insured, "Yes", "No"),
+        }
+    )
+    names = ("dermatology", "eyes", "orthopaedics", "prevention")
+    parts = (
+        (hand.text(), "complaint"),
+        (hand.number(), ["weight"]),
+        (hand.flag(("Yes",)), ["insured"]),
+    )
+    form = apart("patient", marks())
+    return Messy("visits", cells, Y, names, ",".join(names), form, parts, others={"patient": "id"})
+
+
+def members() -> Messy:
+    """Club members as JSON lines: keys are missing where nothing is known, labels are lists."""
+    rng, n = generator("members"), 300
+    about, age = topics(rng, n, 3), rng.integers(16, 80, n)
+    words = (
+        "mountain trail tent summit",
+        "piano choir concert violin",
+        "volunteer charity soup shelter",
+    )
+    joined_at, paid = days(rng, n, "2010-01-01", 4500), rng.random(n) < 0.7
+    Y = truth(
+        rng,
+        1.5 * about[:, 0] - (age - 48) / 19,
+        about[:, 1] + 0.0,
+        about[:, 2] - 0.5 * paid,
+        -np.asarray((joined_at - joined_at.min()).days, dtype=float),
+    )
+    cells = pd.DataFrame(
+        {
+            "bio": gaps(rng, sentences(rng, about, words), 0.1),
+            "age": pd.array(gaps(rng, age.tolist(), 0.1), dtype="Int64"),
+            "joined": gaps(rng, joined_at.strftime("%Y-%m-%dT%H:%M:%SZ"), 0.05),
+            "paid": pd.array(gaps(rng, paid.tolist(), 0.08), dtype="boolean"),
+        }
+    )
+    names = ("hiking", "music", "social", "veteran")
+    parts = (
+        (hand.text(), "bio"),
+        (hand.number(hand.amount), ["age"]),
+        (hand.date("%Y-%m-%dT%H:%M:%SZ"), ["joined"]),
+        (hand.flag((True,)), ["paid"]),
+    )
+    return Messy("members", cells, Y, names, "interests", json_lines(lists("interests")), parts)
+
+
+def orders() -> Messy:
+    """Shop orders with ``$1,234.50`` and ``85.6%``; the labels are the last three columns."""
+    rng, n = generator("orders"), 320
+    total, margin = np.exp(rng.normal(6, 1.4, n)), 100 * rng.beta(5, 2, n)
+    items = rng.integers(1, 30, n)
+    channel = rng.choice(["shop", "web", "phone", "partner"], n)
+    Y = truth(
+        rng,
+        np.log(total) + 1.5 * (channel == "partner"),
+        1.5 * (channel == "web") - items / 8,
+        (margin - 70) / 15 - (channel == "shop"),
+        noise=0.3,
+    )
+    cells = pd.DataFrame(
+        {
+            "order": [f"SO{100000 + 7 * r}" for r in range(n)],
+            "total": written("${:,.2f}", total),
+            "margin": gaps(rng, written("{:.1f}%", margin), 0.04),
+            "items": items,
+            "channel": channel,
+        }
+    )
+    names = ("audit", "express", "loyal")
+    parts = (
+        (hand.number(hand.amount, skewed=True), ["total"]),
+        (hand.number(hand.amount), ["margin"]),
+        (hand.number(), ["items"]),
+        (hand.category(), ["channel"]),
+    )
+    return Messy("orders", cells, Y, names, "3", separated(marks()), parts, others={"order": "id"})
+
+
+def german() -> Messy:
+    """A German table: semicolons, decimal commas, ``31.12.2024``, umlauts in Latin-1."""
+    rng, n = generator("german"), 280
+    size, rent = rng.normal(75, 25, n).clip(18, 200), np.exp(rng.normal(6.7, 0.4, n))
+    kind = rng.choice(["Altbau", "Neubau", "Plattenbau", "Häuschen"], n)
+    balcony, free = rng.random(n) < 0.5, days(rng, n, "2023-01-01", 730)
+    summer = np.isin(free.month, (5, 6, 7, 8)).astype(float)
+    Y = truth(
+        rng,
+        (size - 75) / 25 + balcony,
+        -np.log(rent) - (kind == "Neubau"),
+        2 * summer + 0.5 * balcony,
+        1.5 * (kind == "Altbau") + np.log(rent),
+    )
+    turned = str.maketrans(",.", ".,")
+    rents = [text.translate(turned) for text in written("{:,.2f}", rent)]
+    cells = pd.DataFrame(
+        {
+            "Größe": [text.replace(".", ",") for text in written("{:.1f}", size)],
+            "Miete": gaps(rng, rents, 0.04),
+            "Bauart": kind,
+            "Balkon": np.where(balcony, "ja", "nein"),
+            "frei ab": free.strftime("%d.%m.%Y"),
+        }
+    )
+    parse = partial(hand.amount, thousands=".", decimal=",")
+    names = ("familie", "günstig", "sommer", "urban")
+    parts = (
+        (hand.number(parse), ["Größe", "Miete"]),
+        (hand.category(), ["Bauart"]),
+        (hand.flag(), ["Balkon"]),
+        (hand.date("%d.%m.%Y"), ["frei ab"]),
+    )
+    form = separated(marks("ja", "nein"), ";", encoding="latin-1")
+    return Messy("german", cells, Y, names, ",".join(names), form, parts)
+
+
+def budget_sheet() -> Messy:
+    """An Excel sheet with an empty top row, real dates and x-marks."""
+    rng, n = generator("budget sheet"), 220
+    planned, spent = rng.normal(900, 300, n).round(2), rng.normal(850, 350, n).round(2)
+    due = days(rng, n, "2023-01-01", 700)
+    unit = rng.choice(["Schools", "Roads", "Libraries"], n)
+    late = (due.month >= 9).astype(float)
+    Y = truth(
+        rng,
+        spent - planned,
+        2 * late + 0.5 * (unit == "Roads"),
+        planned + 300 * (unit == "Schools"),
+        1.0 * (unit == "Libraries") - spent / 700,
+    )
+    cells = pd.DataFrame(
+        {"unit": unit, "planned": planned, "spent": gaps(rng, spent, 0.05), "due": due}
+    )
+    names = ("exceeded", "late", "major", "minor")
+    parts = (
+        (hand.category(), ["unit"]),
+        (hand.number(), ["planned", "spent"]),
+        (hand.date(), ["due"]),
+    )
+    form = sheet(marks("x", ""))
+    return Messy("budget_sheet", cells, Y, names, ",".join(names), form, parts)
+
+
+def clothes() -> Messy:
+    """Clothes with a feature of several values in a cell, such as ``red;large``."""
+    rng, n = generator("clothes"), 300
+    values = np.array(["cotton", "large", "print", "red", "slim", "wool"])
+    has = topics(rng, n, len(values))
+    has[~has.any(axis=1), 0] = 1
+    price = np.exp(rng.normal(3.5, 0.6, n)).round(2)
+    Y = truth(
+        rng,
+        has[:, 2] + has[:, 3],
+        np.log(price) + 0.5 * has[:, 5],
+        has[:, 4] - has[:, 1],
+        has[:, 0] - has[:, 5],
+        has[:, 5],
+    )
+    cells = pd.DataFrame(
+        {
+            "properties": [";".join(rng.permutation(values[row == 1])) for row in has],
+            "price": gaps(rng, price, 0.05),
+            "brand": rng.choice(["Ax", "Bo", "Cu"], n),
+        }
+    )
+    names = ("bold", "designer", "sporty", "summer", "winter")
+    parts = (
+        (hand.tags(";"), "properties"),
+        (hand.number(skewed=True), ["price"]),
+        (hand.category(), ["brand"]),
+    )
+    form = separated(joined("season and style", "; "))
+    return Messy("clothes", cells, Y, names, "season and style", form, parts)
+
+
+def flights() -> Messy:
+    """Flights in Parquet: timestamps, dictionaries, lists of labels."""
+    rng, n = generator("flights"), 320
+    leaves = days(rng, n, "2024-01-01", 364) + pd.to_timedelta(
+        rng.integers(0, 24 * 60, n), unit="min"
+    )
+    carrier, miles = rng.choice(["AA", "BX", "CY", "DZ"], n), rng.gamma(3, 400, n).round()
+    night = ((leaves.hour < 7) | (leaves.hour > 20)).astype(float)
+    summer = np.isin(leaves.month, (6, 7, 8)).astype(float)
+    Y = truth(
+        rng,
+        summer + 0.4 * (carrier == "BX"),
+        miles + 300 * (carrier == "DZ"),
+        night,
+        1.5 * (carrier == "CY") - miles / 900,
+    )
+    cells = pd.DataFrame(
+        {
+            "leaves": leaves,
+            "carrier": pd.Categorical(carrier),
+            "miles": miles,
+            "meals": miles > 1500,
+            "seats": rng.integers(50, 300, n),
+        }
+    )
+    names = ("busy", "long", "quiet", "turboprop")
+    parts = (
+        (hand.date(), ["leaves"]),
+        (hand.category(), ["carrier"]),
+        (hand.number(), ["miles", "seats"]),
+        (hand.flag((True,)), ["meals"]),
+    )
+    return Messy("flights", cells, Y, names, "tags", parquet(lists("tags")), parts)

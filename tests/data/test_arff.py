@@ -92,17 +92,6 @@ def test_onehot_expands_nominals_of_three_values(mulan, sparse_rows):
     np.testing.assert_array_equal(values, expected)
 
 
-def test_an_omitted_nominal_has_its_first_value(mulan):
-    text = (
-        header("a {1,0}", "b numeric", "c {YES,NO}", "l {1,0}", "m {0,1}")
-        + "{0 0,1 2}\n{}\n{2 NO,3 0,4 1}\n"
-    )
-    data = mulan(text, labels=("l", "m"))
-    np.testing.assert_array_equal(data.X.toarray(), [[0, 2, 1], [1, 0, 1], [1, 0, 0]])
-    assert data.Y.tolist() == [[1, 0], [1, 0], [0, 1]]
-    assert data.X.nnz == 5
-
-
 def test_row_identifiers_are_dropped_and_listed(mulan):
     text = header("id string", "when date 'yyyy-MM-dd'", "key {p,q,r}", "x numeric", "l {0,1}")
     data = mulan(text + "'a, b',2020-01-01,p,1,0\n\"c\",2020-01-02,q,2,1\nd,?,r,3,1\n")
@@ -139,41 +128,6 @@ def test_a_small_archive_of_comments_is_refused_at_once(tmp_path):
     assert time.process_time() - start < 6
 
 
-def test_latin_1_names_are_read(mulan):
-    assert mulan(header("café numeric", "l {0,1}").encode("latin-1") + b"1,0\n").feature_names == (
-        "café",
-    )
-
-
-@pytest.mark.parametrize(
-    ("spelling", "one"),
-    [
-        ("{NO,YES}", "YES"),
-        ("{FALSE,TRUE}", "TRUE"),
-        ("{-1,1}", "1"),
-        ("{'-1','+1'}", "+1"),
-        ("numeric", "1.0"),
-    ],
-)
-def test_labels_may_be_spelled_in_several_ways(mulan, spelling, one):
-    zero = {"YES": "NO", "TRUE": "FALSE", "1": "-1", "+1": "-1", "1.0": "0"}[one]
-    data = mulan(header("x numeric", f"l {spelling}") + f"1,{one}\n2,{zero}\n")
-    assert data.Y.tolist() == [[1], [0]]
-
-
-def test_nested_labels_all_count(tmp_path):
-    (tmp_path / "a.arff").write_text(
-        header("x numeric", "top {0,1}", "'low & deep' {0,1}") + "1,0,1\n"
-    )
-    (tmp_path / "tree.xml").write_text(
-        XML.format('<label name="top"><label name="low &amp; deep"/></label>')
-    )
-    assert read_mulan(tmp_path / "a.arff", tmp_path / "tree.xml").label_names == (
-        "top",
-        "low & deep",
-    )
-
-
 @pytest.mark.parametrize("first", ["1,0.5\n0,1.5\n", "{0 1,1 0.5}\n{1 1.5}\n"])
 def test_a_test_file_follows_the_training_file(tmp_path, first):
     top = header("l {0,1}", "x numeric", relation="'a: -C 1'")
@@ -190,13 +144,29 @@ def test_a_test_file_follows_the_training_file(tmp_path, first):
         read_dataset(tmp_path / "a-train.arff", test=tmp_path / "a-test.arff")
 
 
+@pytest.mark.parametrize("first", ["{NO,YES}", "{FALSE,TRUE}", "{-1,1}", "{'-1',+1}", "numeric"])
+def test_labels_may_be_spelled_in_several_ways(mulan, first):
+    zero, one = first.strip("{}").replace("'", "").split(",") if first != "numeric" else "01"
+    data = mulan(header("x numeric", f"l {first}") + f"1,{one}\n2,{zero}\n")
+    assert data.Y.tolist() == [[1], [0]]
+
+
+def test_nested_labels_all_count(tmp_path):
+    (tmp_path / "a.arff").write_text(header("x numeric", "t {0,1}", "'l & d' {0,1}") + "1,0,1\n")
+    nested = XML.format('<label name="t"><label name="l &amp; d"/></label>')
+    (tmp_path / "tree.xml").write_text(nested)
+    assert read_mulan(tmp_path / "a.arff", tmp_path / "tree.xml").label_names == ("t", "l & d")
+
+
 def test_meka_counts_labels_from_either_end(tmp_path):
-    path = tmp_path / "m.arff"
-    for count, names in ((2, ("a", "b")), (-1, ("c",))):
-        path.write_text(
-            header("a {0,1}", "b {0,1}", "c {0,1}", relation=f"'m: -C {count} -I 0'") + "1,0,1\n"
-        )
+    path, kinds = tmp_path / "m.arff", ("a {0,1}", "b {0,1}", "c {0,1}")
+    for count, names in ((" -C 2 -I 0", ("a", "b")), (" -C -1", ("c",))):
+        path.write_text(header(*kinds, relation=f"'m:{count}'") + "1,0,1\n")
         assert read_meka(path).label_names == names
+    for relation in ("plain", "'a: -C 9'", "'a: -C 0'", "'a: -C -3'"):
+        path.write_text(header(*kinds, relation=relation) + "1,0,1\n")
+        with pytest.raises(DataError, match="has no '-C n' with n between 1 and 2"):
+            read_meka(path)
 
 
 def bad_arff():
@@ -206,7 +176,6 @@ def bad_arff():
     yield two + "1,2\n", 5, "'2' for attribute 'l'; expected one of '0', '1'"
     yield two + "1,-1\n", 5, "'-1' for attribute 'l'"
     yield two + "one,0\n", 5, "'one' for attribute 'x'; expected a number or ?"
-    yield two + "1_0,0\n", 5, "'1_0' for attribute 'x'"
     yield two + "{0 1}\n1,0\n", 6, "not of the form {index value,…}"
     yield two + "1,0\n{0 1}\n", 6, lacking
     yield two + "{1000000000000 1}\n", 5, "'1000000000000 1' in a sparse row; expected an index"
@@ -214,12 +183,10 @@ def bad_arff():
     yield two + "{0 1,0 2}\n", 5, "'0 2' in a sparse row; expected an index"
     yield two + "{0}\n", 5, "'0' in a sparse row"
     yield two + "{-1 1}\n", 5, "'-1 1' in a sparse row"
-    yield two + "{1.5 1}\n", 5, "'1.5 1' in a sparse row"
     yield two + "{0 1\n", 5, "not of the form"
     yield two + "{0 1}\n{0 1,\n", 6, "not of the form"
     yield two + "1,0\n,1\n", 6, "'' for attribute 'x'"
     yield two + "1,0,\n1,0\n", 5, "3 values, header declares 2"
-    yield two + "1,0,1\n1\n", 5, "3 values, header declares 2"
     yield two + "{0 1,}\n", 5, "'' in a sparse row"
     yield two + "{0 1 1}\n", 5, "'1 1' for attribute 'x'"
     yield two + "% no row\n\n", 4, "no row follows @data"
@@ -273,13 +240,6 @@ def test_cells_of_a_sparse_row_may_be_apart_by_tabs_and_quotes(mulan):
         + " {0\t'a b', 1  2 ,2 1}\n{ 0 c }\n{}\n{0 d}\n{1 5,0 c}\n"
     )
     np.testing.assert_array_equal(data.X.toarray(), [[0, 2], [1, 0], [0, 0], [2, 0], [1, 5]])
-
-
-@pytest.mark.parametrize("relation", ["plain", "'a: -C 9'", "'a: -C 0'", "'a: -C -2'"])
-def test_meka_without_a_usable_count_is_refused(tmp_path, relation):
-    (tmp_path / "m.arff").write_text(header("a {0,1}", "b {0,1}", relation=relation) + "1,0\n")
-    with pytest.raises(DataError, match="has no '-C n' with n between 1 and 1"):
-        read_meka(tmp_path / "m.arff")
 
 
 @pytest.mark.parametrize(
@@ -353,53 +313,44 @@ def test_the_size_of_blocks_does_not_matter(tmp_path, block_bytes, monkeypatch, 
 
 
 def test_writers_say_what_is_lost_and_refuse_what_cannot_be_found_again(tmp_path):
-    with pytest.warns(UserWarning, match="train and test parts"):
-        write_mulan(Dataset([[1.0]], [[1]], train=[0]), tmp_path / "a.arff")
-    with pytest.warns(UserWarning, match="train and test parts"):
-        write_meka(Dataset([[1.0]], [[1]], train=[0]), tmp_path / "a.arff")
-    with pytest.raises(ValueError, match="both a feature and a label"):
-        write_mulan(Dataset([[1.0]], [[1]], ("a",), ("a",)), tmp_path / "b.arff")
-    with pytest.raises(ValueError, match="XML cannot hold"):
-        write_mulan(Dataset([[1.0]], [[1]], ("a",), ("\x01",)), tmp_path / "b.arff")
-    assert not (tmp_path / "b.arff").exists()
-
-
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
-    path = tmp_path / "a.arff"
+    for write in (write_mulan, write_meka):
+        with pytest.warns(UserWarning, match="train and test parts"):
+            write(Dataset([[1.0]], [[1]], train=[0]), tmp_path / "a.arff")
+    path = tmp_path / "new" / "b.arff"
+    path.parent.mkdir()
     path.write_text("old")
+    with pytest.raises(ValueError, match="both a feature and a label"):
+        write_mulan(Dataset([[1.0]], [[1]], ("a",), ("a",)), path)
+    with pytest.raises(ValueError, match="XML cannot hold"):
+        write_mulan(Dataset([[1.0]], [[1]], ("a",), ("\x01",)), path)
     with pytest.raises(UnicodeEncodeError):
         write_meka(Dataset([[1.0]], [[1]], ("\ud800",)), path)
     assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
+    assert list(path.parent.iterdir()) == [path]
 
 
 def test_compressed_files_are_the_same_on_every_day(tmp_path):
     data = Dataset([[1.0]], [[1]])
     write_mulan(data, tmp_path / "a.arff.gz")
     write_mulan(data, tmp_path / "b.arff.gz")
-    assert (tmp_path / "a.arff.gz").read_bytes() == (tmp_path / "b.arff.gz").read_bytes()
-    assert gzip.decompress((tmp_path / "a.arff.gz").read_bytes()).startswith(
-        b"@relation 'data: -C 1'"
-    )
+    content = (tmp_path / "a.arff.gz").read_bytes()
+    assert content == (tmp_path / "b.arff.gz").read_bytes()
+    assert gzip.decompress(content).startswith(b"@relation 'data: -C 1'")
 
 
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, storage, rng):
     X = rng.normal(size=(4000, 250)).round(4)
-    data = Dataset(
-        sparse.csr_array(X) if storage == "sparse" else X, rng.integers(0, 2, size=(4000, 20))
-    )
+    X = sparse.csr_array(X) if storage == "sparse" else X
+    data = Dataset(X, rng.integers(0, 2, size=(4000, 20)))
     write_mulan(data, tmp_path / "a.arff.gz")
     tracemalloc.start()
     read = read_mulan(tmp_path / "a.arff.gz")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    held = (
-        read.X.nbytes
-        if storage == "dense"
-        else sum(part.nbytes for part in (read.X.data, read.X.indices, read.X.indptr))
-    )
-    assert peak <= 3 * (held + read.Y.nbytes) + 20e6
+    parts = [read.X] if storage == "dense" else [read.X.data, read.X.indices, read.X.indptr]
+    held = sum(part.nbytes for part in (*parts, read.Y))
+    assert peak <= 3 * held + 20e6
 
 
 def test_sizes_that_only_a_header_claims_are_refused(mulan, monkeypatch):
@@ -416,22 +367,15 @@ def test_sizes_that_only_a_header_claims_are_refused(mulan, monkeypatch):
 
 def test_omitted_cells_of_sparse_rows_are_filled_in(mulan):
     text = (
-        header("x {1,0}", "y numeric", "z {2,0,5}", "w {0,3}", "l {0,1}")
-        + "{}\n{0 0,1 7}\n{2 5,3 3,4 1}\n{}\n{1 2,2 0}\n{0 1}\n{0 ?}\n"
+        header("x {1,0}", "y numeric", "z {2,0,5}", "w {0,3}", "l {1,0}")
+        + "{}\n{0 0,1 7}\n{2 5,3 3,4 0}\n{}\n{1 2,2 0}\n{0 1}\n{0 ?}\n"
     )
-    expected = [
-        [1, 0, 2, 0],
-        [0, 7, 2, 0],
-        [1, 0, 5, 3],
-        [1, 0, 2, 0],
-        [1, 2, 0, 0],
-        [1, 0, 2, 0],
-        [np.nan, 0, 2, 0],
-    ]
     data = mulan(text)
-    np.testing.assert_array_equal(data.X.toarray(), expected)
+    x, y = [1, 0, 1, 1, 1, 1, np.nan], [0, 7, 0, 0, 2, 0, 0]
+    z, w = [2, 2, 5, 2, 0, 2, 2], [0, 0, 3, 0, 0, 0, 0]
+    np.testing.assert_array_equal(data.X.toarray().T, [x, y, z, w])
     assert data.X.has_canonical_format
-    assert data.Y[:, 0].tolist() == [0, 0, 1, 0, 0, 0, 0]
+    assert data.Y[:, 0].tolist() == [1, 1, 0, 1, 1, 1, 1]
 
 
 def test_without_pyarrow_the_extra_is_named(mulan, monkeypatch):

@@ -65,20 +65,11 @@ def test_scikit_learn_checks_pass(estimator, check):
 
 
 def test_each_column_is_what_its_cells_say(table):
-    assert TablePreparer().fit(table).kinds_ == {
-        "patient": "number",
-        "age": "number",
-        "income": "number",
-        "share": "number",
-        "smoker": "flag",
-        "ward": "category",
-        "admitted": "date",
-        "born": "date",
-        "notes": "text",
-        "allergies": "tags",
-        "zip": "category",
-        "country": "constant",
-        "comment": "empty",
+    numbers = dict.fromkeys(("patient", "age", "income", "share"), "number")
+    assert TablePreparer().fit(table).kinds_ == numbers | {
+        **{"smoker": "flag", "ward": "category", "admitted": "date", "born": "date"},
+        **{"notes": "text", "allergies": "tags", "zip": "category"},
+        **{"country": "constant", "comment": "empty"},
     }
 
 
@@ -90,13 +81,8 @@ def test_outputs_have_names_and_sources(table):
     assert X.shape == (N, len(names)) == (N, len(sources))
     assert len(set(names)) == len(names)
     assert all(name.startswith(source) for name, source in zip(names, sources))
-    assert {
-        "age (missing)",
-        "ward=A",
-        "notes: fever",
-        "allergies: nuts",
-        "admitted (hour sin)",
-    } <= set(names)
+    some = {"age (missing)", "ward=A", "notes: fever", "allergies: nuts", "admitted (hour sin)"}
+    assert some <= set(names)
     assert [row[0] for row in preparer.describe()] == list(table.columns)
 
 
@@ -281,6 +267,7 @@ SENTENCE = "Well, at first it was {} and later, as they say, {} {}"
         ([np.array(["a", "b"]), np.array(["a"]), np.array([])] * 5, "tags"),
         ([SENTENCE.format(WORDS[k % 10], WORDS[k // 3], k) for k in range(20)], "text"),
         ([" ".join(RNG.choice(WORDS, RNG.integers(1, 4))) for _ in range(300)], "text"),
+        ([SENTENCE.format(WORDS[k % 10], "here", k % 4) for k in range(160)], "text"),  # canned
         (["這是一個測試文本內容" + chr(0x4E00 + k) for k in range(20)], "text"),
         (["09:30", "10:15", "23:59", "00:00"] * 5, "date"),
         (MIXED, "date"),
@@ -332,12 +319,6 @@ def test_columns_may_have_any_name():
     frame = pd.DataFrame({"column_names": [1.5, 2, 4], "columns": ["a", "b", "a"], 7: [3, 1, 2]})
     expected = [[1 / 6, 1, 0, 5 / 6], [0.5, 0, 1, 1 / 6], [5 / 6, 1, 0, 0.5]]
     np.testing.assert_allclose(TablePreparer().fit_transform(frame), expected)
-
-
-def test_a_pipeline_learns_from_a_table(table):
-    Y = np.column_stack([table["notes"].str.contains("fever"), table["ward"] == "A"]).astype(int)
-    model = make_pipeline(TablePreparer(), CamelClassifier(lambda2=0.01)).fit(table, Y)
-    assert (model.predict(table) == Y).mean() > 0.9
 
 
 TEXT = st.text(max_size=8)
@@ -400,16 +381,8 @@ def test_scaling_auto_leaves_numbers_alone_as_they_are(table):
     assert TablePreparer(scaling="auto").fit(table).scaling_ == "rank"
 
 
-ODD = [
-    Decimal("sNaN"),
-    np.array(5),
-    {1, "b"},
-    {"a": 1},
-    1 + 2j,
-    pd.Interval(0, 1),
-    b"\xff",
-    10**5000,
-]
+ODD = [Decimal("sNaN"), np.array(5), {1, "b"}, {"a": 1}]
+ODD += [1 + 2j, pd.Interval(0, 1), b"\xff", 10**5000]
 
 
 @pytest.mark.filterwarnings("ignore:.*not readable")

@@ -47,13 +47,32 @@ SEARCHES = [
 each_search = pytest.mark.parametrize("search", SEARCHES, ids=lambda search: type(search).__name__)
 
 
+REPEATED_ROWS = "a bootstrap sample of repeated rows is another one than that of weighted rows"
+UNANIMOUS = "five trees are often unanimous, so that probabilities are 0 and 1"
+SMALL = ([0.0, 0.5], [0.05, 1.0], [0.1])
+
+
+def expected_failures(estimator):
+    if isinstance(estimator, WithThresholds):
+        return {"check_classifiers_multilabel_output_format_predict_proba": UNANIMOUS}
+    kinds = ("dense", "sparse") if getattr(estimator, "bootstrap", False) else ()
+    checks = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in kinds]
+    return dict.fromkeys(checks, REPEATED_ROWS)
+
+
 @parametrize_with_checks(
-    [WithThresholds(ExtraTreesClassifier(5, random_state=0))],
-    expected_failed_checks=lambda _: {
-        "check_classifiers_multilabel_output_format_predict_proba": (
-            "five trees are often unanimous, so that probabilities are 0 and 1"
-        )
-    },
+    [
+        *(BinaryRelevance(), BinaryRelevance(LogisticRegression())),
+        EnsembleOfClassifierChains(2, random_state=0),
+        EnsembleOfClassifierChains(2, bootstrap=False, random_state=0),
+        EnsembleOfClassifierChains(2, combine="vote", random_state=0),
+        RAkEL(n_estimators=2, random_state=0),
+        *(LLSF(), LLSF(preset="fair"), LLSFCV(*SMALL, cv=2), LLSFCV(*SMALL, preset="fair", cv=2)),
+        *(JFSC(), JFSC(preset="fair"), JFSC(intercept=False)),
+        JFSCCV([0.0, 0.1], [0.01], [0.05, 1.0], [0.1], cv=2),
+        WithThresholds(ExtraTreesClassifier(5, random_state=0)),
+    ],
+    expected_failed_checks=expected_failures,
 )
 def test_estimator_check(estimator, check):
     check(estimator)

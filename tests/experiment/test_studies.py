@@ -9,7 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.model_selection import KFold
 
@@ -18,12 +21,14 @@ pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[c
 
 from click.testing import CliRunner
 
+from baselines import overlapping
+from reference import imcc as reference_imcc
 from skcamel import CamelClassifier
 from skcamel.cli.app import root
 from skcamel.data import Dataset
 from skcamel.experiment import LARGE, REGULAR, Records, compare_with_paper, get_method, summarise
 from skcamel.experiment.unit import described, is_recorded
-from skcamel.metrics import NAMES, coverage
+from skcamel.metrics import NAMES, average_precision, coverage, micro_f1
 
 STUDIES = Path(__file__).parents[2] / "studies"
 PAPER, ALTERNATIVES = STUDIES / "paper-2019", STUDIES / "alternatives"
@@ -171,3 +176,85 @@ def test_figure_1_is_made_of_refits(tmp_path, monkeypatch):
         assert curve["coverage"][-1][0] == pytest.approx(coverage(data.Y[test], scores))
     assert (np.diff(result["convergence"]["delta"]) < 0).all()
     assert (tmp_path / "figure1.svg").read_bytes().startswith(b"<?xml")
+
+
+# Methods of the study of alternatives
+
+X, Y = overlapping.make(60)
+NEW = X[:9] + 0.1
+SCRIPT = ALTERNATIVES / "imcc.py"
+few_rows = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def imcc():
+    return script(SCRIPT)
+
+
+@pytest.fixture(scope="module")
+def machine():
+    return script(ALTERNATIVES / "minimal_learning_machine.py")
+
+
+@few_rows
+@settings(max_examples=25, deadline=None)
+@given(
+    alpha=st.sampled_from([0.0, 0.1, 1.0, 30.0]),
+    beta=st.sampled_from([0.0, 0.01, 1.0, 30.0]),
+    ridge=st.sampled_from([1e-3, 0.1, 10.0]),
+    count=st.sampled_from([1, 3, 20, 500]),
+    n=st.integers(2, 20),
+)
+def test_scores_are_those_of_the_normal_equations(imcc, alpha, beta, ridge, count, n):
+    labels = np.vstack([Y[: n - 1], 1 - Y[:1]])
+    clusters = imcc.Clusters(imcc.Rows("none", X[:n], labels), count, 0)
+    expected = reference_imcc.outputs(X[:n], labels, clusters.of_row, alpha, beta, ridge, NEW)
+    np.testing.assert_allclose(clusters.solve(alpha, beta, ridge).scores(NEW), expected, atol=1e-8)
+
+
+@few_rows
+@pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
+def test_the_search_scores_as_separate_fits_and_its_method_runs_in_a_study(imcc, as_rows):
+    thin = np.where(abs(X) < 0.5, 0.0, X)
+    axes = "alphas=[0.0, 2.0], betas=[0.1], ridges=[0.01, 1.0], cluster_counts=[3, 9], cv=3"
+    method = get_method(f"imcc={SCRIPT}:IMCCCV({axes})")
+    models = method.fit(as_rows(thin), Y.astype(int), seed=0)
+    found = models[""].outcome(as_rows(thin))
+    values, held_out = {}, {}
+    for params in method.estimator._candidates():
+        one = clone(method.estimator).set_params(
+            **{f"{name}s": [value] for name, value in params.items()}
+        )
+        key, held = tuple(params.items()), np.empty(Y.shape)
+        folds = []
+        for train, test in KFold(3, shuffle=True, random_state=0).split(thin):
+            (model,) = one._models(thin[train], Y[train], [params])
+            held[test] = model.scores(thin[test])
+            folds.append(average_precision(Y[test], held[test]))
+        values[key], held_out[key] = np.mean(folds), held
+    best = max(values, key=values.get)
+    assert found.params == dict(best)
+    cut = max(held_out[best].ravel(), key=lambda cut: micro_f1(Y, held_out[best] >= cut))
+    ours = imcc.best_cut(Y, held_out[best])
+    assert micro_f1(Y, held_out[best] >= ours) == micro_f1(Y, held_out[best] >= cut)
+    np.testing.assert_array_equal(found.decisions, found.scores >= ours)
+
+
+def test_the_power_is_chosen_by_predictions_without_the_row(machine, monkeypatch):
+    X, Y = overlapping.make(25)
+    seen = {}
+    monkeypatch.setattr(
+        machine, "ranking_loss", lambda labels, scores: seen.setdefault(len(seen), scores)[0, 0]
+    )
+    machine.MinimalLearningMachine(powers=(2,)).fit(X, Y)
+    for row in range(3):
+        others = np.delete(np.arange(25), row)
+        model = machine.MinimalLearningMachine(powers=(2,)).fit(X[others], Y[others])
+        np.testing.assert_allclose(seen[0][row], model.predict_proba(X[[row]])[0], atol=1e-4)
+
+
+def test_training_rows_and_copies_of_rows_get_their_labels(machine):
+    X, Y = overlapping.make(25)
+    X, Y = np.repeat(X, 2, axis=0), np.repeat(Y, 2, axis=0)
+    model = machine.MinimalLearningMachine().fit(X, Y)
+    np.testing.assert_array_equal(model.predict(X), Y)

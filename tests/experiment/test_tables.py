@@ -1,23 +1,113 @@
-"""Tables in three forms say what the summary holds."""
+"""Means over folds, the paper's figures beside them, and tables in two forms."""
 
 import csv
 import io
+import math
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import made_records
 import made_studies
-from skcamel.experiment import result_tables, summarise, write_tables
-from skcamel.experiment.published import paper_table
-from skcamel.experiment.tables import (
-    Cell,
-    Table,
-    TableSection,
-    best_methods,
-    significance_tables,
-    sizes_table,
-    to_csv,
+from skcamel.experiment import (
+    Records,
+    RecordsError,
+    compare_with_paper,
+    costs,
+    paper_cell,
+    records,
+    result_tables,
+    summarise,
+    write_tables,
 )
+from skcamel.experiment import tables as made_tables
+from skcamel.experiment.published import PAPER_METHODS, PaperFigure, Published, paper_table, printed
+from skcamel.experiment.summary import LARGE, REGULAR, SEVEN, rounded, thousandths, title_of
+from skcamel.experiment.tables import Cell, Table, TableSection
+from skcamel.metrics import NAMES
+
+
+def test_mean_and_std_are_over_the_folds_that_define_a_metric():
+    values = [0.25, math.nan, 0.75]
+    rows = [made_records.record(fold=k, coverage=value) for k, value in enumerate(values)]
+    figure = summarise(rows).figures["yeast", "coverage", "camel"]
+    assert figure == (0.5, pytest.approx(np.std([0.25, 0.75], ddof=1)), 2)
+    nothing = summarise([made_records.record(coverage=math.nan)])
+    assert nothing.figures["yeast", "coverage", "camel"].folds == 0
+
+
+def test_methods_of_several_presets_stand_apart_in_the_papers_order():
+    rows = made_records.study(["yeast", "cal500"], ["jfsc", "camel", "knn"], n_folds=2)
+    rows += made_records.study(["yeast"], ["camel"], n_folds=2, preset="best")
+    summary = summarise(rows)
+    assert summary.methods == ("camel[best]", "camel[paper]", "jfsc", "knn")
+    assert summary.datasets == ("cal500", "yeast")
+    assert summarise(rows, preset="best").methods == ("camel",)
+    assert summarise(rows, methods=["jfsc", "knn"]).methods == ("jfsc", "knn")
+    assert title_of("camel[best]") == "CAMEL (best)"
+
+
+def test_notes_say_folds_ties_selection_and_what_is_missing():
+    rows = made_records.study(["yeast"], ["camel", "br"], n_folds=3)[:-1]
+    assert summarise(rows).notes() == [
+        "Mean ± std over 3 plain folds, seed 0.",
+        "Ranking metrics: a tie counts as an error.",
+        "CAMEL: hyper-parameters selected by Average precision.",
+        "Folds finished so far: yeast BR 2 of 3.",
+    ]
+
+
+def test_one_tie_rule_holds_for_a_table_and_is_named():
+    rows = made_records.study(["yeast"], ["rakel", "br"], n_folds=2)
+    for row in rows[:2]:
+        row["coverage_ties_by_index"] = 0.125
+    summary = summarise(rows, ties="index")
+    assert summary.figures["yeast", "coverage", "rakel"].mean == 0.125
+    assert "ranked by their index" in summary.remarks[0]
+    with pytest.raises(ValueError, match="ties must be one of worst, index"):
+        summarise(rows, ties="random")
+
+
+def test_records_that_are_out_of_date_are_counted(tmp_path, monkeypatch):
+    old = [made_records.record(method="br", settings={"a": 1})]
+    new = [made_records.record(method="br", settings={"a": 2}, version=2)]
+    found = Records(made_studies.write(tmp_path, [*old, *new]))
+    assert "BR: 1 record of earlier settings, left out." in summarise(found).remarks
+    monkeypatch.setitem(records.VERSIONS, "br", 3)
+    assert "BR: 1 record of an earlier version" in summarise(found).remarks[1]
+
+
+def test_metrics_beside_the_seven_are_shown_where_records_have_them():
+    metrics = {"my_area": "largest"}
+    rows = [made_records.record(fold=fold, my_area=0.5, metrics=metrics) for fold in range(2)]
+    assert [*summarise(rows).measures] == [*NAMES, "my_area"]
+    assert summarise(rows, metrics=["my_area"]).measures["my_area"].heading == "my area ↑"
+    with pytest.raises(ValueError, match="no metric 'gain'"):
+        summarise(rows, metrics=["gain"])
+
+
+def test_a_mean_over_different_folds_is_refused():
+    rows = [made_records.record(n_folds=2), made_records.record(n_folds=3)]
+    with pytest.raises(RecordsError, match="fold 0 more than once"):
+        summarise(rows)
+
+
+def test_costs_are_medians_and_name_the_device():
+    rows = [made_records.record(fold=k, fit_seconds=s) for k, s in enumerate([1.0, 9.0, 2.0])]
+    (cost,) = costs([*rows[:2], rows[2] | {"device": "cuda"}])
+    assert (cost.fit_seconds, cost.device) == (2.0, "cpu and cuda")
+    assert math.isnan(cost.peak_memory_bytes)
+
+
+@given(st.floats(-2, 2))
+def test_two_figures_are_equal_where_they_print_alike(value):
+    assert rounded(value) == rounded(thousandths(value) / 1000)
+    assert not rounded(value).startswith("-0.000")
+
+
+# Tables
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +133,7 @@ def test_results_stand_in_the_papers_tables(summary):
     ]
     rows = rows_of(write_tables([tables["2"]], "markdown"))
     figure = summary.figures["yeast", "one_error", "camel"]
-    best = "camel" in best_methods(summary, "yeast", "one_error")
+    best = "camel" in made_tables.best_methods(summary, "yeast", "one_error")
     text = f"{figure.mean:.3f}±{figure.std:.3f}"
     assert rows[2] == ["CAMEL", rows[2][1], f"**{text}**" if best else text]
 
@@ -59,8 +149,8 @@ def test_printed_figures_stand_under_ours(summary):
 def test_best_is_judged_at_three_decimals():
     rows = [made_records.record(method=name, coverage=value) for name, value in
             (("a", 0.2501), ("b", 0.2499), ("c", 0.3))]  # fmt: skip
-    assert best_methods(summarise(rows), "yeast", "coverage") == ["a", "b"]
-    assert best_methods(summarise(rows[:1]), "yeast", "coverage") == []
+    assert made_tables.best_methods(summarise(rows), "yeast", "coverage") == ["a", "b"]
+    assert made_tables.best_methods(summarise(rows[:1]), "yeast", "coverage") == []
 
 
 def test_csv_holds_unrounded_figures_and_no_formula(summary):
@@ -70,7 +160,7 @@ def test_csv_holds_unrounded_figures_and_no_formula(summary):
     figure = summary.figures["emotions", "one_error", "camel"]
     assert float(rows[0]["mean"]) == figure.mean
     nasty = Table("t", "", [], [], data=[{"method": "=1+1", "mean": float("nan")}])
-    assert to_csv(nasty).splitlines()[1] == "'=1+1,nan"
+    assert made_tables.to_csv(nasty).splitlines()[1] == "'=1+1,nan"
 
 
 def test_markdown_is_escaped_and_on_one_line():
@@ -85,13 +175,13 @@ def test_markdown_is_escaped_and_on_one_line():
 
 def test_sizes_stand_in_the_papers_order():
     rows = made_records.study(["mine", "yeast", "emotions"], ["br"], n_folds=1)
-    table = sizes_table(made_studies.costly(rows))
+    table = made_tables.sizes_table(made_studies.costly(rows))
     assert [row["dataset"] for row in table.data] == ["emotions", "yeast", "mine"]
 
 
 def test_tests_are_of_the_first_method_against_the_others():
     rows = made_records.study(made_studies.SIXTEEN, ["camel", "br", "ecc"], n_folds=2)
-    ranks, friedman, wilcoxon, effects = significance_tables(summarise(rows), "camel")
+    ranks, friedman, wilcoxon, effects = made_tables.significance_tables(summarise(rows), "camel")
     assert ranks.head == ["CAMEL", "BR", "ECC", "CD"]
     assert wilcoxon.head == effects.head == ["BR", "ECC"]
     assert set(ranks.data[0]) == {"metric", "camel", "br", "ecc"}
@@ -99,4 +189,67 @@ def test_tests_are_of_the_first_method_against_the_others():
     assert "Ranking metrics: a tie counts as an error." in wilcoxon.notes
     assert len(friedman.sections[0].rows) == 7
     with pytest.raises(ValueError, match="share fewer than 2 data sets"):
-        significance_tables(summarise(rows[:1]), "camel")
+        made_tables.significance_tables(summarise(rows[:1]), "camel")
+
+
+# The paper's figures
+
+
+def test_the_papers_tables_are_whole():
+    assert {key[0] for key in paper_table().figures} == set(REGULAR + LARGE)
+    assert {key[2] for key in paper_table().figures} == set(PAPER_METHODS)
+    for dataset in REGULAR + LARGE:
+        for metric, measure in SEVEN.items():
+            best, leaders = paper_table().best(dataset, metric, measure)
+            assert best.mean == paper_cell(dataset, metric, leaders[0]).mean
+    assert len(printed()["claims"]) == 4
+    with pytest.raises(KeyError, match="no figure of coverage on mars"):
+        paper_cell("mars", "coverage", "br")
+
+
+def cells(**metrics):
+    rows = [made_records.record(fold=k, n_folds=2, **metrics) for k in range(2)]
+    return {cell.metric: cell for cell in compare_with_paper(rows).cells}
+
+
+def test_a_cell_is_compared_at_three_decimals():
+    own = paper_cell("yeast", "coverage", "camel")
+    equal = cells(coverage=own.mean + 0.0004)["coverage"]
+    assert (equal.difference, equal.as_good_as_best, equal.no_worse) == (0.0, True, True)
+    behind = cells(coverage=own.mean + 2 * own.std + 0.001)["coverage"]
+    assert (behind.no_worse, behind.as_good_as_best, behind.near_best) == (False, False, False)
+    within = cells(coverage=own.mean + 2 * own.std)["coverage"]
+    assert within.no_worse
+    assert within.difference == pytest.approx(-2)
+    assert within.ahead_of_best == pytest.approx(-2 * own.std)
+
+
+def test_counts_are_of_cells_that_both_have():
+    rows = made_records.study(["yeast", "mine"], ["camel", "knn"], n_folds=3)
+    found = compare_with_paper(rows, method="camel")
+    counts = found.counts()
+    assert counts["cells"] == 7
+    assert counts["no_worse"] == 7 - len(found.missed("no_worse"))
+    others = compare_with_paper(rows, method="knn")
+    assert {cell.no_worse for cell in others.cells} == {None}
+    with pytest.raises(ValueError, match="method='br' has no records"):
+        compare_with_paper(rows, method="br")
+
+
+def test_presets_and_variants_of_a_method_stand_against_its_printed_figure():
+    rows = made_records.study(["yeast"], ["camel"], n_folds=2)
+    rows += made_records.study(["yeast"], ["camel", "camel-per-metric"], n_folds=2, preset="best")
+    summary = summarise(rows)
+    for method in ("camel[best]", "camel-per-metric"):
+        first = compare_with_paper(summary, method=method).cells[0]
+        assert first.printed == paper_cell("yeast", "one_error", "camel")
+
+
+def test_the_surest_of_equal_means_is_the_best():
+    figures = {
+        ("yeast", "coverage", name): (0.5, std, False)
+        for name, std in (("a", 0.2), ("b", 0.1), ("c", math.nan))
+    }
+    table = Published({key: PaperFigure(*cell) for key, cell in figures.items()})
+    best, leaders = table.best("yeast", "coverage", SEVEN["coverage"])
+    assert (best.std, leaders) == (0.1, ("a", "b", "c"))

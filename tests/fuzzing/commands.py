@@ -1,8 +1,7 @@
 """Random command lines, out of click's own list, on small files with hostile names and damages.
 
 Whatever comes, the command must end with exit code 0, 1 or 2 and say so in a few lines without
-control characters; it must leave its
-input as it was, and no temporary file behind.
+control characters; it must leave its input as it was, and no temporary file behind.
 """
 
 import contextlib
@@ -29,6 +28,7 @@ MOST_LINES = 12  # of errors and notes, beside one line of progress for each uni
 BAD_NAMES = ("\x1b[31mred", "\u202egnp", "\x9b2J", "[red]x[/red]", "[/]", "=cmd|' /C calc'!A0")
 BAD_NAMES += ("a\nb", "\udcff", "-1", "☀", " ", "x" * 300)
 BAD_NUMBERS = (*["nan", "inf", "-1", "0", "1e400", "99999999999999999999", "0x10", "1_0", "٣"], "")
+MODELS = ("camel.skcamel", "hostile.skcamel")
 # Name of an option or argument that is free text to click ► what is plausible, what is wrong
 VALUES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "labels": (
@@ -51,12 +51,9 @@ VALUES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "host": (("127.0.0.1",), ("nothing.invalid", "", "999.1.1.1")),
     "port": (("0",), ("-1", "65536", "nan")),
-    "model": (("camel.skcamel", "hostile.skcamel"), ("data.csv", "nothing.skcamel", "sub")),
+    "model": (MODELS, ("data.csv", "nothing.skcamel", "sub")),
     "folder": (("study", "nasty"), ("empty", "sub", "nothing", "data.csv")),
-    "what": (
-        ("camel.skcamel", "hostile.skcamel", "study", "nasty"),
-        ("data.csv", "empty", "nothing"),
-    ),
+    "what": ((*MODELS, "study", "nasty"), ("data.csv", "empty", "nothing")),
 }
 DATA = (
     ("data.csv", "data.tsv", "data.arff", "meka.arff", "hostile.csv"),
@@ -154,10 +151,8 @@ def _command_line(rng: random.Random) -> list[str]:
         if rng.random() < (0.98 if needed else 0.15):
             words += _words(rng, param, oddity)
     if rng.random() < oddity:
-        words.insert(
-            rng.randrange(1, len(words) + 1),
-            rng.choice((*BAD_NAMES, "--", "-", "--no-such", "-h", "--json", "-o")),
-        )
+        odd = (*BAD_NAMES, "--", "-", "--no-such", "-h", "--json", "-o")
+        words.insert(rng.randrange(1, len(words) + 1), rng.choice(odd))
     return words
 
 
@@ -175,9 +170,8 @@ def _value(rng: random.Random, param: click.Parameter, oddity: float) -> str:
         return rng.choice(BAD_NAMES)
     if name not in VALUES and isinstance(param.type, click.Choice):
         return str(rng.choice(param.type.choices))
-    if name not in VALUES and (
-        "range" in param.type.name or param.type.name in ("integer", "float")
-    ):
+    is_number = "range" in param.type.name or param.type.name in ("integer", "float")
+    if name not in VALUES and is_number:
         return rng.choice(BAD_NUMBERS if odd else ("1", "2", "3"))
     return rng.choice(VALUES.get(name, DATA)[odd])
 
@@ -203,9 +197,8 @@ def _files() -> Path:
     (work / "meka.arff").write_bytes(tiny.arff(relation="'made: -C -2'"))
     for name, separator in (("data.csv", ","), ("data.tsv", "\t")):
         _write_table(work / name, ["f0", "f1", "f2", "l0", "l1"], separator)
-    _write_table(
-        work / "hostile.csv", ["\x1b[31m", "a\u202eb", '"new\nline"', "[red]l0[/red]", "=l1"], ","
-    )
+    names = ["\x1b[31m", "a\u202eb", '"new\nline"', "[red]l0[/red]", "=l1"]
+    _write_table(work / "hostile.csv", names, ",")
     (work / "text.csv").write_text("f0,f1,l0,l1\nred,1,0,1\nblue,,1,0\n=cmd,NaN,1,1\n")
     (work / "data.svm").write_text("0 1:1 2:2\n1 1:3\n0,1 3:1\n" * 4)
     for name, source in (("camel", "data"), ("hostile", "hostile")):
@@ -215,20 +208,8 @@ def _files() -> Path:
     hostile.label_names_ = np.array(["\x1b[31m[red]", "=a\nb"], dtype=object)
     save(hostile, work / "hostile.skcamel")
     made_studies.nasty(work / "nasty")
-    study = [
-        "study",
-        "--datasets",
-        "data.csv",
-        "--labels",
-        "2",
-        "--methods",
-        "br,llsf",
-        "--preset",
-        "quick",
-        "-o",
-        "study",
-    ]
-    assert _run(study, work, work)[0] == 0
+    study = "study --datasets data.csv --labels 2 --methods br,llsf --preset quick -o study"
+    assert _run(study.split(), work, work)[0] == 0
     for name in ("empty", "sub"):
         (work / name).mkdir()
     return work

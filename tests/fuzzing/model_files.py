@@ -35,28 +35,11 @@ JUNK = [
     DEEP,
 ]
 NUMBERS = [
-    float(text)
-    for text in ["nan", "inf", "-inf", "1e308", "1e49", "1e-320", "0", "-5", "1", "2", "255"]
+    *map(float, ["nan", "inf", "-inf", "1e308", "1e49", "1e-320", "0", "-5", "1", "2", "255"])
 ]
 NUMBERS += [2.0**30, 2.0**31, -(2.0**63)]
-DTYPES = [
-    ">f8",
-    "<f4",
-    "<f2",
-    "<f8",
-    "<i8",
-    "<i4",
-    "|u1",
-    "|b1",
-    "<c16",
-    "<U3",
-    "|S4",
-    "<u8",
-    ">i8",
-    "<M8[s]",
-    "<f4,<i4",
-    "|V8",
-]
+DTYPES = [">f8", "<f4", "<f2", "<f8", "<i8", "<i4", "|u1", "|b1", "<c16", "<U3", "|S4", "<u8"]
+DTYPES += [">i8", "<M8[s]", "<f4,<i4", "|V8"]
 
 
 @functools.cache
@@ -66,33 +49,25 @@ def base_files():
     X = rng.normal(size=(ROWS, FEATURES)) * (rng.random((ROWS, FEATURES)) < 0.8)
     Y = (X[:, :LABELS] + 0.3 * rng.normal(size=(ROWS, LABELS)) > 0).astype(int)
     thin, words, many = sparse.csr_array(X), np.array(["no", "yes"])[Y[:, 0]], np.arange(ROWS) % 3
+    weights = 1 + np.arange(ROWS) % 4
     known = CamelClassifier().fit(X, Y)
-    known.input_columns_ = {
-        "features": tuple("abcd"),
-        "categories": {"a": ("x", "y")},
-        "dropped": (),
-    }
+    columns = {"features": tuple("abcd"), "categories": {"a": ("x", "y")}, "dropped": ()}
+    known.input_columns_ = columns
+    odds, two = {"scores": "log_odds"}, {"scalings": ("none", "standard")}
+    inner = Pipeline([("same", None), ("model", CamelClassifier())])
     models = [
         known,
         CamelClassifier(kernel="laplacian", scaling="minmax").fit(thin, Y),
         CamelClassifier(kernel="exponential", scaling="unit", threshold="macro_f1").fit(X, Y),
         CamelClassifier(kernel="linear", scaling="standard").fit(X, words),
         CamelClassifier(kernel="laplacian", scaling="rank").fit(X, Y),
-        CamelClassifier(kernel="precomputed").fit(
-            X @ X.T, Y, sample_weight=1 + np.arange(ROWS) % 4
-        ),
+        CamelClassifier(kernel="precomputed").fit(X @ X.T, Y, sample_weight=weights),
         CamelClassifier(solver="alternating", alpha=0.1).fit(thin, many),
         CamelClassifierCV(**SMALL, kernels=("linear", "rbf"), bandwidths=(0.5, 1.0)).fit(X, Y),
-        CamelClassifier(scores="log_odds", threshold=[0.1] * LABELS, miss_cost={"label1": 5}).fit(
-            X, Y
-        ),
-        CamelClassifierCV(
-            **SMALL, scalings=("none", "standard"), combine=True, scores="log_odds"
-        ).fit(X, Y),
-        CamelClassifierCV(**SMALL, cv=2, scalings=("none", "standard")).fit(thin, words),
-        make_pipeline("passthrough", Pipeline([("same", None), ("model", CamelClassifier())])).fit(
-            X, Y
-        ),
+        CamelClassifier(**odds, threshold=[0.1] * LABELS, miss_cost={"label1": 5}).fit(X, Y),
+        CamelClassifierCV(**SMALL, **two, **odds, combine=True).fit(X, Y),
+        CamelClassifierCV(**SMALL, **two, cv=2).fit(thin, words),
+        make_pipeline("passthrough", inner).fit(X, Y),
         *(
             make_pipeline(TablePreparer(scaling=scaling), CamelClassifier()).fit(table(), Y)
             for scaling in ("rank", "none")
@@ -218,9 +193,8 @@ def change_tree(rng, header, arrays):
 
 def change_array(rng, header, arrays):
     """Another value, shape, kind or content for an array."""
-    name = pick(
-        rng, [name for name, array in arrays.items() if array.ndim and array.dtype.kind in "biuf"]
-    )
+    able = [name for name, own in arrays.items() if own.ndim and own.dtype.kind in "biuf"]
+    name = pick(rng, able)
     array = arrays[name].copy()
     way = rng.integers(8)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -228,11 +202,8 @@ def change_array(rng, header, arrays):
         if way <= 3 and array.size:
             array.flat[rng.integers(array.size)] = np.array(pick(rng, NUMBERS)).astype(array.dtype)
         elif way == 4:
-            array = (
-                array.astype(np.float64).astype(pick(rng, DTYPES))
-                if rng.random() < 0.9
-                else np.array(array.sum())
-            )
+            other = array.astype(np.float64).astype(pick(rng, DTYPES))
+            array = other if rng.random() < 0.9 else np.array(array.sum())
         elif way == 5:
             twice = np.repeat(array, 2, axis=0)
             array = pick(rng, (array[:-1], array[:0], twice, array.T, array[None], array[::-1]))
@@ -264,17 +235,8 @@ def lying_header(rng, members):
     """An array that declares another kind, shape or order than it holds."""
     name = pick(rng, list(members))
     content = members[name]
-    old, new = pick(
-        rng,
-        (
-            (b"<f8", b"<c8"),
-            (b"<f8", b"|O8"),
-            (b"False", b"True "),
-            (b"(", b"(9"),
-            (b"(", b"(-"),
-            (b"'descr'", b"'desc\n'"),
-        ),
-    )
+    kinds = (b"<f8", b"<c8"), (b"<f8", b"|O8"), (b"False", b"True "), (b"'descr'", b"'desc\n'")
+    old, new = pick(rng, (*kinds, (b"(", b"(9"), (b"(", b"(-")))
     length = int.from_bytes(content[8:10], "little")
     head = content[10 : 10 + length].replace(old, new, 1)
     size = (len(head) % 65536).to_bytes(2, "little")
@@ -285,23 +247,14 @@ def lying_header(rng, members):
 def lying_size(rng, members):
     """Sizes, lengths and places in the records of the zip that are not true."""
     content = bytearray(zipped(list(members.items())))
-    mark, offset, width = pick(
-        rng,
-        (
-            (b"PK\3\4", 18, 4),
-            (b"PK\3\4", 22, 4),
-            (b"PK\3\4", 26, 2),
-            (b"PK\3\4", 28, 2),
-            (b"PK\1\2", 20, 4),
-        ),
-    )
+    local = [(b"PK\3\4", offset, width) for offset, width in ((18, 4), (22, 4), (26, 2), (28, 2))]
+    mark, offset, width = pick(rng, [*local, (b"PK\1\2", 20, 4)])
     if rng.random() < 0.3:
         mark, offset, width = b"PK\5\6", int(pick(rng, (8, 10, 12, 16))), 2
     places = [k for k in range(len(content)) if content[k : k + 4] == mark]
     place = pick(rng, places) + offset
-    content[place : place + width] = int(
-        pick(rng, (0, 1, 30, 2**16 - 1, 2**32 - 1)) % 2 ** (8 * width)
-    ).to_bytes(width, "little")
+    size = int(pick(rng, (0, 1, 30, 2**16 - 1, 2**32 - 1)) % 2 ** (8 * width))
+    content[place : place + width] = size.to_bytes(width, "little")
     return bytes(content)
 
 

@@ -248,8 +248,7 @@ def attack(seed: int, folder: Path) -> None:
         peak = tracemalloc.get_traced_memory()[1] - before
         assert peak < MEMORY, f"{peak:.0f} bytes"
     except Exception as error:
-        raise AssertionError(
-            f"{type(error).__name__} on {kind}, {storage}: {hostile[:2000]!r}"
-        ) from error
+        what = f"{type(error).__name__} on {kind}, {storage}: {hostile[:2000]!r}"
+        raise AssertionError(what) from error
     finally:
         patch.stopall()

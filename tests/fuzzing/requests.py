@@ -119,9 +119,8 @@ class Raised(logging.Handler):
 async def answer(app: Any, method: str, path: str, options: dict[str, Any]) -> Any:
     import httpx
 
-    async with httpx.AsyncClient(
-        transport=httpx.ASGITransport(app=app, raise_app_exceptions=True), base_url="http://here"
-    ) as client:
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=True)
+    async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
         return await client.request(method, path, **options)
 
 
@@ -145,9 +144,8 @@ def attack(seed: int, folder: Path) -> None:
     assert "Traceback" not in response.text
     if response.status_code == 200 and path == "/predict":
         assert all({"row", "labels"} <= set(record) for record in told["predictions"])
-        assert [record["row"] for record in told["predictions"]] == list(
-            range(1, len(told["predictions"]) + 1)
-        )
+        numbers = [record["row"] for record in told["predictions"]]
+        assert numbers == list(range(1, len(numbers) + 1))
     elif response.status_code >= 400:
         assert set(told) == {"error"}
         assert len(told["error"]) < 2000, told["error"]

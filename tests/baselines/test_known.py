@@ -16,13 +16,8 @@ from skcamel.baselines.base import WithThresholds
 
 NAN = np.nan
 METHODS = [BinaryRelevance(), BinaryRelevance(LogisticRegression())]
-OTHERS = [
-    baselines.EnsembleOfClassifierChains(3),
-    baselines.RAkEL(),
-    baselines.LLSF(),
-    baselines.JFSCCV(cv=3),
-    WithThresholds(ExtraTreesClassifier(5)),
-]
+OTHERS = [baselines.EnsembleOfClassifierChains(3), baselines.RAkEL(), baselines.LLSF()]
+OTHERS += [baselines.JFSCCV(cv=3), WithThresholds(ExtraTreesClassifier(5))]
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 

@@ -260,14 +260,13 @@ def test_grids_have_the_sizes_that_the_paper_prints():
 def test_splitters_sparse_rows_and_shuffling(data):
     X, Y, _ = data
     splitter = ShuffleSplit(2, random_state=0)
-    dense, thin = (
-        small_llsf().set_params(cv=splitter).fit(form(X), Y).cv_results_["mean_test_score"]
-        for form in (np.asarray, sparse.csr_array)
-    )
-    np.testing.assert_allclose(dense, thin, atol=1e-9)
-    first, again, plain = (
-        small_llsf(random_state=seed).fit(X, Y).cv_results_["mean_test_score"]
-        for seed in (0, 0, None)
-    )
+
+    def scores(X, **options):
+        model = small_llsf().set_params(**options).fit(X, Y)
+        return model.cv_results_["mean_test_score"]
+
+    thin = scores(sparse.csr_array(X), cv=splitter)
+    np.testing.assert_allclose(scores(X, cv=splitter), thin, atol=1e-9)
+    first, again, plain = (scores(X, random_state=seed) for seed in (0, 0, None))
     np.testing.assert_array_equal(first, again)
     assert (first != plain).any()

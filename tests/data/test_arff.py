@@ -18,6 +18,7 @@ from skcamel.data import (
     read_dataset,
     read_meka,
     read_mulan,
+    write_dataset,
     write_meka,
     write_mulan,
 )
@@ -41,18 +42,13 @@ def mulan(tmp_path):
 
 
 def header(*attributes, relation="r"):
-    return (
-        f"@relation {relation}\n"
-        + "".join(f"@attribute {attribute}\n" for attribute in attributes)
-        + "@data\n"
-    )
+    lines = "".join(f"@attribute {attribute}\n" for attribute in attributes)
+    return f"@relation {relation}\n{lines}@data\n"
 
 
 def test_labels_are_found_by_name_wherever_they_stand(mulan):
-    data = mulan(
-        header("b {0,1}", "x numeric", "a {0,1}", "y real") + "1,0.5,0,2\n0,1.5,1,3\n",
-        labels=("a", "b"),
-    )
+    text = header("b {0,1}", "x numeric", "a {0,1}", "y real") + "1,0.5,0,2\n0,1.5,1,3\n"
+    data = mulan(text, labels=("a", "b"))
     assert data.label_names == ("b", "a")
     assert data.feature_names == ("x", "y")
     np.testing.assert_array_equal(data.Y, [[1, 0], [0, 1]])
@@ -80,11 +76,11 @@ def test_nominals_are_numbers_words_or_positions(mulan, sparse_rows):
 @pytest.mark.parametrize("sparse_rows", [False, True])
 def test_onehot_expands_nominals_of_three_values(mulan, sparse_rows):
     text = header("x numeric", "c {red,blue,green}", "b {0,1}", "l {0,1}")
-    text += (
-        "{1 blue,3 1}\n{0 1,2 1}\n{}\n{1 ?}\n"
-        if sparse_rows
-        else "0,blue,0,1\n1,red,1,0\n0,red,0,0\n0,?,0,0\n"
+    thin, dense = (
+        "{1 blue,3 1}\n{0 1,2 1}\n{}\n{1 ?}\n",
+        "0,blue,0,1\n1,red,1,0\n0,red,0,0\n0,?,0,0\n",
     )
+    text += thin if sparse_rows else dense
     data = mulan(text, nominal="onehot")
     values = data.X.toarray() if sparse_rows else data.X
     assert data.feature_names == ("x", "c=red", "c=blue", "c=green", "b")
@@ -108,11 +104,8 @@ def test_names_may_be_quoted_and_escaped(mulan):
 
 
 def test_comments_blank_lines_and_windows_line_ends(mulan):
-    text = (
-        "% made\r\n"
-        + header("x numeric", "l {0,1}").replace("\n", "\r\n")
-        + "% rows\r\n1,0\r\n\r\n  % more\r\n2,1"
-    )
+    top = header("x numeric", "l {0,1}").replace("\n", "\r\n")
+    text = f"% made\r\n{top}% rows\r\n1,0\r\n\r\n  % more\r\n2,1"
     np.testing.assert_array_equal(mulan(text).X, [[1], [2]])
     assert mulan("\ufeff" + text).n == 2
 
@@ -235,10 +228,8 @@ def test_hostile_quotes_take_linear_time(mulan, row):
 
 
 def test_cells_of_a_sparse_row_may_be_apart_by_tabs_and_quotes(mulan):
-    data = mulan(
-        header("c {'a b',c,d}", "x numeric", "l {0,1}")
-        + " {0\t'a b', 1  2 ,2 1}\n{ 0 c }\n{}\n{0 d}\n{1 5,0 c}\n"
-    )
+    top = header("c {'a b',c,d}", "x numeric", "l {0,1}")
+    data = mulan(top + " {0\t'a b', 1  2 ,2 1}\n{ 0 c }\n{}\n{0 d}\n{1 5,0 c}\n")
     np.testing.assert_array_equal(data.X.toarray(), [[0, 2], [1, 0], [0, 0], [2, 0], [1, 5]])
 
 
@@ -303,10 +294,8 @@ def test_quotes_and_spaces_change_nothing(tmp_path_factory, data):
 @pytest.mark.parametrize("block_bytes", [1, 7, 64, 2**17])
 def test_the_size_of_blocks_does_not_matter(tmp_path, block_bytes, monkeypatch, rng):
     X = sparse.random_array((40, 6), density=0.4, rng=rng, format="csr")
-    for data in (
-        Dataset(X, X[:, [0]].toarray() > 0),
-        Dataset(X.toarray(), X[:, [0]].toarray() > 0),
-    ):
+    for rows in (X, X.toarray()):
+        data = Dataset(rows, X[:, [0]].toarray() > 0)
         write_meka(data, tmp_path / "a.arff")
         monkeypatch.setattr("skcamel.data.arff.BLOCK_BYTES", block_bytes)
         assert same_bits(read_meka(tmp_path / "a.arff"), data)
@@ -338,14 +327,16 @@ def test_compressed_files_are_the_same_on_every_day(tmp_path):
     assert gzip.decompress(content).startswith(b"@relation 'data: -C 1'")
 
 
-@pytest.mark.parametrize("storage", ["dense", "sparse"])
-def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, storage, rng):
+@pytest.mark.parametrize(
+    ("name", "storage"), [("a.arff.gz", "dense"), ("a.arff.gz", "sparse"), ("a.svm", "sparse")]
+)
+def test_peak_memory_is_three_times_the_arrays_at_most(tmp_path, name, storage, rng):
     X = rng.normal(size=(4000, 250)).round(4)
     X = sparse.csr_array(X) if storage == "sparse" else X
     data = Dataset(X, rng.integers(0, 2, size=(4000, 20)))
-    write_mulan(data, tmp_path / "a.arff.gz")
+    write_dataset(data, tmp_path / name)
     tracemalloc.start()
-    read = read_mulan(tmp_path / "a.arff.gz")
+    read = read_dataset(tmp_path / name)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     parts = [read.X] if storage == "dense" else [read.X.data, read.X.indices, read.X.indptr]
@@ -366,11 +357,8 @@ def test_sizes_that_only_a_header_claims_are_refused(mulan, monkeypatch):
 
 
 def test_omitted_cells_of_sparse_rows_are_filled_in(mulan):
-    text = (
-        header("x {1,0}", "y numeric", "z {2,0,5}", "w {0,3}", "l {1,0}")
-        + "{}\n{0 0,1 7}\n{2 5,3 3,4 0}\n{}\n{1 2,2 0}\n{0 1}\n{0 ?}\n"
-    )
-    data = mulan(text)
+    top = header("x {1,0}", "y numeric", "z {2,0,5}", "w {0,3}", "l {1,0}")
+    data = mulan(top + "{}\n{0 0,1 7}\n{2 5,3 3,4 0}\n{}\n{1 2,2 0}\n{0 1}\n{0 ?}\n")
     x, y = [1, 0, 1, 1, 1, 1, np.nan], [0, 7, 0, 0, 2, 0, 0]
     z, w = [2, 2, 5, 2, 0, 2, 2], [0, 0, 3, 0, 0, 0, 0]
     np.testing.assert_array_equal(data.X.toarray().T, [x, y, z, w])

@@ -64,17 +64,12 @@ def test_batches_hold_what_the_whole_files_hold(tmp_path):
 
 
 def test_columns_may_be_in_any_order_and_numbers_of_any_type(tmp_path):
-    pq.write_table(
-        pa.table({"a": [1, 2], "b": ["x", None], "c": pa.array([None, None], pa.null())}),
-        tmp_path / "a.parquet",
-    )
+    first = pa.table({"a": [1, 2], "b": ["x", None], "c": pa.nulls(2)})
+    pq.write_table(first, tmp_path / "a.parquet")
     pq.write_table(pa.table({"c": [1.5], "b": ["y"], "a": [2.5]}), tmp_path / "b.parquet")
     files = opened([tmp_path / "a.parquet", tmp_path / "b.parquet"])
-    assert whole(files).select(["a", "b", "c"]).to_pydict() == {
-        "a": [1.0, 2.0, 2.5],
-        "b": ["x", None, "y"],
-        "c": [None, None, 1.5],
-    }
+    expected = {"a": [1.0, 2.0, 2.5], "b": ["x", None, "y"], "c": [None, None, 1.5]}
+    assert whole(files).select(["a", "b", "c"]).to_pydict() == expected
 
 
 KINDS = {

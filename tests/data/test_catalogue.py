@@ -94,12 +94,8 @@ def test_a_missing_set_names_every_place_and_the_command(empty):
     with pytest.raises(DatasetNotFoundError) as caught:
         load_dataset("emotions", data_home=empty / "home")
     message = str(caught.value)
-    for part in (
-        str(empty / "home" / "emotions"),
-        str(empty / "cache" / "emotions"),
-        "skcamel.data.fetch_dataset('emotions')",
-        "emotions.arff[.gz]",
-    ):
+    parts = [str(empty / place / "emotions") for place in ("home", "cache")]
+    for part in (*parts, "skcamel.data.fetch_dataset('emotions')", "emotions.arff[.gz]"):
         assert part in message
     assert "\n" not in message
     with pytest.raises(DatasetNotFoundError, match="no download for it; or put rcv1-s4"):

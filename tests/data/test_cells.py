@@ -151,20 +151,6 @@ def test_any_number_comes_back_from_its_text(numbers, comma):
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["Yes", "no"], ("yes", "no")),
-        (["J", "N"], ("j", "n")),
-        (["TRUE", "FALSE"], ("true", "false")),
-        (["yes", "maybe"], None),
-        (["yes"], None),
-    ],
-)
-def test_yes_and_no(words, expected):
-    assert cells.yes_no(words) == expected
-
-
-@pytest.mark.parametrize(
     ("values", "formats", "first"),
     [
         (["2024-05-01", "2023-12-31"], ("year first",), "2024-05-01"),

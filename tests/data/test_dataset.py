@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-import skcamel.data
 import tiny
 from skcamel.data import DataError, Dataset
 from skcamel.data.dataset import as_labels, digest, row_kinds
@@ -69,31 +68,17 @@ def test_equality_is_of_values_names_and_parts():
 
 def test_an_error_names_file_and_line_and_survives_pickling():
     error = pickle.loads(pickle.dumps(DataError("wrong; do this", path="folder/a.arff", line=3)))  # noqa: S301
-    assert (str(error), error.path, error.line) == (
-        "a.arff, line 3: wrong; do this",
-        "folder/a.arff",
-        3,
-    )
+    assert (error.path, error.line) == ("folder/a.arff", 3)
+    assert str(error) == "a.arff, line 3: wrong; do this"
     assert str(DataError("wrong")) == "wrong"
-
-
-def test_every_public_name_can_be_reached():
-    for name in skcamel.data.__all__:
-        assert getattr(skcamel.data, name) is not None
-    assert set(dir(skcamel.data)) == set(skcamel.data.__all__)
-    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = skcamel.data.nothing
 
 
 def test_names_of_labels_follow_their_columns():
     data = Dataset(np.eye(3), np.eye(3, dtype=int), label_names=("sea", "sun", "sand"))
     assert data.labels.columns == ("sea", "sun", "sand")
     assert data.labels[[2, 0]].columns == data.labels[1:, ...].columns == ("sea", "sun", "sand")
-    assert (
-        data.labels[:, ::-1].columns
-        == np.flip(data.labels, axis=1).columns
-        == ("sand", "sun", "sea")
-    )
+    for turned in (data.labels[:, ::-1], np.flip(data.labels, axis=1)):
+        assert turned.columns == ("sand", "sun", "sea")
     assert data.labels[:, [2, 0]].columns == ("sand", "sea")
     assert data.labels[:, 1:].columns == ("sun", "sand")
     assert data.labels[0:2][:, np.array([True, False, True])].columns == ("sea", "sand")

@@ -1,6 +1,7 @@
 """Data sets of which some labels are unknown: values, digests, cards, findings, folds and files."""
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -126,10 +127,8 @@ def test_unknown_labels_are_a_finding():
 def test_an_unknown_label_contradicts_nothing():
     same = np.array([[0.0], [0.0], [1.0], [1.0], [2.0]])
     labels = np.array([[1, NAN], [1, 0], [1, 0], [NAN, 1], [0, 0]])
-    (found,) = (
-        finding for finding in check_dataset(same, labels) if finding.code == "contradicting-rows"
-    )
-    assert found.where.tolist() == [2, 3]
+    found = {finding.code: finding.where for finding in check_dataset(same, labels)}
+    assert found["contradicting-rows"].tolist() == [2, 3]
 
 
 # Folds
@@ -149,12 +148,11 @@ def test_known_positives_are_spread_evenly(rng):
     labels = (rng.random((200, 4)) < 0.3).astype(float)
     labels[rng.random(labels.shape) < 0.4] = NAN
     labels[:, 3] = NAN
-    for _, test in MultilabelStratifiedKFold(4).split(labels, labels):
-        assert np.abs((labels[test] == 1).sum(axis=0) - (labels == 1).sum(axis=0) / 4).max() < 2
-    (_, test), *_ = MultilabelStratifiedShuffleSplit(1, test_size=0.25, random_state=0).split(
-        labels, labels
-    )
-    assert np.abs((labels[test] == 1).sum(axis=0) - (labels == 1).sum(axis=0) / 4).max() < 2
+    shuffle = MultilabelStratifiedShuffleSplit(1, test_size=0.25, random_state=0)
+    for splitter in (MultilabelStratifiedKFold(4), shuffle):
+        for _, test in splitter.split(labels, labels):
+            known = (labels[test] == 1).sum(axis=0)
+            assert np.abs(known - (labels == 1).sum(axis=0) / 4).max() < 2
 
 
 # Files
@@ -165,10 +163,7 @@ def test_known_positives_are_spread_evenly(rng):
 def test_arff_keeps_unknown_labels(tmp_path, write, storage):
     data = Dataset(storage(X), Y, name="partial")
     write(data, tmp_path / "partial.arff")
-    assert (
-        ",?" in (tmp_path / "partial.arff").read_text()
-        or " ?" in (tmp_path / "partial.arff").read_text()
-    )
+    assert re.search("[, ][?]", (tmp_path / "partial.arff").read_text())
     back = (read_mulan if write is write_mulan else read_meka)(tmp_path / "partial.arff")
     assert back.equals(data)
 
@@ -179,12 +174,7 @@ def test_mat_files_mark_unknown_labels_by_nan(tmp_path):
 
 
 def test_svmlight_refuses_unknown_labels(tmp_path):
-    with pytest.raises(
-        ValueError,
-        match=(
-            r"5 label entries .* cannot be written: unknown labels \(NaN\) would become 0 .*Write"
-            r" \.arff"
-        ),
-    ):
+    message = r"5 label entries .* unknown labels \(NaN\) would become 0 .*Write \.arff"
+    with pytest.raises(ValueError, match=message):
         write_svmlight(Dataset(X, Y), tmp_path / "a.svm")
     assert not (tmp_path / "a.svm").exists()

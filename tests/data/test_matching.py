@@ -24,14 +24,9 @@ CELLS = {"x": ["1", "4"], "y": ["2", "5"], "c": ["6", ""], "l": ["0", "1"], "m":
 @pytest.fixture
 def prepared():
     """A model of a table with a German number, a code, a category and the name of the row."""
-    table = pa.table(
-        {
-            "price": [f"{k},5" for k in range(20)],
-            "code": [f"00{k % 3}" for k in range(20)],
-            "plan": ["free", "team"] * 10,
-            "ticket": [f"T{k}" for k in range(20)],
-        }
-    )
+    columns = {"price": "{0},5", "code": "00{1}", "ticket": "T{0}"}
+    cells = {name: [text.format(k, k % 3) for k in range(20)] for name, text in columns.items()}
+    table = pa.table(cells | {"plan": ["free", "team"] * 10})
     preparer = TablePreparer(id=["ticket"], category=["code"])
     return make_pipeline(preparer, CamelClassifier()).fit(table, Y)
 
@@ -105,12 +100,8 @@ def test_nominal_columns_have_the_numbers_of_the_fit():
     assert match(nominal, pa.table({"c": [1], "x": [2], "id": [7], "y": [3]}), "new").unused == ()
 
 
-FRAME = {
-    "price": [2.5, None],
-    "code": ["001", "002"],
-    "plan": ["team", "free"],
-    "ticket": ["A", "B"],
-}
+FRAME = {"price": [2.5, None], "code": ["001", "002"], "plan": ["team", "free"]}
+FRAME |= {"ticket": ["A", "B"]}
 WRITTEN = {**FRAME, "price": ["2,5", "k.A."]}
 
 

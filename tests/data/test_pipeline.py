@@ -24,25 +24,15 @@ from tiny_steps import Columns, Foreign
 
 RNG = np.random.default_rng(0)
 N = 40
-FRAME = pd.DataFrame(
-    {
-        "age": RNG.normal(size=N),
-        "town": RNG.choice(["Bath", "Ely", "York"], N),
-        "said": RNG.choice(["sun and sea", "rain", "wind and sea"], N),
-        "size": RNG.normal(size=N),
-    }
-)
+FRAME = pd.DataFrame({"age": RNG.normal(size=N), "town": RNG.choice(["Bath", "Ely", "York"], N)})
+FRAME["said"] = RNG.choice(["sun and sea", "rain", "wind and sea"], N)
+FRAME["size"] = RNG.normal(size=N)
 LABELS = pd.DataFrame(
     {"warm": FRAME["age"] > 0, "old": FRAME["town"] == "York", "wet": FRAME["said"] != "rain"}
 ).astype(int)
 NUMBERS = FRAME[["age", "size"]]
-MIXED = ColumnTransformer(
-    [
-        ("number", StandardScaler(), ["age", "size"]),
-        ("place", OneHotEncoder(), ["town"]),
-        ("text", TfidfVectorizer(), "said"),
-    ]
-)
+NUMBER, PLACE = ("number", StandardScaler(), ["age", "size"]), ("place", OneHotEncoder(), ["town"])
+MIXED = ColumnTransformer([NUMBER, PLACE, ("text", TfidfVectorizer(), "said")])
 
 
 def fitted(*steps, X=FRAME):

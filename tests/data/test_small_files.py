@@ -29,24 +29,14 @@ def attributes(count, prefix, kind):
 
 
 LABEL = attributes(1, "l", "{0,1}")
-VALUES = "{" + ",".join(map(str, range(20_000))) + "}"
+MANY, ONES = attributes(5000, "l", "{0,1}"), attributes(5000, "f", "{1,0}")
+REAL = "@attribute a real\n"
+NOMINAL = "@attribute x {" + ",".join(map(str, range(20_000))) + "}\n"
 TEXTS = {  # what claims too much ► the name of the file, and what it holds
-    "omitted nominals": (
-        "a.arff",
-        lambda: arff(1, LABEL + attributes(5000, "f", "{1,0}"), "{}\n" * 100_000),
-    ),
-    "labels": (
-        "a.arff",
-        lambda: arff(5000, attributes(5000, "l", "{0,1}") + "@attribute x real\n", "{}\n" * 10**5),
-    ),
-    "values of a nominal": (
-        "a.arff",
-        lambda: arff(1, LABEL + f"@attribute x {VALUES}\n", "0,1\n" * 30_000),
-    ),
-    "attributes": (
-        "a.arff.gz",
-        lambda: arff(1, LABEL + "@attribute a real\n" * 1_500_000, "{0 1}\n"),
-    ),
+    "omitted nominals": ("a.arff", lambda: arff(1, LABEL + ONES, "{}\n" * 100_000)),
+    "labels": ("a.arff", lambda: arff(5000, MANY + "@attribute x real\n", "{}\n" * 10**5)),
+    "values of a nominal": ("a.arff", lambda: arff(1, LABEL + NOMINAL, "0,1\n" * 30_000)),
+    "attributes": ("a.arff.gz", lambda: arff(1, LABEL + REAL * 1_500_000, "{0 1}\n")),
     "labels of svmlight": ("a.svm", lambda: f"256 3 {2**20}\n" + "1 1:1\n" * 256),
     "packed cells": (
         "a.csv.gz",
@@ -96,11 +86,8 @@ def made(kind, folder):
 
 
 def options(path):
-    return (
-        {"labels": 1}
-        if re.search(r"\.(csv|parquet|xlsx|jsonl)", path.name)
-        else {"nominal": "onehot"}
-    )
+    is_table = re.search(r"\.(csv|parquet|xlsx|jsonl)", path.name)
+    return {"labels": 1} if is_table else {"nominal": "onehot"}
 
 
 def spent(read):
@@ -156,9 +143,8 @@ REFUSAL = (
 )
 def test_a_file_that_does_not_fit_is_refused_with_the_cure(name, storage, tmp_path, rng, request):
     path = tmp_path / name
-    write_dataset(
-        Dataset(storage(rng.random((4000, 100)).round(2)), rng.integers(0, 2, size=(4000, 4))), path
-    )
+    X = storage(rng.random((4000, 100)).round(2))
+    write_dataset(Dataset(X, rng.integers(0, 2, size=(4000, 4))), path)
     request.getfixturevalue("little_memory")
     with pytest.raises(DataError, match=f"{name}: .*{REFUSAL}"):
         read_dataset(path, labels=4)
@@ -166,11 +152,8 @@ def test_a_file_that_does_not_fit_is_refused_with_the_cure(name, storage, tmp_pa
 
 
 def test_a_matrix_that_does_not_fit_is_refused_before_it_is_unpacked(tmp_path, rng, little_memory):
-    savemat(
-        tmp_path / "a.mat",
-        {"data": rng.random((4000, 100)), "target": np.ones((4000, 1))},
-        do_compression=True,
-    )
+    variables = {"data": rng.random((4000, 100)), "target": np.ones((4000, 1))}
+    savemat(tmp_path / "a.mat", variables, do_compression=True)
     with pytest.raises(DataError, match=f"a.mat: Reading it{REFUSAL}"):
         read_dataset(tmp_path / "a.mat")
 
@@ -190,12 +173,8 @@ def damaged(content):
     return [whole[:-9], whole[:12], *changed, whole + b"garbage"]
 
 
-BEGINS = {
-    "a.arff.gz": b"@relation a\n",
-    "a.csv.gz": b"x,l\n1.5,0\n",
-    "a.svm.gz": b"1 1:1\n",
-    "a.xml": b'<labels><label name="l"/></labels>',
-}
+BEGINS = {"a.arff.gz": b"@relation a\n", "a.csv.gz": b"x,l\n1.5,0\n", "a.svm.gz": b"1 1:1\n"}
+BEGINS["a.xml"] = b'<labels><label name="l"/></labels>'
 
 
 @pytest.mark.parametrize("kind", range(6))

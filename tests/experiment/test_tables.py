@@ -117,20 +117,14 @@ def summary():
 
 
 def rows_of(markdown):
-    return [
-        [cell.strip() for cell in line.strip("|").split("|")]
-        for line in markdown.splitlines()
-        if line.startswith("| ")
-    ]
+    lines = [line.strip("|").split("|") for line in markdown.splitlines() if line[:2] == "| "]
+    return [[cell.strip() for cell in line] for line in lines]
 
 
 def test_results_stand_in_the_papers_tables(summary):
     tables = result_tables(summary)
-    assert [(name, table.head) for name, table in tables.items()] == [
-        ("2", ["emotions", "yeast"]),
-        ("3", ["arts"]),
-        ("other", ["mine"]),
-    ]
+    heads = {name: table.head for name, table in tables.items()}
+    assert heads == {"2": ["emotions", "yeast"], "3": ["arts"], "other": ["mine"]}
     rows = rows_of(write_tables([tables["2"]], "markdown"))
     figure = summary.figures["yeast", "one_error", "camel"]
     best = "camel" in made_tables.best_methods(summary, "yeast", "one_error")
@@ -165,10 +159,8 @@ def test_csv_holds_unrounded_figures_and_no_formula(summary):
 
 def test_markdown_is_escaped_and_on_one_line():
     table = Table("t", "x", ["a|b"], [TableSection("", [("<i>\n", [Cell("*")])])])
-    assert rows_of(write_tables([table], "markdown").replace(r"\|", "/")) == [
-        ["x", "a/b"],
-        [r"\<i\>\\n", r"\*"],
-    ]
+    rows = rows_of(write_tables([table], "markdown").replace(r"\|", "/"))
+    assert rows == [["x", "a/b"], [r"\<i\>\\n", r"\*"]]
     with pytest.raises(ValueError, match="form must be one of markdown, csv"):
         write_tables([table], "word")
 

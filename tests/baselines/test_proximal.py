@@ -119,10 +119,8 @@ def test_the_authors_threshold_is_the_first_best_of_51(data):
 
 def robust(X, Y, alpha=0.0, beta=0.0, gamma=0.0, eta=0.1, *, S=None, **options):
     regression = RobustRegression(X, Y, label_distance(Y), fisher(X, Y) if S is None else S)
-    (end,) = regression.solve(
-        [{"alpha": alpha, "beta": beta, "gamma": gamma, "eta": eta}], **options
-    )
-    return end
+    candidate = {"alpha": alpha, "beta": beta, "gamma": gamma, "eta": eta}
+    return next(iter(regression.solve([candidate], **options)))
 
 
 @given(
@@ -170,7 +168,7 @@ def test_the_fisher_term():
 def test_faithful_jfsc_is_the_sequence_on_unit_rows_and_a_constant(data):
     X, Y, new = data
     rows, others = (
-        np.hstack([Z / np.linalg.norm(Z, axis=1)[:, None], np.ones((len(Z), 1))]) for Z in (X, new)
+        np.column_stack([Z / np.linalg.norm(Z, axis=1)[:, None], np.ones(len(Z))]) for Z in (X, new)
     )
     S = literal.fisher(rows, Y)
     W = literal.jfsc(rows, Y, literal.distance(Y), S, 4**-2, 4**-2, 4**-2, 0.1)[-1]

@@ -19,9 +19,8 @@ from skcamel.baselines import BinaryRelevance, EnsembleOfClassifierChains, RAkEL
 def test_probabilities_are_those_of_separate_models():
     X, Y = overlapping.make()
     model = BinaryRelevance(tol=1e-9).fit(X[:100], Y[:100])
-    np.testing.assert_allclose(
-        model.predict_proba(X), literal.binary_relevance(X[:100], Y[:100], X), atol=1e-5
-    )
+    expected = literal.binary_relevance(X[:100], Y[:100], X)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-5)
 
 
 def test_a_tie_is_predicted():
@@ -57,9 +56,8 @@ def test_an_estimator_of_choice_is_used_for_each_label():
 
 def test_a_search_may_choose_the_parameters_of_each_label():
     X, Y = overlapping.make()
-    search = RandomizedSearchCV(
-        DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, n_iter=2
-    )
+    tree = DecisionTreeClassifier(random_state=0)
+    search = RandomizedSearchCV(tree, {"max_depth": [1, 2]}, n_iter=2)
     assert BinaryRelevance(search).fit(X, Y).n_iter_ == 1
 
 
@@ -75,9 +73,8 @@ def test_decision_values_stand_in_for_probabilities():
 
 def test_one_warning_for_all_labels_that_did_not_converge():
     X, Y = overlapping.make()
-    with pytest.warns(
-        ConvergenceWarning, match="4 of 4 logistic models did not reach their tolerance in 2 steps"
-    ) as caught:
+    message = "4 of 4 logistic models did not reach their tolerance in 2 steps"
+    with pytest.warns(ConvergenceWarning, match=message) as caught:
         BinaryRelevance(max_iter=2).fit(X, Y)
     assert len(caught) == 1
 
@@ -93,29 +90,25 @@ def plain(**options):
 def test_a_chain_is_the_literal_one(order):
     X, Y = overlapping.make(n=250)
     model = plain(order=order).fit(X[:200], Y[:200])
-    np.testing.assert_allclose(
-        model.predict_proba(X), literal.chain(X[:200], Y[:200], order, X), atol=1e-4
-    )
+    expected = literal.chain(X[:200], Y[:200], order, X)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-4)
 
 
 def test_a_member_learns_from_its_bag():
     X, Y = overlapping.make(n=250)
     model = EnsembleOfClassifierChains(1, order=[1, 0, 3, 2], random_state=3, tol=1e-9).fit(X, Y)
     bag = np.random.RandomState(3).randint(len(X), size=len(X))
-    np.testing.assert_allclose(
-        model.predict_proba(X), literal.chain(X[bag], Y[bag], [1, 0, 3, 2], X), atol=1e-4
-    )
+    expected = literal.chain(X[bag], Y[bag], [1, 0, 3, 2], X)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-4)
 
 
 def test_confidences_are_averaged_and_cut_at_a_half():
     X, Y = overlapping.make()
     model = EnsembleOfClassifierChains(5, random_state=0).fit(X, Y)
     F = model.predict_proba(X)
-    np.testing.assert_allclose(
-        F, np.mean([chain.probabilities(X) for chain in model.estimators_], axis=0)
-    )
-    assert F.min() >= 0
-    assert F.max() <= 1
+    mean = np.mean([chain.probabilities(X) for chain in model.estimators_], axis=0)
+    np.testing.assert_allclose(F, mean)
+    assert 0 <= F.min() <= F.max() <= 1
     np.testing.assert_array_equal(model.predict(X), F >= 0.5)
 
 
@@ -175,9 +168,8 @@ def test_votes_are_the_literal_ones(k):
     X, Y = overlapping.make(n=300, q=4)
     model = RAkEL(k, random_state=0, tol=1e-8).fit(X[:250], Y[:250])
     expected = literal.powersets(X[:250], Y[:250], [tuple(s) for s in model.labelsets_], X)
-    assert (
-        np.isclose(outputs(model, X), expected).mean() > 0.998
-    )  # a margin of rounding size may fall either way
+    # a margin of rounding size may fall either way
+    assert np.isclose(outputs(model, X), expected).mean() > 0.998
 
 
 def test_k_above_q_is_one_label_powerset_of_seen_patterns():

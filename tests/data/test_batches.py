@@ -165,9 +165,8 @@ def test_a_fit_in_batches_is_the_fit_in_memory(make, text, tmp_path):
 
 
 def test_values_that_the_sample_did_not_hold_are_taken_as_at_prediction_and_counted(tmp_path):
-    table = pa.table(
-        {"size": [1.0, 2.5, 4.0, 3.0] * 10, "kind": ["x", "y", "z", "y"] * 10, "sea": [0, 1] * 20}
-    )
+    cells = {"size": [1.0, 2.5, 4.0, 3.0] * 10, "kind": ["x", "y", "z", "y"] * 10}
+    table = pa.table(cells | {"sea": [0, 1] * 20})
     odd = pa.table({"size": [None], "kind": ["w"], "sea": [1]}, schema=table.schema)
     files = opened(split(tmp_path, pa.concat_tables([table, odd]), (20, 21)))
     preparer = TablePreparer().fit(table.drop_columns(["sea"]))

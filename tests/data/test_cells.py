@@ -30,9 +30,8 @@ def dates(values, **options):
 
 
 def test_a_column_is_its_different_values_and_where_they_are():
-    column = Cells.of(
-        ["red", " red ", None, "n/a", "blue", float("nan"), "", 3, 2.5, True, 10**400, b"red"]
-    )
+    words = ["red", " red ", None, "n/a", "blue", float("nan"), ""]
+    column = Cells.of([*words, 3, 2.5, True, 10**400, b"red"])
     assert column.values.tolist() == [None, "red", "blue", 3.0, 2.5, "true", np.inf]
     assert column.codes.tolist() == [1, 1, 0, 0, 2, 0, 0, 3, 4, 5, 6, 1]
     assert column.texts().values.tolist() == ["", "red", "blue", "3", "2.5", "true", "inf"]

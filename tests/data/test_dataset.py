@@ -29,9 +29,8 @@ def test_frames_bring_their_names(kind):
     data = Dataset(kind({"a": [0.5, 1.0], "b": [2, 3]}), kind({"sea": [1, 0]}))
     assert (data.feature_names, data.label_names) == (("a", "b"), ("sea",))
     assert data.X.tolist() == [[0.5, 2.0], [1.0, 3.0]]
-    assert Dataset(kind({"a": [0.5]}), kind({"sea": [1]}), ["other"], ["sun"]).feature_names == (
-        "other",
-    )
+    renamed = Dataset(kind({"a": [0.5]}), kind({"sea": [1]}), ["other"], ["sun"])
+    assert renamed.feature_names == ("other",)
     assert Dataset(data.X, data.labels).label_names == ("sea",)
 
 

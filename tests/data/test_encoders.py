@@ -56,9 +56,8 @@ class Other:
 
 
 def fitted(encoder):
-    return skcamel.make_pipeline(TablePreparer(text_encoder=encoder), CamelClassifier()).fit(
-        TABLE, Y
-    )
+    preparer = TablePreparer(text_encoder=encoder)
+    return skcamel.make_pipeline(preparer, CamelClassifier()).fit(TABLE, Y)
 
 
 @pytest.mark.parametrize(

@@ -41,18 +41,9 @@ def taken(kind, *columns):
 @pytest.mark.parametrize(
     "cells",
     [
-        [0, 1, None],
-        [-1, 1, None],
-        [0.0, 1.0, None],
-        [False, True, None],
-        ["-1", "+1", ""],
-        ["FALSE", "true", "?"],
-        ["no", "YES", "-"],
-        ["N", "y", "n/a"],
-        ["f", "T", None],
-        ["Nein", "ja", " NA "],
-        ["non", "Oui", ""],
-        ["off", "on", ""],
+        *([0, 1, None], [-1, 1, None], [0.0, 1.0, None], [False, True, None], ["-1", "+1", ""]),
+        *(["FALSE", "true", "?"], ["no", "YES", "-"], ["N", "y", "n/a"], ["f", "T", None]),
+        *(["Nein", "ja", " NA "], ["non", "Oui", ""], ["off", "on", ""]),
     ],
 )
 def test_two_values_in_any_words(kind, cells):
@@ -73,9 +64,7 @@ def test_marks(kind):
 @pytest.mark.parametrize(
     "cells",
     [
-        ["a|b", "?", "b", "c | a"],
-        ["a;b", "NULL", "b", "c;a"],
-        ["a, b", "NA", "b", "c,a"],
+        *(["a|b", "?", "b", "c | a"], ["a;b", "NULL", "b", "c;a"], ["a, b", "NA", "b", "c,a"]),
         ['["a","b"]', "n/a", '["b"]', '["c", "a"]'],
         ["['a', 'b']", "?", "['b']", "['c' 'a']"],
         ["[a, b]", "?", "[b]", "[c, a]"],
@@ -136,14 +125,9 @@ def test_what_is_no_label_is_refused_with_its_place(kind, cells, message):
 @pytest.mark.parametrize(
     ("labels", "columns"),
     [
-        ("tag", ["tag"]),
-        ("tag*", ["tag", "tag_checked"]),
-        ("tag_*", ["tag_checked"]),
-        ("2021,2020", ["2020", "2021"]),
-        ("2020", ["2020"]),
-        ("2", ["2021", "a,b"]),
-        ('2020,"a,b"', ["2020", "a,b"]),
-        ("a,b", ["a,b"]),
+        *(("tag", ["tag"]), ("tag*", ["tag", "tag_checked"]), ("tag_*", ["tag_checked"])),
+        *(("2021,2020", ["2020", "2021"]), ("2020", ["2020"]), ("2", ["2021", "a,b"])),
+        *(('2020,"a,b"', ["2020", "a,b"]), ("a,b", ["a,b"])),
         (["tag*", "2020"], ["tag", "tag_checked", "2020"]),
         (np.int64(-1), ["tag"]),
     ],

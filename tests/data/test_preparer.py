@@ -78,9 +78,8 @@ def test_outputs_have_names_and_sources(table):
 
 def column(preparer, table, name):
     X = preparer.transform(table)
-    return (X.toarray() if sparse.issparse(X) else X)[
-        :, list(preparer.get_feature_names_out()).index(name)
-    ]
+    place = list(preparer.get_feature_names_out()).index(name)
+    return (X.toarray() if sparse.issparse(X) else X)[:, place]
 
 
 def test_numbers_become_ranks_and_gaps_the_median(table):
@@ -137,9 +136,8 @@ def test_rare_values_go_together_and_unseen_ones_are_zeros():
     frame = pd.DataFrame({"city": city})
     preparer = TablePreparer().fit(frame)
     assert list(preparer.get_feature_names_out()) == ["city=Oslo", "city=Rome", "city=(rare)"]
-    X, told = preparer.transform_with_differences(
-        pd.DataFrame({"city": ["Riga", "Rome", "Kyiv", None]})
-    )
+    new = pd.DataFrame({"city": ["Riga", "Rome", "Kyiv", None]})
+    X, told = preparer.transform_with_differences(new)
     assert X.tolist() == [[0, 0, 1], [0, 1, 0], [0, 0, 0], [0, 0, 0]]
     assert told.counts == {("unseen", "city"): 1, ("missing", "city"): 1}
 
@@ -162,9 +160,8 @@ def test_a_missing_column_is_refused_by_name_or_holds_gaps(table):
     preparer = TablePreparer().fit(table)
     with pytest.raises(ValueError, match=r"lacks the columns 'age', 'notes'.*--allow-missing"):
         preparer.transform(table.drop(columns=["age", "notes", "comment"]))
-    X, told = preparer.set_params(allow_missing=True).transform_with_differences(
-        table.drop(columns=["age", "notes"])
-    )
+    new = table.drop(columns=["age", "notes"])
+    X, told = preparer.set_params(allow_missing=True).transform_with_differences(new)
     assert told.counts == {("absent", "age"): N, ("absent", "notes"): N}
     names = list(preparer.get_feature_names_out())
     assert (X.toarray()[:, names.index("age (missing)")] == 1).all()
@@ -174,15 +171,11 @@ def test_a_missing_column_is_refused_by_name_or_holds_gaps(table):
 @pytest.mark.parametrize(
     ("parameter", "name", "kind"),
     [
-        ("number", "patient", "number"),
-        ("category", "patient", "category"),
-        ("drop", "notes", "dropped"),
-        ("id", "zip", "id"),
+        *(("number", "patient", "number"), ("category", "patient", "category")),
+        *(("drop", "notes", "dropped"), ("id", "zip", "id")),
         ("text", "ward", "empty"),  # words of one letter are none
-        ("text", "smoker", "text"),
-        ("number", "zip", "number"),
-        ("date", "admitted", "date"),
-        ("category", "age", "category"),
+        *(("text", "smoker", "text"), ("number", "zip", "number")),
+        *(("date", "admitted", "date"), ("category", "age", "category")),
     ],
 )
 def test_parameters_overrule_the_cells(table, parameter, name, kind):

@@ -43,10 +43,7 @@ def read(tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "a,b\n1,x\n2,y\n",
-        "a;b\n1;x\n2;y\n",
-        "a\tb\n1\tx\n2\ty\n",
-        "a|b\n1|x\n2|y\n",
+        *("a,b\n1,x\n2,y\n", "a;b\n1;x\n2;y\n", "a\tb\n1\tx\n2\ty\n", "a|b\n1|x\n2|y\n"),
         "sep=;\na;b\n1;x\n2;y\n",
         '"sep=|"\r\na|b\r\n1|x\r\n2|y\r\n',
         "a,b\r1,x\r2,y\r",
@@ -210,10 +207,8 @@ def test_spreadsheets(book):
 @pytest.mark.parametrize(
     ("found", "made"),
     [
-        (b'r="A2"', b"r='XFD1048576'"),
-        (b'r="A2"', b'r ="XFD1048576"'),
-        (b'r="A2"', b'r="xfd1048576"'),
-        (b'r="A2"', b'r="ZZZZ9000"'),
+        *((b'r="A2"', b"r='XFD1048576'"), (b'r="A2"', b'r ="XFD1048576"')),
+        *((b'r="A2"', b'r="xfd1048576"'), (b'r="A2"', b'r="ZZZZ9000"')),
         (b'r="A2"', b'r="H99999999"'),
         (b"</row></sheetData>", b'</row><row r="90000000"><c><v>1</v></c></row></sheetData>'),
         (b"sheet1.xml", b"elsewhere.XML"),

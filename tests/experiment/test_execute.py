@@ -20,11 +20,8 @@ from study_methods import Mean, comparable, made
 pytest.importorskip("loky", reason="loky is not installed: pip install skcamel[cli]")
 ONE_FOLD = [(range(12), range(12, 24))]
 HARMS = {
-    "exits": "its process ended",
-    "segfault": "its process ended",
-    "kills itself": "its process ended",
-    "hangs": "took longer than 2 s",
-    "holds": "took longer than 2 s",
+    **dict.fromkeys(("exits", "segfault", "kills itself"), "its process ended"),
+    **dict.fromkeys(("hangs", "holds"), "took longer than 2 s"),
     "unspeakable": "UnspeakableError",
     "unpicklable": "UnpicklableError: has a lock",
     "leaves": "SystemExit: enough",
@@ -91,9 +88,8 @@ def test_no_worker_outlives_a_killed_study_for_more_than_ten_seconds(harm, tmp_p
         " n_folds=2, n_jobs=2)"
     )
     paths = [str(Path(skcamel.__file__).parents[1]), str(Path(__file__).parents[1])]
-    study = subprocess.Popen(
-        [sys.executable, "-c", script], env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
-    )
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+    study = subprocess.Popen([sys.executable, "-c", script], env=environment)
     give_up = time.monotonic() + 60
     while len(workers := list((tmp_path / "workers").iterdir())) < 2:
         assert time.monotonic() < give_up

@@ -91,12 +91,9 @@ def test_a_text_that_names_none_is_refused(text, error, message):
 @pytest.mark.parametrize(
     "estimator",
     [
-        ExtraTreesClassifier(5),
-        MultiOutputClassifier(LogisticRegression()),
-        KNeighborsClassifier(),
-        make_pipeline(KNeighborsClassifier()),
-        DummyClassifier(),
-        LogisticRegression(),
+        *(ExtraTreesClassifier(5), MultiOutputClassifier(LogisticRegression())),
+        *(KNeighborsClassifier(), make_pipeline(KNeighborsClassifier())),
+        *(DummyClassifier(), LogisticRegression()),
     ],
     ids=lambda estimator: type(estimator).__name__,
 )

@@ -17,9 +17,8 @@ from sklearn.compose import ColumnTransformer
 from . import hand
 
 Rows = slice | Sequence[int] | np.ndarray
-LabelCells = Callable[
-    [np.ndarray, Sequence[str]], dict[str, list]
-]  # truth (n, q) and names ► the cells of label columns
+# Truth (n, q) and names ► the cells of label columns.
+LabelCells = Callable[[np.ndarray, Sequence[str]], dict[str, list]]
 Form = Callable[[Path, str, pd.DataFrame, np.ndarray | None, Sequence[str]], tuple[Path, list[str]]]
 
 
@@ -153,11 +152,7 @@ def json_lines(labels: LabelCells) -> Form:
         added = {} if Y is None else labels(Y, names)
         with path.open("w", encoding="utf-8") as file:
             for r, record in enumerate(frame.astype(object).to_dict("records")):
-                known = {
-                    key: value
-                    for key, value in record.items()
-                    if isinstance(value, list) or not pd.isna(value)
-                }
+                known = {key: value for key, value in record.items() if not pd.isna(value)}
                 own = known | {column: cells[r] for column, cells in added.items()}
                 file.write(json.dumps(own, ensure_ascii=False) + "\n")
         return path, []
@@ -176,9 +171,8 @@ def sheet(labels: LabelCells) -> Form:
         for at, row in enumerate([(*frame, *added), *zip(*columns, strict=True)], start=2):
             for column, cell in enumerate(row, start=1):
                 if not pd.isna(cell) and cell != "":
-                    page.cell(
-                        at, column, cell.to_pydatetime() if isinstance(cell, pd.Timestamp) else cell
-                    )
+                    is_time = isinstance(cell, pd.Timestamp)
+                    page.cell(at, column, cell.to_pydatetime() if is_time else cell)
         book.save(path)
         return path, []
 

@@ -36,12 +36,9 @@ def number(parse: Callable[[object], float] | None = None, *, skewed: bool = Fal
     return "number", make_pipeline(*steps, SimpleImputer(strategy="median", add_indicator=True))
 
 
-def category(order: Sequence[str] = ()) -> Part:
-    """A 0/1 column for each value that is not rare, gaps too; or the place in `order`."""
-    if not order:
-        values = OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=4)
-        return "category", values
-    return "category", number(lambda cell: order.index(cell) if cell in order else np.nan)[1]
+def category() -> Part:
+    """A 0/1 column for each value that is not rare, gaps too."""
+    return "category", OneHotEncoder(handle_unknown="infrequent_if_exist", min_frequency=4)
 
 
 def flag(yes: Sequence[object] = ("yes", "True", True, "ja", "Y")) -> Part:

@@ -7,16 +7,14 @@ import pandas as pd
 
 from . import hand
 from .form import Messy, apart, joined, json_lines, lists, marks, parquet, separated, sheet
-from .making import days, gaps, generator, sentences, spoiling, topics, truth, written
+from .making import days, gaps, generator, minutes, sentences, spoiling, topics, truth, written
 
 
 def tickets() -> Messy:
     """Support tickets: subject, body, priority, and a time whose hour matters."""
     rng, n = generator("tickets"), 360
     about = topics(rng, n, 3)
-    opened = days(rng, n, "2024-01-01", 300) + pd.to_timedelta(
-        rng.integers(0, 24 * 60, n), unit="min"
-    )
+    opened = days(rng, n, "2024-01-01", 300) + minutes(rng, n)
     night = ((opened.hour < 6) | (opened.hour >= 22)).astype(float)
     weekend = (opened.day_of_week >= 5).astype(float)
     priority = rng.choice(["low", "normal", "high", "urgent"], n)
@@ -324,9 +322,7 @@ def clothes() -> Messy:
 def flights() -> Messy:
     """Flights in Parquet: timestamps, dictionaries, lists of labels."""
     rng, n = generator("flights"), 320
-    leaves = days(rng, n, "2024-01-01", 364) + pd.to_timedelta(
-        rng.integers(0, 24 * 60, n), unit="min"
-    )
+    leaves = days(rng, n, "2024-01-01", 364) + minutes(rng, n)
     carrier, miles = rng.choice(["AA", "BX", "CY", "DZ"], n), rng.gamma(3, 400, n).round()
     night = ((leaves.hour < 7) | (leaves.hour > 20)).astype(float)
     summer = np.isin(leaves.month, (6, 7, 8)).astype(float)

@@ -67,6 +67,11 @@ def days(
     return pd.Timestamp(start) + pd.to_timedelta(rng.integers(0, span, n), unit="D")
 
 
+def minutes(rng: np.random.Generator, n: int) -> pd.TimedeltaIndex:
+    """Times of day."""
+    return pd.to_timedelta(rng.integers(0, 24 * 60, n), unit="min")
+
+
 def spoiling(
     unseen: dict[str, str], gappy: Sequence[str]
 ) -> Callable[[pd.DataFrame], pd.DataFrame]:

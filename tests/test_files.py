@@ -28,12 +28,11 @@ def write(path, content):
         file.write(content)
 
 
-def running(code, *arguments):
+def running(code, *arguments, stdout=subprocess.PIPE):
     """A process of Python that finds this skcamel."""
     environment = os.environ | {"PYTHONPATH": str(Path(skcamel.__file__).parents[1])}
-    return subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)], env=environment, stdout=subprocess.PIPE
-    )
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, env=environment, stdout=stdout)
 
 
 def hidden(folder):
@@ -108,8 +107,7 @@ def test_the_standard_output_is_written_into_whatever_it_is(name, tmp_path):
     assert output == b"\0\0\0\0new"
     (tmp_path / "log").write_bytes(b"old")
     with (tmp_path / "log").open("ab") as log:
-        environment = os.environ | {"PYTHONPATH": str(Path(skcamel.__file__).parents[1])}
-        subprocess.run([sys.executable, "-c", code, name], env=environment, stdout=log, check=True)
+        assert running(code, name, stdout=log).wait() == 0
     assert (tmp_path / "log").read_bytes() == b"old\0\0\0\0new"
 
 

@@ -56,12 +56,11 @@ def test_what_does_not_fit_is_refused(arguments, message):
 def test_equality_is_of_values_names_and_parts():
     data = Dataset([[1.0, np.nan]], [[1]])
     assert data.equals(Dataset(sparse.csr_array([[1.0, np.nan]]), [[1]], name="other"))
-    assert not data.equals(Dataset([[2.0, np.nan]], [[1]]))
-    assert not data.equals(Dataset([[1.0, np.nan]], [[0]]))
-    assert not data.equals(Dataset([[1.0, np.nan]], [[1]], ("a", "b")))
-    assert not data.equals(Dataset([[1.0, np.nan]], [[1]], label_names=("a",)))
-    assert not data.equals(Dataset([[1.0, np.nan]], [[1]], train=[0]))
-    assert not data.equals(Dataset([[1.0]], [[1]]))
+    X = [[1.0, np.nan]]
+    for other in ([[2.0, np.nan]], [[1]]), (X, [[0]]), (X, [[1]], ("a", "b")), ([[1.0]], [[1]]):
+        assert not data.equals(Dataset(*other))
+    assert not data.equals(Dataset(X, [[1]], label_names=("a",)))
+    assert not data.equals(Dataset(X, [[1]], train=[0]))
     assert not Dataset([[1.0]], [[1]], test=[0]).equals(Dataset([[1.0]], [[1]], test=[]))
 
 

@@ -52,8 +52,7 @@ def test_complete_labels_stay_integers_and_partial_ones_are_floats():
 @pytest.mark.parametrize(
     "form",
     [
-        np.ndarray.tolist,
-        pd.DataFrame,
+        *(np.ndarray.tolist, pd.DataFrame),
         lambda labels: pd.DataFrame(labels).astype("Int64"),
         lambda labels: np.where(np.isnan(labels), None, labels.astype(object)),
         sparse.csr_array,

@@ -10,19 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from skcamel.experiment import significance
 from skcamel.experiment.published import PaperFigure, paper_figures
-from skcamel.experiment.significance import (
-    compare_by_metric,
-    compare_methods,
-    critical_difference,
-    friedman_test,
-    groups_of,
-    holm,
-    signed_ranks,
-    what_tests_can_tell,
-    wilcoxon_holm,
-    wilcoxon_test,
-)
+from skcamel.experiment.significance import friedman_test, wilcoxon_holm, wilcoxon_test
 from skcamel.experiment.summary import Metric
 
 # Critical values for k = 2 … 10 as Demšar (JMLR 7, 2006) tabulates them in Table 5. For k = 9 it
@@ -42,7 +32,10 @@ def ranks_by_scipy(scores):
 @pytest.mark.parametrize("k", range(2, 11))
 def test_critical_values_are_the_published_ones(k):
     unit = math.sqrt(k * (k + 1) / (6 * 10))
-    found = [critical_difference(k, 10, test=test) for test in ("nemenyi", "bonferroni-dunn")]
+    found = [
+        significance.critical_difference(k, 10, test=test)
+        for test in ("nemenyi", "bonferroni-dunn")
+    ]
     expected = unit * np.array([NEMENYI[k - 2], BONFERRONI_DUNN[k - 2]])
     assert found == pytest.approx(expected, abs=1.5e-3 * unit)  # of three decimals, some cut off
 
@@ -74,14 +67,14 @@ def test_wilcoxon_counts_all_signs_ties_included(differences):
     observed = min(ranks[values > 0].sum(), ranks[values < 0].sum())
     sums = [ranks @ np.array(signs) for signs in product((0, 1), repeat=len(ranks))]
     expected = min(2 * sum(total <= observed for total in sums) / len(sums), 1.0)
-    assert wilcoxon_test(signed_ranks(values, 0 * values)) == pytest.approx(expected)
+    assert wilcoxon_test(significance.signed_ranks(values, 0 * values)) == pytest.approx(expected)
 
 
 def test_wilcoxon_of_equal_methods_of_ties_and_of_many_pairs():
     assert wilcoxon_test(np.array([])) == 1.0
     many = np.arange(60) + 1.0  # more than are counted out
     assert wilcoxon_test(many) < 1e-9
-    with_noise = signed_ranks(np.array([0.3, 0.9, 0.8]), np.array([0.2, 0.9, 0.7]))
+    with_noise = significance.signed_ranks(np.array([0.3, 0.9, 0.8]), np.array([0.2, 0.9, 0.7]))
     assert with_noise.tolist() == [1.5, 1.5]  # 0.3 - 0.2 and 0.8 - 0.7 tie
 
 
@@ -96,12 +89,14 @@ def test_no_scores_give_a_smaller_corrected_p_value_than_the_smallest(n, others)
 
 
 def test_tests_that_cannot_tell_anything_say_so():
-    (sentence,) = what_tests_can_tell(4, 4)
+    (sentence,) = significance.what_tests_can_tell(4, 4)
     assert "no p-value can be below 0.375" in sentence
     assert sentence.endswith("at level 0.05 that takes 7 data sets.")
-    assert what_tests_can_tell(4, 7) == what_tests_can_tell(6, 16) == []
-    assert len(what_tests_can_tell(2, 3)) == 2  # the critical difference is 1.13, ranks are 1 and 2
-    assert what_tests_can_tell(4, 6, alpha=0.1) == []
+    assert significance.what_tests_can_tell(4, 7) == significance.what_tests_can_tell(6, 16) == []
+    assert (
+        len(significance.what_tests_can_tell(2, 3)) == 2
+    )  # the critical difference is 1.13, ranks are 1 and 2
+    assert significance.what_tests_can_tell(4, 6, alpha=0.1) == []
 
 
 def test_pairs_say_how_many_data_sets_are_won_tied_and_lost():
@@ -121,20 +116,22 @@ def test_metrics_are_ranked_by_their_own_direction_where_two_sets_have_them():
     figures["s", "alone", "a"] = figures["s", "alone", "b"] = PaperFigure(0.5, 0.1, bold=False)
     measures = {name: Metric(name, "largest") for name in ("up", "alone")}
     measures["down"] = Metric("down", "smallest")
-    found = compare_by_metric(figures, measures, ["a", "b"])
+    found = significance.compare_by_metric(figures, measures, ["a", "b"])
     assert {metric: one.ranks["a"] for metric, one in found.items()} == {"up": 2, "down": 1}
-    assert compare_by_metric(figures, measures, ["a"]) == {}
+    assert significance.compare_by_metric(figures, measures, ["a"]) == {}
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8), st.randoms())
 def test_holm_step_by_step(p_values, random):
-    corrected = holm(p_values).tolist()
+    corrected = significance.holm(p_values).tolist()
     largest = 0.0
     for step, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
         largest = max(largest, min(p_values[index] * (len(p_values) - step), 1.0))
         assert corrected[index] == pytest.approx(largest)
     order = random.sample(range(len(p_values)), len(p_values))
-    assert sorted(holm([p_values[i] for i in order])) == pytest.approx(sorted(corrected))
+    assert sorted(significance.holm([p_values[i] for i in order])) == pytest.approx(
+        sorted(corrected)
+    )
 
 
 def test_wilcoxon_holm_compares_one_or_all_pairs(rng):
@@ -149,7 +146,7 @@ def test_wilcoxon_holm_compares_one_or_all_pairs(rng):
 @given(st.lists(st.floats(1, 6), min_size=2, max_size=8), st.floats(0.01, 5))
 def test_groups_are_the_largest_runs_that_do_not_differ(values, difference):
     ranks = {str(i): value for i, value in enumerate(values)}
-    groups = groups_of(ranks, difference)
+    groups = significance.groups_of(ranks, difference)
     for group in groups:
         spread = [ranks[name] for name in group]
         assert max(spread) - min(spread) < difference
@@ -162,10 +159,10 @@ def test_groups_are_the_largest_runs_that_do_not_differ(values, difference):
 def test_a_data_set_without_all_methods_is_left_out():
     figures = dict(paper_figures())
     del figures["yeast", "coverage", "br"]
-    found = compare_methods(figures, "coverage")
+    found = significance.compare_methods(figures, "coverage")
     assert "yeast" not in found.datasets
     assert len(found.datasets) == 15
-    assert found.nemenyi == critical_difference(6, 15)
+    assert found.nemenyi == significance.critical_difference(6, 15)
 
 
 @pytest.mark.parametrize(
@@ -180,4 +177,4 @@ def test_a_data_set_without_all_methods_is_left_out():
 def test_what_cannot_be_tested_is_refused(change, message):
     call = {"figures": paper_figures(), "metric": "coverage"} | change
     with pytest.raises(ValueError, match=message):
-        compare_methods(**call)
+        significance.compare_methods(**call)

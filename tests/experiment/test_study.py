@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -38,15 +39,14 @@ def first_fold():
 
 
 def test_a_record_is_a_flat_mapping_of_what_was_found(study):
-    assert [(one["method"], one["fold"]) for one in study] == [
-        (name, fold) for name in ("br", "camel", "camel-per-metric", "knn") for fold in (0, 1)
-    ]
+    names = ["br", "camel", "camel-per-metric", "knn"]
+    assert [(one["method"], one["fold"]) for one in study] == [*product(names, (0, 1))]
     record = study[0]
     assert {name: type(record[name]) for name in NAMES} == dict.fromkeys(NAMES, float)
     assert 0 <= record["auc"] <= 1
     assert record["metrics"] == {"auc": "largest"}
     assert (record["n_train"], record["n_test"], record["n_features"]) == (30, 30, 4)
-    assert list(study.to_frame()["method"].unique()) == ["br", "camel", "camel-per-metric", "knn"]
+    assert list(study.to_frame()["method"].unique()) == names
 
 
 def test_a_unit_is_the_public_estimator_on_the_training_rows(study):

@@ -11,17 +11,8 @@ from hypothesis import strategies as st
 
 import made_records
 import made_studies
-from skcamel.experiment import (
-    Records,
-    RecordsError,
-    compare_with_paper,
-    costs,
-    paper_cell,
-    records,
-    result_tables,
-    summarise,
-    write_tables,
-)
+from skcamel import experiment
+from skcamel.experiment import Records, RecordsError, records, summarise
 from skcamel.experiment import tables as made_tables
 from skcamel.experiment.published import PAPER_METHODS, PaperFigure, Published, paper_table, printed
 from skcamel.experiment.summary import LARGE, REGULAR, SEVEN, rounded, thousandths, title_of
@@ -96,7 +87,7 @@ def test_a_mean_over_different_folds_is_refused():
 
 def test_costs_are_medians_and_name_the_device():
     rows = [made_records.record(fold=k, fit_seconds=s) for k, s in enumerate([1.0, 9.0, 2.0])]
-    (cost,) = costs([*rows[:2], rows[2] | {"device": "cuda"}])
+    (cost,) = experiment.costs([*rows[:2], rows[2] | {"device": "cuda"}])
     assert (cost.fit_seconds, cost.device) == (2.0, "cpu and cuda")
     assert math.isnan(cost.peak_memory_bytes)
 
@@ -122,10 +113,10 @@ def rows_of(markdown):
 
 
 def test_results_stand_in_the_papers_tables(summary):
-    tables = result_tables(summary)
+    tables = experiment.result_tables(summary)
     heads = {name: table.head for name, table in tables.items()}
     assert heads == {"2": ["emotions", "yeast"], "3": ["arts"], "other": ["mine"]}
-    rows = rows_of(write_tables([tables["2"]], "markdown"))
+    rows = rows_of(experiment.write_tables([tables["2"]], "markdown"))
     figure = summary.figures["yeast", "one_error", "camel"]
     best = "camel" in made_tables.best_methods(summary, "yeast", "one_error")
     text = f"{figure.mean:.3f}±{figure.std:.3f}"
@@ -133,7 +124,7 @@ def test_results_stand_in_the_papers_tables(summary):
 
 
 def test_printed_figures_stand_under_ours(summary):
-    table = result_tables(summary, against=paper_table())["2"]
+    table = experiment.result_tables(summary, against=paper_table())["2"]
     names = [name for name, _ in table.sections[0].rows]
     assert names == ["CAMEL", "· paper", "· Δ / std", "BR", "· paper", "· Δ / std"]
     assert table.sections[0].rows[1][1][1].text == "0.218±0.027"
@@ -148,7 +139,9 @@ def test_best_is_judged_at_three_decimals():
 
 
 def test_csv_holds_unrounded_figures_and_no_formula(summary):
-    parts = write_tables([*result_tables(summary).values()], "csv").split("\n\n")
+    parts = experiment.write_tables([*experiment.result_tables(summary).values()], "csv").split(
+        "\n\n"
+    )
     assert len(parts) == 3
     rows = list(csv.DictReader(io.StringIO(parts[0])))
     figure = summary.figures["emotions", "one_error", "camel"]
@@ -159,10 +152,10 @@ def test_csv_holds_unrounded_figures_and_no_formula(summary):
 
 def test_markdown_is_escaped_and_on_one_line():
     table = Table("t", "x", ["a|b"], [TableSection("", [("<i>\n", [Cell("*")])])])
-    rows = rows_of(write_tables([table], "markdown").replace(r"\|", "/"))
+    rows = rows_of(experiment.write_tables([table], "markdown").replace(r"\|", "/"))
     assert rows == [["x", "a/b"], [r"\<i\>\\n", r"\*"]]
     with pytest.raises(ValueError, match="form must be one of markdown, csv"):
-        write_tables([table], "word")
+        experiment.write_tables([table], "word")
 
 
 def test_sizes_stand_in_the_papers_order():
@@ -193,19 +186,19 @@ def test_the_papers_tables_are_whole():
     for dataset in REGULAR + LARGE:
         for metric, measure in SEVEN.items():
             best, leaders = paper_table().best(dataset, metric, measure)
-            assert best.mean == paper_cell(dataset, metric, leaders[0]).mean
+            assert best.mean == experiment.paper_cell(dataset, metric, leaders[0]).mean
     assert len(printed()["claims"]) == 4
     with pytest.raises(KeyError, match="no figure of coverage on mars"):
-        paper_cell("mars", "coverage", "br")
+        experiment.paper_cell("mars", "coverage", "br")
 
 
 def cells(**metrics):
     rows = [made_records.record(fold=k, n_folds=2, **metrics) for k in range(2)]
-    return {cell.metric: cell for cell in compare_with_paper(rows).cells}
+    return {cell.metric: cell for cell in experiment.compare_with_paper(rows).cells}
 
 
 def test_a_cell_is_compared_at_three_decimals():
-    own = paper_cell("yeast", "coverage", "camel")
+    own = experiment.paper_cell("yeast", "coverage", "camel")
     equal = cells(coverage=own.mean + 0.0004)["coverage"]
     assert (equal.difference, equal.as_good_as_best, equal.no_worse) == (0.0, True, True)
     behind = cells(coverage=own.mean + 2 * own.std + 0.001)["coverage"]
@@ -218,14 +211,14 @@ def test_a_cell_is_compared_at_three_decimals():
 
 def test_counts_are_of_cells_that_both_have():
     rows = made_records.study(["yeast", "mine"], ["camel", "knn"], n_folds=3)
-    found = compare_with_paper(rows, method="camel")
+    found = experiment.compare_with_paper(rows, method="camel")
     counts = found.counts()
     assert counts["cells"] == 7
     assert counts["no_worse"] == 7 - len(found.missed("no_worse"))
-    others = compare_with_paper(rows, method="knn")
+    others = experiment.compare_with_paper(rows, method="knn")
     assert {cell.no_worse for cell in others.cells} == {None}
     with pytest.raises(ValueError, match="method='br' has no records"):
-        compare_with_paper(rows, method="br")
+        experiment.compare_with_paper(rows, method="br")
 
 
 def test_presets_and_variants_of_a_method_stand_against_its_printed_figure():
@@ -233,8 +226,8 @@ def test_presets_and_variants_of_a_method_stand_against_its_printed_figure():
     rows += made_records.study(["yeast"], ["camel", "camel-per-metric"], n_folds=2, preset="best")
     summary = summarise(rows)
     for method in ("camel[best]", "camel-per-metric"):
-        first = compare_with_paper(summary, method=method).cells[0]
-        assert first.printed == paper_cell("yeast", "one_error", "camel")
+        first = experiment.compare_with_paper(summary, method=method).cells[0]
+        assert first.printed == experiment.paper_cell("yeast", "one_error", "camel")
 
 
 def test_the_surest_of_equal_means_is_the_best():

@@ -55,18 +55,9 @@ NOMINAL = b"""@relation 'n: -C 1'
 1,d,green,NO,3
 0,e,red,YES,2
 """
-OMITTED = b"""@relation 'o: -C 2'
-@attribute l {0,1}
-@attribute m {1,0}
-@attribute c {1,0}
-@attribute d {3,0,7}
-@attribute e numeric
-@data
-{}
-{0 1,2 0}
-{1 0,3 7,4 2.5}
-{4 1}
-"""
+KINDS = (b"l {0,1}", b"m {1,0}", b"c {1,0}", b"d {3,0,7}", b"e numeric")
+OMITTED = b"@relation 'o: -C 2'\n" + b"".join(b"@attribute %s\n" % kind for kind in KINDS)
+OMITTED += b"@data\n{}\n{0 1,2 0}\n{1 0,3 7,4 2.5}\n{4 1}\n"
 TEXTS = b"name,colour,x,l\np1,red,1.5,0\np2,,2,1\np3,blue,?,1\np4,red,4,0\n"
 CODES = b'code;size;l\n007;1,5;1\n008;"2,5";0\n009;NA;1\n009;3;0\n'
 LINES = b'{"x": 1.5, "c": "red", "l": 1}\n{"x": 2, "c": "blue", "l": 0}\n{"x": 3, "l": 1}\n'

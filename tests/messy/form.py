@@ -80,13 +80,8 @@ class Messy:
         self, folder: Path, rows: Rows = slice(None), *, fresh: bool = False, labelled: bool = True
     ) -> tuple[Path, list[str]]:
         """Write some rows below `folder`; returns the file, and options beside ``--labels``."""
-        return self.form(
-            folder,
-            self.name,
-            self.frame(fresh=fresh).iloc[rows],
-            self.Y[rows] if labelled else None,
-            self.label_names,
-        )
+        cells, Y = self.frame(fresh=fresh).iloc[rows], self.Y[rows] if labelled else None
+        return self.form(folder, self.name, cells, Y, self.label_names)
 
     def split(self) -> tuple[np.ndarray, np.ndarray]:
         """The first 70 % of the rows and the others; rows have no order that means anything."""

@@ -198,14 +198,19 @@ def test_without_skops_the_extra_is_named(monkeypatch):
         stored(model)
 
 
+@pytest.mark.parametrize("option", [{"verbose": True}, {"memory": "cache"}], ids=str)
+def test_options_that_matter_only_to_a_fit_are_not_stored(option):
+    model = fitted(StandardScaler(), CamelClassifier(), X=NUMBERS)
+    expected = model.predict(NUMBERS)
+    again = load(stored(model.set_params(**option)))
+    assert (again.verbose, again.memory) == (False, None)
+    np.testing.assert_array_equal(again.predict(NUMBERS), expected)
+
+
 def with_a_generator():
     model = fitted(Foreign(), CamelClassifier(), X=NUMBERS)
     model[0].left_ = (k for k in range(3))
     return model
-
-
-def scaled(**options):
-    return fitted(StandardScaler(), CamelClassifier(), X=NUMBERS).set_params(**options)
 
 
 def nested(levels):
@@ -223,9 +228,6 @@ UNNAMED = FunctionTransformer(lambda X: X)
 REFUSED = {
     "A LogisticRegression is no estimator of skcamel": lambda: make_pipeline(LogisticRegression()),
     "This Pipeline is not fitted; call fit before save": lambda: make_pipeline(CamelClassifier()),
-    r"verbose=True of a Pipeline is not stored; save it after": lambda: scaled(verbose=True),
-    r"memory='cache' of a Pipeline is not stored": lambda: scaled(memory="cache"),
-    r"transform_input=.* of a Pipeline is not stored": lambda: scaled(transform_input=["a"]),
     "skops cannot .*that can be imported can": lambda: fitted(UNNAMED, CamelClassifier(), X=ARRAY),
     "save cannot store the step 'foreign': skops cannot write it": with_a_generator,
     "cannot be saved: its Pipelines are nested more than 10 deep": lambda: nested(12),

@@ -45,11 +45,6 @@ def test_equal_rows_are_at_distance_exactly_0_far_from_the_origin(name, rng):
     assert (D[~equal] > 1).all()
 
 
-def test_a_function_with_the_wrong_shape_is_refused(rng):
-    with pytest.raises(ValueError, match=r"returned shape \(2, 2\); it must return \(5, 5\)"):
-        next(kernel.fitted_many(lambda *_: np.eye(2), rng.normal(size=(5, 2))))
-
-
 # Sparse rows
 
 

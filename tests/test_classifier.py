@@ -17,18 +17,6 @@ NAMES = ["sea", "sun", "sand", "snow", "city"]
 FEATURES = [f"f{k}" for k in range(8)]
 
 
-def test_scores_decisions_and_names_agree():
-    model = CamelClassifier(threshold="label").fit(X, Y)
-    scores, decisions = model.decision_function(NEW), model.predict(NEW)
-    assert scores.shape == decisions.shape == (40, 5)
-    assert decisions.dtype == np.int64
-    assert_array_equal(decisions, scores > model.thresholds_)
-    sets = [tuple(f"label{j + 1}" for j in np.flatnonzero(row)) for row in decisions]
-    assert model.label_sets(NEW) == sets
-    assert_array_equal(model.classes_, np.arange(5))
-    assert (model.n_iter_, model.n_features_in_) == (1, 8)
-
-
 NAMED = pd.DataFrame(Y, columns=NAMES)
 FORMS = [Y.astype(bool), Y.astype(float), 2 * Y - 1, Y.tolist(), Y.astype("u1"), Y.astype(">i4")]
 FORMS += [sparse.csr_array(Y), sparse.csc_matrix(2 * Y - 1), sparse.coo_array(Y.astype(bool))]

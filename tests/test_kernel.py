@@ -31,11 +31,6 @@ def test_matrices_and_bandwidths_are_those_of_loops_over_different_rows(name, we
         assert_allclose(to_numpy(fitted(xp(new), xp(X))), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("X", [np.ones((1, 2)), np.ones((4, 2))])
-def test_no_spread_means_bandwidth_1(X):
-    assert next(kernel.fitted_many("rbf", X))[0].bandwidth == 1.0
-
-
 @pytest.mark.parametrize("name", RADIAL)
 def test_equal_rows_are_at_distance_exactly_0_far_from_the_origin(name, rng):
     X = np.repeat(1e4 + rng.normal(size=(10, 40)), 3, axis=0)

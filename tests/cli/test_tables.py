@@ -34,14 +34,11 @@ def test_one_table_is_printed_alone(cli, study, which):
 def test_published_figures_and_tests_are_added_where_asked_for(cli, study):
     paper = cli("tables", study, "--preset", "paper", "--against", "paper").stdout
     assert paper.count("| · paper") == 2 * 7 * 6
-    tests = cli("tables", study, "--preset", "paper", "--significance", "--metrics", "coverage")
-    assert "**Average ranks**" in tests.stdout
-    assert tests.stdout.count("| Coverage ↓ ") == 4
-
-
-def test_the_rule_for_ties_is_named_under_each_table(cli, study):
+    tests = ("tables", study, "--preset", "paper", "--significance", "--metrics", "coverage")
     for ties, words in (("worst", "a tie counts as an error"), ("index", "ranked by their index")):
-        text = cli("tables", study, "--ties", ties, "--significance", "--preset", "paper").stdout
+        text = cli(*tests, "--ties", ties).stdout
+        assert "**Average ranks**" in text
+        assert text.count("| Coverage ↓ ") == 4
         assert text.count(words) == 4  # two tables of results, ranks and Wilcoxon's tests
 
 

@@ -1,8 +1,7 @@
-"""The steps of the Dockerfile in a folder and an environment of their own, without docker.
+"""The steps of the Dockerfile in a folder of their own, without docker: ``make test-long``.
 
 COPY and RUN are done below a fresh folder, which stands for the root of the image; then CMD is
-started, HEALTHCHECK is asked, one row
-is predicted, and the server is told to stop.
+started, HEALTHCHECK is run, one row is predicted, and the server is stopped.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 from skcamel import CamelClassifier
 
@@ -120,9 +120,3 @@ def test_a_single_column_stays_a_column():
             assert method(NEW).shape == (40, 1)
     with pytest.warns(DataConversionWarning, match="single column of classes"):
         assert CamelClassifier().fit(X, np.arange(80)[:, None] % 3).predict(NEW).shape == (40,)
-
-
-@pytest.mark.parametrize("method", ["predict", "decision_function", "explain", "label_sets"])
-def test_an_unfitted_model_says_so(method):
-    with pytest.raises(NotFittedError):
-        getattr(CamelClassifier(), method)(NEW)

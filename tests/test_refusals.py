@@ -18,11 +18,6 @@ GAPS = np.where(np.eye(12, 2) > 0, np.nan, Y)
 ONE_NAN = np.where(np.arange(24).reshape(12, 2) == 3, np.nan, X)
 
 
-def unchanged(model):
-    """What a failed call must leave as it was."""
-    return dict(vars(model))
-
-
 # Data
 
 
@@ -65,10 +60,10 @@ BAD_DATA = [
 def test_bad_data_is_refused_and_the_estimator_stays_as_it_was(rows, labels, message, make):
     fresh, fitted = make(), make().fit(X, Y)
     for model in (fresh, fitted):
-        before = unchanged(model)
+        before = dict(vars(model))
         with np.errstate(all="ignore"), pytest.raises(ValueError, match=message):
             model.fit(rows, labels)
-        assert unchanged(model) == before
+        assert dict(vars(model)) == before
 
 
 FAILING = [CamelClassifierCV(cv=2), CamelClassifier(0.1, solver="alternating")]
@@ -258,10 +253,6 @@ def search(labels=Y, rows=X, **parameters):
 
 def lazy_fit(**parameters):
     return CamelClassifier(**parameters).fit(*lazily())
-
-
-def inner_product(A, B):
-    return A @ B.T
 
 
 CLASSES, PAIRS, THIN = np.arange(12) % 3, X @ X.T, sparse.csr_array(X)

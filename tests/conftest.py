@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from skcamel.camel.kernel import Kernel
-
 # The same examples on every run and machine, however slow it is: a failure can be repeated by
 # anyone.
 settings.register_profile("skcamel", deadline=None, derandomize=True, max_examples=30)
@@ -52,17 +50,3 @@ def xp(request: pytest.FixtureRequest) -> Callable[[np.ndarray], Any]:
 def rng() -> np.random.Generator:
     """A generator that starts anew, with seed 0, in every test."""
     return np.random.default_rng(0)
-
-
-@pytest.fixture
-def evaluations(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Numbers of the rows that kernels were evaluated for, in order."""
-    seen: list[int] = []
-    call = Kernel.__call__
-
-    def counted(self: Kernel, rows: Any, others: Any) -> Any:
-        seen.append(rows.shape[0])
-        return call(self, rows, others)
-
-    monkeypatch.setattr(Kernel, "__call__", counted)
-    return seen

@@ -1,8 +1,7 @@
-"""The steps of the Dockerfile in a folder and an environment of their own, without docker.
+"""The steps of the Dockerfile in a folder of their own, without docker: ``make test-long``.
 
 COPY and RUN are done below a fresh folder, which stands for the root of the image; then CMD is
-started, HEALTHCHECK is asked, one row
-is predicted, and the server is told to stop.
+started, HEALTHCHECK is run, one row is predicted, and the server is stopped.
 """
 
 from __future__ import annotations
@@ -39,40 +38,31 @@ def inside(root: Path, text: str) -> str:
     return text
 
 
-def build(root: Path, model: Path) -> dict[str, str]:
-    """Do what the stages do; what ENV, USER, CMD and HEALTHCHECK say."""
-    said: dict[str, str] = {}
+def all_said() -> dict[str, str]:
+    """What each kind of instruction says, one after the other."""
+    found: dict[str, str] = {}
+    for word, rest in steps((HOME / "Dockerfile").read_text(encoding="utf-8")):
+        found[word] = f"{found[word]}\n{rest}" if word in found else rest
+    return found
+
+
+def build(root: Path, model: Path) -> None:
+    """Do what the stages do."""
     here = root / "build"
     here.mkdir(parents=True)
     for word, rest in steps((HOME / "Dockerfile").read_text(encoding="utf-8")):
         if word == "RUN":
-            subprocess.run(
-                inside(root, rest).replace("python -m venv", f"{sys.executable} -m venv"),
-                shell=True,
-                check=True,
-                cwd=here,
-            )
+            line = inside(root, rest).replace("python -m venv", f"{sys.executable} -m venv")
+            subprocess.run(line, shell=True, check=True, cwd=here)
         elif word == "COPY" and not rest.startswith("--from"):
             *sources, target = rest.split()
             for source in sources:
                 path = model if source == "${MODEL}" else HOME / source
-                place = (
-                    root / target[1:]
-                    if target[0] == "/"
-                    else here / (path.name if target == "./" else target)
-                )
+                place = here / (path.name if target == "./" else target)
+                if target[0] == "/":
+                    place = root / target[1:]
                 place.parent.mkdir(parents=True, exist_ok=True)
                 (shutil.copytree if path.is_dir() else shutil.copy)(path, place)
-        else:
-            said[word] = rest if word not in said else f"{said[word]}\n{rest}"
-    return said
-
-
-def checked(said: dict[str, str]) -> None:
-    """What holds of an image whatever its model is."""
-    assert said["FROM"].count("\n") == 1, "two stages"
-    assert not said["USER"].startswith(("0", "root")), "not as root"
-    assert all(name.split()[0].startswith("python:") for name in said["FROM"].splitlines())
 
 
 def served(root: Path, said: dict[str, str]) -> None:
@@ -120,9 +110,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         root, model = Path(name, "root"), Path(name, "model.skcamel")
         save(mixed(), model)
-        said = build(root, model)
-        checked(said)
-        served(root, said)
+        build(root, model)
+        served(root, all_said())
     sys.stdout.write("The steps of the Dockerfile work: built, healthy, predicted, stopped.\n")
 
 

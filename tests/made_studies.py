@@ -5,17 +5,13 @@ import shutil
 import numpy as np
 
 import made_records
+import pages
 from skcamel.experiment.published import PAPER_METHODS
 from skcamel.experiment.records import encoded
 from skcamel.experiment.summary import LARGE, REGULAR
 
 SIXTEEN = REGULAR + LARGE
-NASTY = (
-    "<script>window.ran = true</script>",
-    '"><img src=x onerror="window.ran = true">',
-    "=1+1",
-    "__proto__",
-)
+NASTY = (*pages.NASTY[:2], "=1+1", "__proto__")
 FACTS = {
     "device": "cpu",
     "warnings": [],

@@ -1,5 +1,7 @@
 """Models and data for tests of pages: some with names that would be dangerous as markup."""
 
+import html
+import re
 from functools import cache
 
 import numpy as np
@@ -15,6 +17,29 @@ NASTY = (
     "日本 «labels», a comma and a rather long name that must be cut",
     "{{ 7 * 7 }}",
 )
+
+
+def sections(text: str) -> list[str]:
+    """Names of the sections of a page."""
+    return re.findall(r'<section id="(\w+)"', text)
+
+
+def option(text: str, name: str) -> str:
+    """One of the things of which a reader of a page chooses."""
+    found = re.search(rf'id="{re.escape(name)}">(.*?)(<div class="option"|</section>)', text, re.S)
+    assert found
+    return found[1]
+
+
+def cells(text: str, title: str) -> list[list[tuple[str, bool]]]:
+    """Rows of the first table of this title: the text of each cell, and whether it is bold."""
+    part = text.partition(f'<table class="sortable" aria-label="{title}"')[2]
+    body = part.partition("<tbody>")[2].partition("</tbody>")[0]
+    rows = [re.findall(r"<t[hd]([^>]*)>(.*?)</t[hd]>", row) for row in body.split("</tr>")[:-1]]
+    return [
+        [(html.unescape(re.sub("<[^>]*>", "", cell)), "best" in kind) for kind, cell in row]
+        for row in rows
+    ]
 
 
 @cache

@@ -29,15 +29,20 @@ def table(
 
 
 def read_records(path):
-    """Records of any of the five forms; cells of CSV are text."""
+    """Records of any of the three forms; cells of CSV are text."""
     if path.suffix == ".parquet":
         from pyarrow import parquet
 
         return parquet.read_table(path).to_pylist()
     text = path.read_bytes().decode()
-    if path.suffix == ".json":
-        return json.loads(text)
     if path.suffix == ".jsonl":
         return [json.loads(line) for line in text.splitlines()]
-    separator = "\t" if path.suffix == ".tsv" else ","
-    return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=separator))
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def named_table(path, rows, name, prefix):
+    """As `table`, behind a first column that names the rows: the prefix and 1, 2, …"""
+    table(path, rows)
+    head, *lines = path.read_text().splitlines()
+    named = [f"{prefix}{k},{line}" for k, line in enumerate(lines, 1)]
+    path.write_text("\n".join([f"{name},{head}", *named]) + "\n")

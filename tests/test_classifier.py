@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
 from skcamel import CamelClassifier
 
@@ -15,18 +15,6 @@ X, Y = make_multilabel_classification(120, n_features=8, n_classes=5, n_labels=2
 X, Y, NEW = X[:80], Y[:80], X[80:]
 NAMES = ["sea", "sun", "sand", "snow", "city"]
 FEATURES = [f"f{k}" for k in range(8)]
-
-
-def test_scores_decisions_and_names_agree():
-    model = CamelClassifier(threshold="label").fit(X, Y)
-    scores, decisions = model.decision_function(NEW), model.predict(NEW)
-    assert scores.shape == decisions.shape == (40, 5)
-    assert decisions.dtype == np.int64
-    assert_array_equal(decisions, scores > model.thresholds_)
-    sets = [tuple(f"label{j + 1}" for j in np.flatnonzero(row)) for row in decisions]
-    assert model.label_sets(NEW) == sets
-    assert_array_equal(model.classes_, np.arange(5))
-    assert (model.n_iter_, model.n_features_in_) == (1, 8)
 
 
 NAMED = pd.DataFrame(Y, columns=NAMES)
@@ -74,6 +62,9 @@ def test_integer_weights_equal_repeated_rows_in_everything(rng):
     weighted = CamelClassifier(**options).fit(X, Y, sample_weight=weights)
     repeated = CamelClassifier(**options).fit(X[copies], Y[copies])
     assert weighted.bandwidth_ == pytest.approx(repeated.bandwidth_, rel=1e-12)
+    assert_array_equal(weighted.cooccurrence_, repeated.cooccurrence_)
+    assert_array_equal(weighted.cooccurrence_, Y[copies].T @ Y[copies])
+    assert weighted.total_weight_ == repeated.total_weight_ == weights.sum()
     assert_allclose(weighted.label_correlation_, repeated.label_correlation_, atol=1e-10)
     assert_allclose(weighted.thresholds_, repeated.thresholds_, atol=1e-9)
     assert_allclose(weighted.decision_function(NEW), repeated.decision_function(NEW), atol=1e-9)
@@ -129,9 +120,3 @@ def test_a_single_column_stays_a_column():
             assert method(NEW).shape == (40, 1)
     with pytest.warns(DataConversionWarning, match="single column of classes"):
         assert CamelClassifier().fit(X, np.arange(80)[:, None] % 3).predict(NEW).shape == (40,)
-
-
-@pytest.mark.parametrize("method", ["predict", "decision_function", "explain", "label_sets"])
-def test_an_unfitted_model_says_so(method):
-    with pytest.raises(NotFittedError):
-        getattr(CamelClassifier(), method)(NEW)

@@ -192,20 +192,6 @@ def test_rows_that_overflow_get_numbers_or_are_refused_by_number(
     assert_allclose(found[0], np.asarray(getattr(model, method)(X[:1]))[0], atol=1e-9)
 
 
-@pytest.mark.parametrize("solver", ["spectral", "landmark"])
-def test_members_predict_what_their_parameters_give(solver):
-    """Intercepts held a share of the combination's: 1.5 % of decisions differed from a refit."""
-    options = {"combine": True, "solver": solver, "n_landmarks": 20}
-    model = CamelClassifierCV(representations=TRIED, **options).fit(X, Y)
-    total = np.zeros(Y.shape)
-    for weight, member in zip(model.weights_, model.members_, strict=True):
-        again = CamelClassifier(**member.get_params()).fit(X, Y)
-        assert_allclose(member.decision_function(X), again.decision_function(X), atol=1e-8)
-        total += weight * member.decision_function(X)
-    rest = model.decision_function(X) - total
-    assert_allclose(rest, rest[:1].repeat(60, axis=0), atol=1e-9)
-
-
 @pytest.mark.parametrize("scoring", ["average_precision", "coverage", "macro_f1"])
 def test_the_best_score_of_a_combination_is_that_of_the_combination(scoring):
     options = {"representations": TRIED, "combine": True, "scoring": scoring}

@@ -6,7 +6,6 @@ import runpy
 import shlex
 import tomllib
 from importlib import import_module
-from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -181,32 +180,6 @@ def test_the_measured_tables_of_the_readme_are_what_the_records_say(monkeypatch)
     text = text_of(ROOT / "README.md")
     assert "times as long" in front_page.block()
     assert text == front_page.written(text), "run: python -m benchmarks.front_page"
-
-
-METHODS = (
-    ("best", "camel", 0.8),
-    ("quick", "camel", 0.7),
-    ("best", "extra-trees", 0.6),
-    ("best", "mlknn", 0.9),
-)
-
-
-def test_the_table_of_the_readme_shows_means_and_marks_the_best(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT))
-    made_records, front_page = import_module("made_records"), import_module("benchmarks.front_page")
-    records = []
-    sets = (("emotions", 0.0), ("flags", 0.2))
-    for fold, (preset, method, best), (dataset, less) in product(range(2), METHODS, sets):
-        value = {"average_precision": best + 0.1 * fold - less}
-        unit = {"preset": preset, "fold": fold, "n_folds": 2}
-        records.append(made_records.record(dataset, method, **unit, **value))
-    lines = front_page.accuracy(records).splitlines()
-    assert lines[0] == "| average precision | skcamel `best` | skcamel `quick` | extra trees |"
-    assert lines[2:4] == [
-        "| emotions | **0.850** | 0.750 | 0.650 |",
-        "| mean of 2 sets | **0.750** | 0.650 | 0.550 |",
-    ]
-    assert front_page.accuracy([]) == ""
 
 
 def test_targets_and_extras_that_documents_name_exist():

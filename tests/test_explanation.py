@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_multilabel_classification
 
-from skcamel import CamelClassifier, CamelClassifierCV
+from skcamel import CamelClassifier
 from skcamel.camel.correlation import cooccurrence
 from skcamel.camel.explanation import Evidence, LabelPart, ranked_pushes
 
@@ -129,15 +129,3 @@ def test_pushes_are_ranked_as_a_literal_loop_ranks_them(Y, data):
     expected = literal(S, Y.tolist(), weights.tolist())
     assert [push[:3] + push[5:] for push in shown] == [push[:3] + push[5:] for push in expected]
     assert_allclose([push[3:5] for push in shown], [push[3:5] for push in expected])
-
-
-@pytest.mark.parametrize("model", [CamelClassifier(), CamelClassifierCV((0.5,), lambda2s=(0.1,))])
-def test_models_keep_what_was_seen_and_integer_weights_equal_repeated_rows(model, rng):
-    X, Y = rng.normal(size=(30, 3)), rng.integers(2, size=(30, 4))
-    weights = rng.integers(0, 3, size=30)
-    copies = np.repeat(np.arange(30), weights)
-    weighted = model.fit(X, Y, sample_weight=weights).cooccurrence_, model.total_weight_
-    model.fit(X[copies], Y[copies])
-    assert_array_equal(weighted[0], model.cooccurrence_)
-    assert_array_equal(model.cooccurrence_, Y[copies].T @ Y[copies])
-    assert weighted[1] == model.total_weight_ == weights.sum()

@@ -111,25 +111,18 @@ def test_models_without_leave_one_out_scores_say_so_or_tell_their_search():
     assert list(inspect(model).quality["figures"]) == [model.scoring_]
 
 
-def test_a_file_tells_who_wrote_it(tmp_path):
-    save(CamelClassifier().fit(X, Y), tmp_path / "model")
-    file = inspect(tmp_path / "model").file
-    assert file["written_by"] == f"skcamel {skcamel.__version__}"
-    assert file["environment"]["numpy"] == np.__version__
-    assert file["name"] == str(tmp_path / "model")
-
-
-def test_a_card_has_its_sections_and_marks_what_only_a_person_knows():
-    card = inspect(CamelClassifierCV(**GRID).fit(X, Y)).card("Topics")
+def test_a_file_tells_who_wrote_it_and_its_card_marks_what_only_a_person_knows(tmp_path):
+    frame = pd.DataFrame(X, columns=[*NASTY, "plain"])
+    save(CamelClassifier().fit(frame, pd.DataFrame(Y, columns=NASTY)), tmp_path / "model")
+    told = inspect(tmp_path / "model")
+    assert told.file["written_by"] == f"skcamel {skcamel.__version__}"
+    assert told.file["environment"]["numpy"] == np.__version__
+    assert told.file["name"] == str(tmp_path / "model")
+    card = told.card("Topics")
     headings = [line.lstrip("# ") for line in card.splitlines() if line.startswith("#")]
     assert headings[:4] == ["Topics", "What it is", "Intended use", "Data"]
     assert headings[-2:] == ["What the file reveals about its training data", "How to load it"]
     assert card.count("*To be filled in by a person:*") == 6
     assert "nan" not in card
-
-
-def test_names_of_labels_and_columns_stay_text_in_a_card():
-    frame = pd.DataFrame(X, columns=[*NASTY, "plain"])
-    card = inspect(CamelClassifier().fit(frame, pd.DataFrame(Y, columns=NASTY))).card()
-    assert "<script>" not in card.replace("\\<script\\>", "")
+    assert "<script>" not in card.replace("\\<script\\>", "")  # names of labels stay text
     assert "\n# d" not in card

@@ -61,14 +61,6 @@ def test_integer_weights_equal_copies(preset, seed):
 
 
 @pytest.mark.parametrize("preset", ["quick", "best"])
-def test_groups_of_one_row_change_nothing(preset):
-    _, X, Y = problem(0)
-    plain, grouped = fitted(preset, X, Y), fitted(preset, X, Y, groups=np.arange(N))
-    assert_same(plain, grouped)
-    assert plain.estimate_ == pytest.approx(grouped.estimate_)
-
-
-@pytest.mark.parametrize("preset", ["quick", "best"])
 def test_one_label_constant_labels_and_rows_without_a_known_label_are_legal(preset):
     _, X, Y = problem(1)
     assert fitted(preset, X, Y[:, :1]).predict(NEW).shape == (7, 1)

@@ -149,11 +149,3 @@ print(memory.available())
 def test_the_limits_of_the_process_itself_count():
     answer = subprocess.check_output([sys.executable, "-c", LIMITED], text=True)
     assert 0 < int(answer) < 2**34
-
-
-def test_the_refusal_names_what_needs_the_memory_and_what_to_do(monkeypatch):
-    monkeypatch.setattr(memory, "available", lambda device: 3 * 2**20)
-    memory.require(3 * 2**20, "This", "")
-    message = r"^This needs about 2.0 GiB of memory and 3 MiB are free. Do that.$"
-    with pytest.raises(MemoryError, match=message):
-        memory.require(2**31, "This", "Do that.")

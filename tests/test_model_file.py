@@ -8,6 +8,7 @@ import struct
 import tracemalloc
 import zipfile
 from functools import cache
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -30,6 +31,9 @@ X, Y = X[:40], Y[:40]
 SMALL = {"alphas": (0.0, 0.5), "lambda2s": (0.01, 0.1)}
 BOTH = SMALL | {"scalings": ("none", "standard"), "combine": True, "scores": "log_odds"}
 NAMES = ["ä", "b\n", '"c', "d"]
+
+
+INNER = make_pipeline(StandardScaler(), "passthrough")
 
 
 def fitted(estimator, rows=X, labels=Y, **options):
@@ -55,11 +59,7 @@ MODELS = {
     "search": lambda: fitted(CamelClassifierCV(**SMALL, kernels=("linear", "rbf"))),
     "folds": lambda: fitted(CamelClassifierCV(**SMALL, cv=3, scoring="coverage"), labels=Y[:, :1]),
     "pipeline": lambda: fitted(
-        make_pipeline(
-            "passthrough",
-            make_pipeline(StandardScaler(), "passthrough"),
-            make_pipeline(CamelClassifier()),
-        )
+        make_pipeline("passthrough", INNER, make_pipeline(CamelClassifier()))
     ),
 }
 
@@ -106,8 +106,9 @@ def test_a_splitter_is_left_out_with_a_warning(tmp_path):
     np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
 
 
-def test_what_cannot_be_written_is_refused_and_leaves_no_file(tmp_path):
+def test_what_cannot_be_written_is_refused_and_leaves_the_old_file(tmp_path, monkeypatch):
     path = tmp_path / "model"
+    path.write_bytes(b"before")
     with pytest.raises(TypeError, match=r"save cannot store _kernel=<function .* use skops"):
         save(fitted(CamelClassifier(kernel=lambda A, B: A @ B.T)), path)
     others = [LogisticRegression(), fitted(LLSF()), fitted(BinaryRelevance())]
@@ -124,21 +125,10 @@ def test_what_cannot_be_written_is_refused_and_leaves_no_file(tmp_path):
     model.label_names_[0] = "\udc80"
     with pytest.raises(ValueError, match="half characters"):
         save(model, path)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch):
-    path = tmp_path / "model"
-    save(MODELS["plain"](), path)
-    before = path.read_bytes()
-
-    def full(*_, **__):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(np, "savez", full)
+    monkeypatch.setattr(np, "savez", Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space left"):
-        save(MODELS["thresholds"](), path)
-    assert path.read_bytes() == before
+        save(MODELS["plain"](), path)
+    assert path.read_bytes() == b"before"
     assert os.listdir(tmp_path) == ["model"]
 
 
@@ -205,16 +195,6 @@ def test_errors_name_the_stream_or_what_is_none():
 
 
 # ---- damaged, foreign and hostile files
-
-
-@pytest.mark.parametrize("first", range(0, 1000, 250))
-def test_a_file_changed_at_random_is_refused_or_sound(first, tmp_path):
-    for seed in range(first, first + 250):
-        try:
-            model_files.attack(seed, tmp_path)
-        except Exception as error:
-            error.add_note(f"seed {seed}")
-            raise
 
 
 class Trap:
@@ -355,6 +335,12 @@ def first(value):
     return put
 
 
+def calls_the_system(text):
+    """A schema that names os.system in place of the scaler."""
+    text = text.replace(b"StandardScaler", b"system")
+    return text.replace(b"sklearn.preprocessing._data", b"os")
+
+
 KERNEL, SCALE, RANKS = "_kernel/$Kernel", "_scaling/$Scaling", "_scaling/$Scaling/ranks/$Ranks"
 SETS, ESTIMATES = "set_thresholds_/$SetThresholds", "label_estimates_/$dict"
 STEP = "1/1/$Pipeline/0/1/$skops"
@@ -400,9 +386,7 @@ REFUSED = {
         change(f"{RANKS}/levels", lambda a: a + 1),
         change(f"{RANKS}/ends", first(0)),
     ],
-    "words": [
-        setting("classes_", {"$text": ["no", "no"]}),
-    ],
+    "words": [setting("classes_", {"$text": ["no", "no"]})],
     "pipeline": [
         setting("0", ["a", {"$Popen": {}}]),
         setting("2/1/$Pipeline/0/1", "passthrough"),
@@ -418,15 +402,7 @@ REFUSED = {
         change(STEP, lambda a: header_of(packed({}))),
         change(STEP, lambda a: header_of(packed(unpacked(a.tobytes()), zipfile.ZIP_DEFLATED))),
         change(STEP, lambda a: schema(a, lambda text: b"[" * 10**5)),
-        change(
-            STEP,
-            lambda a: schema(
-                a,
-                lambda text: text.replace(b"StandardScaler", b"system").replace(
-                    b"sklearn.preprocessing._data", b"os"
-                ),
-            ),
-        ),
+        change(STEP, lambda a: schema(a, calls_the_system)),
     ],
 }
 
@@ -460,9 +436,10 @@ def test_a_refusal_names_what_is_wrong(edited):
             load(edited("plain", edit))
 
 
-@pytest.mark.parametrize(
-    "shape", [b"(999999999999,)", b"(4294967296, 4294967296)", b"(-1,)", b"(1e9,)"]
-)
+LYING = [b"(999999999999,)", b"(4294967296, 4294967296)", b"(-1,)", b"(1e9,)"]
+
+
+@pytest.mark.parametrize("shape", LYING)
 def test_arrays_that_declare_more_than_they_hold_take_no_memory(shape, tmp_path):
     content = model_files.npy(np.zeros(10))
     head = content[10:128].replace(b"(10,)", shape)

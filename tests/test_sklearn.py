@@ -3,9 +3,7 @@
 import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_multilabel_classification
-from sklearn.model_selection import GridSearchCV, cross_validate
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.model_selection import cross_validate
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -46,14 +44,3 @@ def test_a_precomputed_kernel_is_pairwise_and_cross_validates():
     of_matrix = cross_validate(estimator, X @ X.T, Y, **options)
     of_rows = cross_validate(CamelClassifier(kernel="linear"), X, Y, **options)
     assert_allclose(of_matrix["test_score"], of_rows["test_score"])
-
-
-def test_it_works_in_pipelines_and_searches():
-    X, Y = make_multilabel_classification(60, random_state=0)
-    pipeline = make_pipeline(StandardScaler(), CamelClassifier())
-    options = {"scoring": get_scorer("average_precision"), "cv": 3}
-    search = GridSearchCV(pipeline, {"camelclassifier__alpha": [0.0, 0.5]}, **options).fit(X, Y)
-    assert search.best_score_ > 0.5
-    inside = CamelClassifier(search.best_params_["camelclassifier__alpha"], scaling="standard")
-    expected = inside.fit(X, Y).decision_function(X)
-    assert_allclose(search.decision_function(X), expected, atol=1e-10)

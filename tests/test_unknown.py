@@ -143,8 +143,3 @@ def test_folds_are_scored_as_refits_on_known_entries_would_be():
         for name, own in values.items():
             mean = found.cv_results_[f"mean_test_{name}"][k]
             assert mean == pytest.approx(np.mean(own), abs=0.02)
-
-
-def test_a_single_column_of_labels_may_have_unknown_entries():
-    X, _, Y = make()
-    assert CamelClassifier().fit(X, Y[:, :1]).predict(X).shape == (60, 1)

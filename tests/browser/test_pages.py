@@ -12,6 +12,37 @@ pytestmark = pytest.mark.browser
 PAGES = ("few", "many", "no_data", "table", "study", "names")
 
 
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """Pages of models with 6 and 174 labels, with dangerous names, without data, and of studies."""
+    import made_studies
+    from skcamel.report import build_model_report, build_report
+
+    folder = tmp_path_factory.mktemp("pages")
+    nasty = pages.model(6, 120, names=pages.NASTY)
+    build_model_report(nasty, pages.new_rows(6, 120, names=pages.NASTY), folder / "few.html")
+    build_model_report(nasty, None, folder / "no_data.html")
+    build_model_report(*pages.table(), folder / "table.html")
+    many = pages.new_rows(174, 500, 40)
+    build_model_report(pages.model(174, 500, 40), many, folder / "many.html")
+    build_report(made_studies.sixteen(folder / "sixteen"), folder / "study.html")
+    build_report(made_studies.nasty(folder / "nasty"), folder / "names.html")
+    return folder
+
+
+@pytest.fixture
+def show(opened, folder):
+    """`show("few")` opens a page."""
+
+    def open_page(name, wait=True, **options):
+        page = opened((folder / f"{name}.html").as_uri(), **options)
+        if wait:
+            page.wait_for_selector("html[data-ready]")
+        return page
+
+    return open_page
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
 def test_axe_finds_nothing_in_either_theme(show, name, theme):

@@ -36,35 +36,16 @@ def addresses(tmp_path_factory):
 
 
 @pytest.fixture
-def visit(browser, addresses):
-    """`visit("table")` opens the page of a server; complaints of the browser fail the test."""
-    complaints, contexts = [], []
+def visit(opened, addresses):
+    """`visit("table")` opens the page of a server."""
 
     def open_page(name, *, refused=False, **options):
-        contexts.append(
-            context := browser.new_context(**{"viewport": {"width": 1280, "height": 900}} | options)
-        )
-        page = context.new_page()
-
-        def on_console(message):
-            if "status of 4" not in message.text:
-                complaints.append(message.text)
-
-        def on_request(request):
-            if not request.url.startswith((addresses[name], "data:")):
-                complaints.append(request.url)
-
-        page.on("console", on_console)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", on_request)
-        page.goto(addresses[name])
+        address = addresses[name]
+        page = opened(address, within=(address,), expected="status of 4", **options)
         page.wait_for_selector("#token-form:not([hidden])" if refused else "#main[data-answered]")
         return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    return open_page
 
 
 def answered_after(page, act):
@@ -114,9 +95,8 @@ def test_a_label_is_chosen_by_mouse_and_keyboard_and_its_reasons_add_up(visit):
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     assert page.inner_text("#why-title") == "Why label3"
-    numbers_shown = [
-        float(text.replace("−", "-")) for text in page.locator("#why .number").all_inner_texts()
-    ]
+    texts = page.locator("#why .number").all_inner_texts()
+    numbers_shown = [float(text.replace("−", "-")) for text in texts]
     score = numbers_shown[-1]
     first = numbers_shown.index(score)
     assert sum(numbers_shown[:first]) == pytest.approx(score, abs=0.01)

@@ -18,39 +18,19 @@ PAGES = (
 )
 
 
-@pytest.fixture(scope="module")
-def contexts(browser):
+@pytest.fixture
+def open_page(opened):
+    """`open_page(name)` opens a page of the site, without motion."""
     if not SITE.exists():
         pytest.exit("The site is not built; run 'make docs' first.", returncode=1)
-    made = []
-    yield lambda **options: made.append(browser.new_context(**options)) or made[-1]
-    for one in made:
-        one.close()
-
-
-@pytest.fixture
-def open_page(contexts):
-    """`open_page(name)` opens a page; a request that leaves this machine fails the test."""
-    complaints = []
 
     def open_one(name, width=1280, theme="light"):
-        page = contexts(
-            viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
-        ).new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith(("file:", "data:"))
-                else complaints.append(request.url)
-            ),
-        )
-        page.goto((SITE / name).as_uri())
-        return page
+        """Messages in the console of the site are those of its theme."""
+        options = {"color_scheme": theme, "reduced_motion": "reduce"}
+        options["viewport"] = {"width": width, "height": 900}
+        return opened((SITE / name).as_uri(), expected="", **options)
 
-    yield open_one
-    assert complaints == []
+    return open_one
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

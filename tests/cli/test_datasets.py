@@ -2,16 +2,8 @@
 
 import json
 
-import pytest
-
 import tiny
 from tables import table
-
-
-@pytest.fixture
-def only_tiny(monkeypatch):
-    facts = tiny.facts()
-    monkeypatch.setattr("skcamel.data.catalogue._catalogue", lambda: {"tiny": facts})
 
 
 def test_list_names_every_set_and_where_it_is(done, tmp_path, monkeypatch):

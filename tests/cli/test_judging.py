@@ -9,7 +9,7 @@ import pytest
 from skcamel import CamelClassifierCV, find_label_errors, load
 from skcamel.camel.link import set_rates
 from skcamel.metrics import NAMES, evaluate
-from tables import table
+from tables import named_table, table
 
 
 @pytest.fixture
@@ -22,9 +22,8 @@ def labelled(model, tmp_path):
 def test_evaluate_is_what_python_gives(done, model, labelled):
     rows, Y = labelled
     fitted = load(model)
-    found = json.loads(
-        done("evaluate", "m.skcamel", "new.csv", "--per-label", "--sets", "0.9", "--json")
-    )
+    arguments = ("evaluate", "m.skcamel", "new.csv", "--per-label", "--sets", "0.9")
+    shown, found = done(*arguments), json.loads(done(*arguments, "--json"))
     expected = evaluate(Y, fitted.decision_function(rows), fitted.predict(rows))
     assert found["metrics"] == pytest.approx(expected)
     rates = set_rates(Y, fitted.predict_sets(rows, 0.9))
@@ -33,20 +32,13 @@ def test_evaluate_is_what_python_gives(done, model, labelled):
         assert found["sets"]["per_label"][name] == pytest.approx(expected)
     assert [row["label"] for row in found["per_label"]] == ["sea", "sun"]
     assert (found["rows"], found["labels"]) == (20, 2)
-
-
-def test_evaluate_on_the_screen(done, model, labelled):
-    shown = done("evaluate", "m.skcamel", "new.csv", "--per-label", "--sets", "0.9")
     for text in ("20 rows, 2 labels", "of the yes answers are right", "sun", *NAMES):
         assert text in shown
 
 
-def test_evaluate_needs_the_labels_of_the_model(refused, model, tmp_path):
+def test_undefined_metrics_are_null_and_labels_are_needed(done, refused, model, tmp_path):
     table(tmp_path / "new.csv", range(40, 60), with_labels=False)
     refused(1, "sea", "evaluate", "m.skcamel", "new.csv")
-
-
-def test_undefined_metrics_are_null(done, model, tmp_path):
     table(tmp_path / "one.csv", [41])
     text = (tmp_path / "one.csv").read_text().splitlines()
     (tmp_path / "one.csv").write_text(f"{text[0]}\n{text[1][:-3]}0,0\n")
@@ -58,18 +50,8 @@ def test_undefined_metrics_are_null(done, model, tmp_path):
 def test_explain_holds_the_parts_that_python_gives(done, model, labelled, row):
     rows, _ = labelled
     fitted = load(model)
-    arguments = (
-        "explain",
-        "m.skcamel",
-        "new.csv",
-        "--row",
-        row,
-        "--label",
-        "sea",
-        "--label",
-        "sun",
-    )
-    found = json.loads(done(*arguments, "--json"))
+    arguments = ("explain", "m.skcamel", "new.csv", "--row", row, "--json")
+    found = json.loads(done(*arguments, "--label", "sea", "--label", "sun"))
     one = {name: column[row - 1 : row] for name, column in rows.items()}
     why = fitted.explain(one, features=True)
     scores = fitted.decision_function(one)[0]
@@ -105,10 +87,7 @@ def test_label_errors_are_those_of_python(done, tmp_path):
 
 
 def test_label_errors_as_a_table_for_an_annotator(done, refused, tmp_path):
-    table(tmp_path / "mine.csv", range(60))
-    lines = (tmp_path / "mine.csv").read_text().splitlines()
-    named = [f"{'row' if not k else f'T-{k}'},{line}" for k, line in enumerate(lines)]
-    (tmp_path / "mine.csv").write_text("\n".join(named) + "\n")
+    named_table(tmp_path / "mine.csv", range(60), "row", "T-")
     command = ("label-errors", "mine.csv", "--labels", "sea,sun", "--column", "row=id")
     shown = done(*command, "--limit", "5", "-o", "check.csv")
     with (tmp_path / "check.csv").open(newline="") as file:

@@ -1,7 +1,5 @@
 """skcamel tables: what it prints of a folder, and what it refuses; reading enters few modules."""
 
-import csv
-import io
 import subprocess
 import sys
 
@@ -33,24 +31,14 @@ def test_one_table_is_printed_alone(cli, study, which):
     assert "RAkEL" not in result.stdout
 
 
-def test_csv_holds_the_figures(cli, study):
-    text = cli("tables", study, "--table", "2", "--form", "csv").stdout
-    rows = list(csv.DictReader(io.StringIO(text)))
-    assert len(rows) == 8 * 7 * 7
-    assert {row["method"] for row in rows} >= {"camel[best]", "camel[paper]", "br"}
-
-
 def test_published_figures_and_tests_are_added_where_asked_for(cli, study):
     paper = cli("tables", study, "--preset", "paper", "--against", "paper").stdout
     assert paper.count("| · paper") == 2 * 7 * 6
-    tests = cli("tables", study, "--preset", "paper", "--significance", "--metrics", "coverage")
-    assert "**Average ranks**" in tests.stdout
-    assert tests.stdout.count("| Coverage ↓ ") == 4
-
-
-def test_the_rule_for_ties_is_named_under_each_table(cli, study):
+    tests = ("tables", study, "--preset", "paper", "--significance", "--metrics", "coverage")
     for ties, words in (("worst", "a tie counts as an error"), ("index", "ranked by their index")):
-        text = cli("tables", study, "--ties", ties, "--significance", "--preset", "paper").stdout
+        text = cli(*tests, "--ties", ties).stdout
+        assert "**Average ranks**" in text
+        assert text.count("| Coverage ↓ ") == 4
         assert text.count(words) == 4  # two tables of results, ranks and Wilcoxon's tests
 
 
@@ -65,12 +53,6 @@ def test_the_rule_for_ties_is_named_under_each_table(cli, study):
 )
 def test_what_makes_no_sense_is_refused(refused, study, options, code, sentence):
     refused(code, sentence, "tables", study, *options)
-
-
-def test_a_damaged_folder_is_one_sentence(refused, tmp_path):
-    (tmp_path / "DIR").mkdir()
-    (tmp_path / "DIR" / "records.jsonl").write_text("{}\n")
-    refused(1, "records.jsonl, line 1: damaged", "tables", tmp_path / "DIR")
 
 
 ENTERED = """

@@ -1,6 +1,5 @@
 """BR, ECC and RAkEL word by word, with scikit-learn's logistic regression; slow."""
 
-import itertools
 import warnings
 
 import numpy as np
@@ -72,7 +71,3 @@ def powersets(X, Y, subsets, new):
         best = model.predict_proba(Z_new).argmax(axis=1)
         votes[:, subset] += np.array(patterns)[best]
     return votes / np.where(counts == 0, 1, counts)
-
-
-def all_subsets(q, k):
-    return list(itertools.combinations(range(q), k))

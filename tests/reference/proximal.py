@@ -30,12 +30,6 @@ def llsf_step_constant(X, R, alpha):
     return np.sqrt(2 * (np.linalg.norm(X.T @ X, 2) ** 2 + np.linalg.norm(alpha * R, 2) ** 2))
 
 
-def llsf_objective(X, Y, R, W, alpha, beta):
-    return (
-        0.5 * np.sum((X @ W - Y) ** 2) + alpha / 2 * np.trace(R @ W.T @ W) + beta * np.abs(W).sum()
-    )
-
-
 def llsf(X, Y, R, alpha, beta, rho, max_iter=100, tol=1e-4, momentum=True):
     """All iterates W_0, W_1, ... (d, q)."""
     L = llsf_step_constant(X, R, alpha)

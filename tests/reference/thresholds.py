@@ -34,11 +34,6 @@ def best_common(metric, Y, scores, weights=None):
     return best, [cut for v, cut in tried if v == best]
 
 
-def best_of_label(metric, Y, scores, j, weights=None):
-    """The same for label j alone, where macro-F1 and micro-F1 are its F1."""
-    return best_common(metric, Y[:, j : j + 1], scores[:, j : j + 1], weights)
-
-
 def best_combination(metric, Y, scores, weights=None):
     """The greatest value that one cut for each label can reach."""
     choices = [cuts_between(column) for column in scores.T.tolist()]

@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
@@ -27,7 +27,6 @@ from skcamel.report.page import (
     Text,
     render,
     svg_of,
-    write,
 )
 
 NASTY = "</script><img src=x onerror=alert(1)>"
@@ -68,15 +67,12 @@ class Elements(HTMLParser):
             self.text += data
 
 
+@example(NASTY)
 @given(st.text(st.characters(codec="utf-8", exclude_categories=("Cc",)), min_size=1, max_size=40))
 def test_whatever_text_says_a_page_has_the_elements_of_any_page(text):
-    assert Elements(render(page(text))).tags == Elements(render(page("plain"))).tags
-
-
-def test_text_is_escaped_in_every_place():
-    html = render(page(NASTY))
-    assert "<img" not in html
-    assert html.count("&lt;img src=x") == 27
+    html = render(page(text))
+    assert Elements(html).tags == Elements(render(page("plain"))).tags
+    assert text != NASTY or html.count("&lt;img src=x") == 27
 
 
 def test_the_policy_allows_the_script_and_the_style_of_the_page_alone():
@@ -107,19 +103,6 @@ def test_text_of_a_drawing_stays_text_and_equal_drawings_are_equal():
     assert drawing() == drawing()
     assert re.search(r'<text [^>]*text-anchor="middle"[^>]*>beach &lt;b&gt;</text>', drawing())
     assert drawing().startswith("<svg")
-
-
-def test_cells_are_shown_with_their_digits():
-    column = Column("F1", 2)
-    assert (column.text(1234.567), column.text(float("nan"))) == ("1,234.57", "–")
-
-
-def test_a_page_is_written_whole_or_not_at_all(tmp_path):
-    (tmp_path / "page.html").write_text("before")
-    broken = Page("t", "a", [], [Section("s", "S", "S", [Facts([("one",)])])])
-    with pytest.raises(ValueError, match="not enough values"):
-        write(broken, tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text() == "before"
 
 
 def test_without_jinja_the_extra_is_named(monkeypatch):

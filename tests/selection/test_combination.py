@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.optimize import nnls
 from sklearn.base import clone
 
-from skcamel import CamelClassifier, CamelClassifierCV, load, save
+from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.camel import correlation
 from skcamel.camel import search as selection
 from skcamel.camel.representation import Data, Grid, represent
@@ -39,11 +39,6 @@ def rows():
     return X[:90], Y[:90], X[90:], Y[90:]
 
 
-@pytest.fixture(scope="module", params=["paper", "log_odds"])
-def model(request, rows):
-    return CamelClassifierCV(**OPTIONS, scores=request.param).fit(rows[0], rows[1])
-
-
 def signed(Y):
     return np.where(Y > 0, 1.0, -1.0)
 
@@ -71,9 +66,11 @@ def test_weights_are_those_of_literal_least_squares(seed, kind):
     assert_allclose(found.scores, expected, atol=1e-12)
 
 
-def test_scores_are_the_weighted_sum_of_the_members_and_of_the_label_means(rows):
+@pytest.mark.parametrize("solver", ["spectral", "landmark"])
+def test_scores_are_the_weighted_sum_of_the_members_and_of_the_label_means(rows, solver):
+    """Intercepts of members held a share of the combination's: decisions differed from a refit."""
     X, Y, new, _ = rows
-    model = CamelClassifierCV(**OPTIONS).fit(X, Y)
+    model = CamelClassifierCV(**OPTIONS, solver=solver, n_landmarks=20).fit(X, Y)
     assert 1 < len(model.members_) == len(model.weights_) <= 4
     assert (model.weights_ > 0).all()
     mean = signed(Y).mean(axis=0)
@@ -85,20 +82,6 @@ def test_scores_are_the_weighted_sum_of_the_members_and_of_the_label_means(rows)
             assert fitted.alpha <= 0.5
             total = total + weight * fitted.decision_function(new)
         assert_allclose(model.decision_function(new), total, atol=atol)
-
-
-def test_answers_follow_from_the_scores_and_are_explained_and_stored_like_any(
-    rows, model, tmp_path
-):
-    _, _, new, _ = rows
-    scores = model.decision_function(new)
-    assert_array_equal(model.predict(new), scores > model.thresholds_)
-    assert_array_equal(
-        model.predict_proba(new) > 0.5, model.link_slopes_ * scores + model.link_offsets_ > 0
-    )
-    assert_allclose(model.explain(new).scores, scores, atol=1e-9)
-    save(model, tmp_path / "m.skcamel")
-    assert_array_equal(load(tmp_path / "m.skcamel").decision_function(new), scores)
 
 
 def test_without_any_signal_there_is_still_an_answer(rng):

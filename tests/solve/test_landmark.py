@@ -139,23 +139,3 @@ def test_the_guard_whitens_where_sums_of_kernels_would_lose_their_digits():
         errors[of_blocks] = abs(fitted - np.column_stack(parts)).max()  # which never squares F
     assert errors[True] < 1e-6
     assert errors[False] > 100 * errors[True]
-
-
-@pytest.mark.parametrize(
-    ("kernel", "some"),
-    [(Kernel("rbf"), np.repeat(X[:1], 4, axis=0)), (Kernel("linear"), np.zeros((3, D)))],
-)
-def test_equal_landmarks_and_landmarks_at_the_origin_are_no_trouble(kernel, some):
-    of = landmark.features(kernel, some, n_rows=N, lambda2=0.1)
-    summary = summarised(of, Block(X, Y, np.ones(N)))
-    assert np.isfinite(summary.rows).all()
-    assert (summary.values >= 0).all()
-
-
-def test_kernels_that_are_not_finite_or_not_definite_are_refused():
-    with pytest.raises(ValueError, match="holds NaN or infinity"):
-        landmark.features(Kernel("linear"), X * 1e200, n_rows=N, lambda2=0.1)
-    with pytest.raises(ValueError, match="not positive semi-definite"):
-        landmark.features(Kernel(lambda A, B: -(A @ B.T)), X, n_rows=N, lambda2=0.1)
-    with pytest.raises(ValueError, match="holds NaN or infinity"):
-        summarised(made("columns", np.array), Block(X * 1e200, Y, np.ones(N)))

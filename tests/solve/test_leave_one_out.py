@@ -130,11 +130,3 @@ def test_a_grid_is_interpolated_to_rounding(solver, weighted, rng, monkeypatch):
     direct = module.leave_one_out(*fitted, bases, GRID, groups)
     for interpolated, scores in zip(together, direct, strict=True):
         assert_allclose(interpolated, scores, atol=1e-9)
-
-
-def test_one_group_of_all_rows_is_refused():
-    X, Y, _ = problem(25, weighted=False)
-    _, *fitted = prepared(None, X, Y, None)
-    groups = np.zeros(25, dtype=int)
-    with pytest.raises(ValueError, match="All 25 rows are in one group"):
-        list(spectral.leave_one_out(*fitted, bases_of(Y), PENALTIES, groups))

@@ -87,26 +87,3 @@ def test_small_ridges_lose_no_digits_to_the_constant_direction(lambda2):
     _, _, lifted = solved(K + 1e3, Y, G, 1.0, lambda2)
     scale = abs(plain.dual_coef).max()
     assert_allclose(lifted.dual_coef / scale, plain.dual_coef / scale, atol=1e-7)
-
-
-def test_a_null_direction_of_G_contributes_nothing_not_even_its_mean():
-    K, Y, S = problems.make("singular G")
-    basis = spectral.label_basis(S)
-    assert basis.d.shape == (2,)
-    _, _, s = solved(K, Y, S, 1.0, 0.1)
-    outside = np.eye(4) - basis.R @ basis.R.T
-    assert_allclose(scores_of(s, K) @ outside, 0, atol=1e-12)
-
-
-def test_an_indefinite_kernel_is_refused():
-    with pytest.raises(ValueError, match="not positive semi-definite"):
-        spectral.decompose(np.array([[0.0, 1, 0], [1, 0, 0], [0, 0, 0]]))
-
-
-def test_one_row_has_nothing_to_learn_from():
-    Y, G = np.array([[1.0, -1.0]]), np.eye(2)
-    spectrum, targets, s = solved(np.ones((1, 1)), Y, G, 1.0, 0.1)
-    assert_allclose(s.intercept, [1, -1])
-    basis = spectral.label_basis(G)
-    (loo,) = spectral.leave_one_out(spectrum, targets, [basis], [(1.0, 0.1)])
-    assert np.isfinite(loo).all()

@@ -156,3 +156,10 @@ def test_no_error_is_seen_in_the_benchmark_sets(name):
     X, Y = mulan.read(name)
     findings = check_dataset(sparse.csr_array(X), Y)
     assert [finding.severity for finding in findings if finding.severity != "info"] == []
+
+
+def test_columns_that_look_like_groups_are_named(sound, rng):
+    X, Y = sound
+    X[:, :3] = rng.integers(0, 40, (200, 3))
+    names = ["patient_id", "Age", "Kunden-ID", "a", "b", "id of none", "user"]
+    assert places(X, Y, feature_names=names)["group-columns"] == [0, 2]  # "user" never repeats

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,11 @@ from skcamel.data.dataset import Dataset, as_features, as_labels, row_kinds
 NAMED = 5  # places that a message lists
 FEWEST = 5  # positives, and negatives: with fewer, a label may equal a feature by chance
 BLOCK = 256  # features looked at together
+GROUP_NAME = re.compile(
+    r"(.*[\W_])?(group|patient|customer|client|user|subject|person|author|speaker|household|session"
+    r"|document|doc|batch|site)([\W_]*(id|no|nr|number|key|name))?|.+[\W_]id",
+    re.IGNORECASE,
+)
 # Of each code the severity, what names a place, what was found, and what it means.
 FINDINGS = Path(__file__).with_name("findings.json")
 
@@ -74,7 +80,7 @@ def check_dataset(
         Empty if nothing was found. Codes: ``non-finite``, ``label-in-features``,
         ``train-test-overlap``, ``train-test-copies``, ``empty-labels``, ``full-labels``,
         ``duplicate-labels``, ``opposite-labels``, ``copied-rows``, ``contradicting-rows``,
-        ``constant-features``, ``unlabelled-rows``, ``unknown-labels``.
+        ``group-columns``, ``constant-features``, ``unlabelled-rows``, ``unknown-labels``.
 
     Examples
     --------
@@ -99,6 +105,7 @@ def check_dataset(
     found: dict[str, Any] = {"unknown-labels": np.argwhere(is_unknown)}
     found["non-finite"] = non_finite_cells(features)
     found |= _in_features(data, features, truth)
+    found["group-columns"] = _groups(features, data.feature_names)
     found |= _in_parts(data, kinds)
     found |= _in_labels(truth)
     found |= _in_rows(truth, kinds)
@@ -153,6 +160,18 @@ def _in_features(data: Dataset, X: Array, truth: np.ndarray) -> dict[str, Any]:
         places[:, 0] = start + columns[places[:, 0]]
         pairs.append(places)
     return {"label-in-features": np.concatenate(pairs), "constant-features": constant}
+
+
+def _groups(X: Array, names: Sequence[str]) -> list[int]:
+    """Features with the name of a group, and whole numbers that repeat."""
+    found: list[int] = []
+    for k, name in enumerate(names):
+        if GROUP_NAME.fullmatch(name):
+            different = np.unique(dense(X[:, [k]]))
+            are_whole = bool((different % 1 == 0).all())
+            if are_whole and 2 < len(different) <= X.shape[0] / 2:
+                found.append(k)
+    return found
 
 
 def _likeness(columns: np.ndarray, truth: np.ndarray, fewest: int) -> np.ndarray:

@@ -50,5 +50,5 @@ plt.show()
 # The same in numbers:
 
 found = compare_methods(summary.figures, "average_precision")
-print(f"Friedman's test, p = {found.friedman.chi2_p:.4f}")
+print(f"Friedman's test, p = {found.friedman.f_p:.4f}")
 print({method: round(rank, 2) for method, rank in found.ranks.items()})

@@ -134,8 +134,9 @@ def opened(paths: Sequence[Path_]) -> ParquetFiles:
 
 def _check_columns(own: Any, wanted: Any, path: str, other: str) -> None:
     """Refuse a file that lacks a column of another."""
+    known = set(own.names)
     for name in wanted.names:
-        if name not in own.names:
+        if name not in known:
             problem = f"lacks the column {name!r:.60} of {Path(other).name}"
             hint = "files of one table have the same columns, in any order"
             raise DataError(f"{problem}; {hint}.", path=path)

@@ -42,9 +42,10 @@ RANKING = ("one_error", "coverage", "ranking_loss", "average_precision")
 LOSSES = frozenset(("one_error", "hamming_loss", "coverage", "ranking_loss"))
 TIES = ("worst", "index")
 ROWS = ("skip", "mulan", "sklearn")
-# scores sorted or compared at a time; larger arrays are returned to the system after each use, at
-# twice the cost
+# scores sorted or compared at a time: larger arrays are returned to the system after each use, at
+# twice the cost, but a GPU is slow to start
 BLOCK = 2**17
+BLOCK_ON_GPU = 2**23
 
 
 def as_scores(scores: Array, Y: Array) -> Array:
@@ -229,7 +230,8 @@ def ranking_metrics(
     if known is not None:
         ranked = xp.where(known, scores, xp.nan)
     ranked = xp.reshape(ranked, (-1, q))
-    blocks = slices(max(1, len(ranked)), BLOCK // q)
+    size = BLOCK_ON_GPU if is_tensor(scores) else BLOCK
+    blocks = slices(max(1, len(ranked)), size // q)
     found = [judge(relevant[some], ranked[some], ties) for some in blocks]
     found = xp.reshape(xp.concatenate(found, axis=1), (5, *scores.shape[:-1]))
     top, last, wrong, precision, total = found
@@ -312,7 +314,8 @@ def _by_pairs(relevant: Array, scores: Array, ties: str) -> Array:
     row, label = xp.where(relevant)
     position = xp.zeros_like(scores)
     hits = xp.zeros_like(scores)
-    for some in slices(len(row), BLOCK // q):
+    size = BLOCK_ON_GPU if is_tensor(scores) else BLOCK
+    for some in slices(len(row), size // q):
         i = row[some]
         j = label[some]
         others = scores[i]

@@ -15,7 +15,7 @@ This is our reading of "Incorporating Multiple Cluster Centers for Multi-Label L
 2004.08113): we had no code of
 the authors to compare with. Ours are the start of k-means (one run of k-means++), that the
 intercept is not penalised, the ranges of
-the grid, and scaling as an option. The cut of the scores is the one that is best for micro-F1 on
+the grid, and scaling as an option. One threshold of the scores is the best for micro-F1 on
 the scores of the inner folds.
 """
 
@@ -177,7 +177,7 @@ class IMCCCV(ClassifierMixin, BaseEstimator):
         held_out = np.empty(Y.shape)
         for train, test in folds:
             (held_out[test],) = self._scores(X, Y, [self.best_params_], train, test)
-        self.cut_ = best_cut(Y, held_out)
+        self.threshold_ = best_threshold(Y, held_out)
         (self.model_,) = self._models(X, Y, [self.best_params_])
         self.classes_ = np.arange(Y.shape[1])
         return self
@@ -187,8 +187,8 @@ class IMCCCV(ClassifierMixin, BaseEstimator):
         return self.model_.scores(X)
 
     def predict(self, X: Any) -> np.ndarray:
-        """1 where F reaches the cut."""
-        return (self.decision_function(X) >= self.cut_).astype(int)
+        """1 where F reaches the threshold."""
+        return (self.decision_function(X) >= self.threshold_).astype(int)
 
     def _candidates(self) -> list[Params]:
         """Those that share an eigendecomposition, and then a clustering, one after another."""
@@ -211,8 +211,8 @@ class IMCCCV(ClassifierMixin, BaseEstimator):
         return (model.scores(X[test]) for model in self._models(X[train], Y[train], candidates))
 
 
-def best_cut(Y: np.ndarray, scores: np.ndarray) -> float:
-    """The cut with the highest micro-F1 of what reaches it."""
+def best_threshold(Y: np.ndarray, scores: np.ndarray) -> float:
+    """The threshold with the highest micro-F1 of what reaches it."""
     order = np.argsort(-scores, axis=None)
     ranked = scores.ravel()[order]
     hits = np.cumsum(Y.ravel()[order])

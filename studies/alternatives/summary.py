@@ -337,8 +337,8 @@ def summary_text(results: Results) -> str:
 def scope(results: Results) -> str:
     """Which sets the ranks are over, and which are left."""
     left = len(REGULAR) + len(LARGE) - len(results.datasets)
-    told = f"Ranks and cells are over {len(results.datasets)} sets: {', '.join(results.datasets)}."
-    return told + f" The study is not finished: {left} sets are left." * (left > 0)
+    text = f"Ranks and cells are over {len(results.datasets)} sets: {', '.join(results.datasets)}."
+    return text + f" The study is not finished: {left} sets are left." * (left > 0)
 
 
 def filled(page: str, results: Results) -> str:

@@ -54,15 +54,15 @@ def results(
             ]
             for each in NAMES:
                 curves[name][each].append([fold[each] for fold in found])
-    told = {
+    summary = {
         "dataset": dataset.name,
         "metric_names": list(NAMES),
         "folds": n_folds,
         "seed": seed,
         "base": base,
     }
-    told |= {"base_found_by": f"leave-one-out, {metric}"}
-    return told | {"curves": curves, "convergence": {"delta": convergence(dataset, base)} | base}
+    summary |= {"base_found_by": f"leave-one-out, {metric}"}
+    return summary | {"curves": curves, "convergence": {"delta": convergence(dataset, base)} | base}
 
 
 def folds(dataset: Dataset, n_folds: int, seed: int) -> list[Any]:

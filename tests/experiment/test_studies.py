@@ -233,7 +233,7 @@ def test_the_search_scores_as_separate_fits_and_its_method_runs_in_a_study(imcc,
     best = max(values, key=values.get)
     assert found.params == dict(best)
     cut = max(held_out[best].ravel(), key=lambda cut: micro_f1(Y, held_out[best] >= cut))
-    ours = imcc.best_cut(Y, held_out[best])
+    ours = imcc.best_threshold(Y, held_out[best])
     assert micro_f1(Y, held_out[best] >= ours) == micro_f1(Y, held_out[best] >= cut)
     np.testing.assert_array_equal(found.decisions, found.scores >= ours)
 

@@ -200,7 +200,7 @@ def test_a_request_that_waits_too_long_is_refused_and_one_that_has_begun_is_answ
     async def three():
         loop = asyncio.get_running_loop()
         loop.call_later(0.5, may_go.set)  # the first is at work, the second waits in vain
-        request = ("POST", "/predict", {"json": {"rows": [ROW]}})
+        request = ("POST", "/predict", {"json": {"rows": [ROW], "explain": True}})
         return await asked(app, [request] * 2) + await asked(app, [request])
 
     statuses = [response.status_code for response in asyncio.run(three())]

@@ -8,6 +8,7 @@ import asyncio
 import hmac
 import json
 import logging
+import re
 import socket
 import time
 from pathlib import Path
@@ -15,7 +16,6 @@ from typing import Any
 
 try:
     import anyio
-    import h11
     import uvicorn
     from fastapi import FastAPI, Request
     from fastapi.exceptions import RequestValidationError
@@ -23,9 +23,15 @@ try:
     from fastapi.staticfiles import StaticFiles
     from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram, generate_latest
     from starlette.exceptions import HTTPException
-    from uvicorn.protocols.http.h11_impl import H11Protocol
+    from uvicorn.protocols.http.auto import AutoHTTPProtocol
 except ImportError as error:
     raise ImportError("A server needs: pip install 'skcamel[serve]'") from error
+try:
+    import resource
+
+    FILES, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+except ImportError:  # Windows
+    FILES = 2000
 
 import skcamel
 from skcamel.serve.model import Served
@@ -45,10 +51,11 @@ SECONDS = Histogram(
 # seconds in which a stopping server still takes requests, and closes connections as it answers
 DRAIN = 0.5
 BACKLOG = 1024  # clients that wait for a connection
-ACCEPTED = (
-    16  # connections that are accepted at once; four times as many are open until one is closed
-)
-MOST_CONNECTIONS = 1000
+MOST_CONNECTIONS = min(1000, FILES // 2)
+QUICK = 1_000_000  # numbers of training rows to compare with, which takes about a millisecond
+MOST_HEAD = 65_536  # bytes before the body
+# Java's client offers HTTP/2 by this header, and httptools would leave out the body
+OFFER = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
 logger = logging.getLogger("skcamel.serve")
 
 
@@ -80,7 +87,7 @@ def create_app(served: Served, *, token: str | None = None) -> FastAPI:
     app.state.stopping = False
     app.state.answered = 0
     _add_predict(app, served)
-    app.add_middleware(Guard, state=app.state, most_bytes=served.limits.body, token=token)
+    app.add_middleware(Guard, most_bytes=served.limits.body, token=token)
 
     @app.get("/model")
     async def model() -> dict[str, Any]:
@@ -127,7 +134,11 @@ def _add_predict(app: FastAPI, served: Served) -> None:
             return json.dumps(served.answer(request), allow_nan=False).encode()
 
         with anyio.move_on_after(limits.seconds):  # what has begun is finished
-            content = await anyio.to_thread.run_sync(work, limiter=threads)
+            is_long = request.explain or len(request.rows) * served.n_compared > QUICK
+            if is_long:
+                content = await anyio.to_thread.run_sync(work, limiter=threads)
+            else:  # a thread would double the time
+                content = work()
             ROWS.inc(len(request.rows))
             return Response(content, media_type="application/json")
         raise HTTPException(503, f"no thread was free for {limits.seconds:g} s; try again later.")
@@ -136,9 +147,8 @@ def _add_predict(app: FastAPI, served: Served) -> None:
 class Guard:
     """Checks the token and the size of every request, and counts its answer."""
 
-    def __init__(self, app: Any, state: Any, most_bytes: int, token: str | None) -> None:
+    def __init__(self, app: Any, most_bytes: int, token: str | None) -> None:
         self.app = app
-        self.state = state
         self.most_bytes = most_bytes
         self.token = token
 
@@ -148,6 +158,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         began = time.perf_counter()
+        state = scope["app"].state
         status = 0
         if scope["method"] == "HEAD":  # the server leaves out the body
             scope = scope | {"method": "GET"}
@@ -157,7 +168,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] += HEADERS
-                if self.state.stopping:
+                if state.stopping:
                     message["headers"].append((b"connection", b"close"))
             await send(message)
 
@@ -172,11 +183,11 @@ class Guard:
             await response(scope, receive, sending)
         path = getattr(scope.get("route"), "path", "other")
         SECONDS.labels(path, str(status)).observe(time.perf_counter() - began)
-        self.state.answered += 1
+        state.answered += 1
 
     def _check(self, request: Request) -> None:
         headers = request.headers
-        if self.token is not None and request.url.path not in OPEN:
+        if self.token is not None and request.scope["path"] not in OPEN:
             given = headers.get("authorization", "").encode(errors="replace")
             if not hmac.compare_digest(given, f"Bearer {self.token}".encode()):
                 raise HTTPException(401, "a header 'Authorization: Bearer TOKEN' is needed.")
@@ -225,55 +236,52 @@ def bound(host: str, port: int) -> socket.socket:
     '127.0.0.1'
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    # answers go out in two pieces, and a client would wait 40 ms for the second
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
-def most_connections() -> int:
-    """How many connections may be open at once, as far as the process may open files."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return MOST_CONNECTIONS
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return min(MOST_CONNECTIONS, files // 2)
+Protocol: Any = AutoHTTPProtocol  # by httptools where it is installed
 
 
-class Connection(H11Protocol):
+class Connection(Protocol):
     """A connection that is closed where a request does not arrive in time, or too many are open."""
 
-    most = most_connections()
     seconds = 30.0
     timer: asyncio.TimerHandle | None = None
+    head = 0  # bytes of a head that has not ended
 
     def connection_made(self, transport: Any) -> None:
         """Take it, and close the one that waits longest for its client where too many are open."""
         super().connection_made(transport)
         self._wait_for_client()
-        if len(self.connections) <= self.most:
+        if len(self.connections) <= MOST_CONNECTIONS:
             return
-        waiting: Any = [other for other in self.connections if getattr(other, "timer", None)]
+        waiting = [other for other in self.connections if other.timer is not None]
         longest = min(waiting, key=lambda other: other.timer.when())
-        longest.stop_timer()
+        longest.timer = None
         longest.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         """Take bytes."""
-        super().data_received(data)
+        super().data_received(OFFER.sub(b"\r\nx-offer:", data, count=1))
         self._wait_for_client()
-
-    def stop_timer(self) -> None:
-        """Wait no longer."""
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
+        self.head += len(data)
+        if "method" in (self.scope or ()):
+            self.head = 0
+        if self.head > MOST_HEAD:
+            self.send_400_response("The head of the request is too large.")
 
     def _wait_for_client(self) -> None:
         """Wait some seconds for the rest of a request."""
-        is_waiting = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
-        if not is_waiting:
-            self.stop_timer()
-        elif self.timer is None:
+        cycle = self.cycle  # the last request whose head is there
+        is_waiting = cycle is None or cycle.response_complete or cycle.more_body
+        if is_waiting and self.timer is None:
             self.timer = self.loop.call_later(self.seconds, self.transport.abort)
+        elif not is_waiting and self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
 
 
 class Server(uvicorn.Server):
@@ -281,12 +289,6 @@ class Server(uvicorn.Server):
 
     In that moment clients leave their connections.
     """
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accept few connections at once, while many may wait."""
-        await super().startup(sockets)
-        for listening in sockets or []:
-            listening.listen(BACKLOG)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Take no more requests once the moment is over; answer all that were taken."""
@@ -319,7 +321,8 @@ def run(app: Any, listening: socket.socket, *, patience: float = 30.0) -> None:
         log_level="error",
         access_log=False,
         server_header=False,
-        backlog=ACCEPTED,
+        proxy_headers=False,
+        backlog=BACKLOG,
         timeout_graceful_shutdown=int(patience) + 1,
     )
     Server(config).run(sockets=[listening])

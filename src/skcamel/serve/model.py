@@ -93,12 +93,16 @@ class Served:
         self.labels = [str(label) for label in self.estimator.label_names_]
         self.columns = columns_of(model)
         self.example = {column["name"]: column["typical"] for column in self.columns}
+        n_fitted = sum(len(member.dual_coef_) for _, member in self.estimator.weighted_members())
+        self.n_compared = n_fitted * self.estimator.n_features_in_
         self.Request: Any = self._request_type()
         self.answer(self.Request(rows=[self.example]))  # fails here rather than for a client
 
     def _request_type(self) -> type[BaseModel]:
         """The type of a request, by which pydantic checks it."""
-        row = row_type(self.columns, is_table=self.preparer is not None)
+        cell = FiniteFloat if self.preparer is None else JsonValue  # which a preparer reads
+        row: Any = TypedDict("Row", dict.fromkeys(self.example, cell))  # pyrefly: ignore
+        row.__pydantic_config__ = ConfigDict(extra="ignore")
         rows = Field(min_length=1, max_length=self.limits.rows, examples=[[self.example]])
         return create_model(
             "Request",
@@ -110,9 +114,8 @@ class Served:
 
     def facts(self) -> dict[str, Any]:
         """What GET /model answers."""
-        has_probabilities = hasattr(self.estimator, "predict_proba")
-        kind = "probability_thresholds_" if has_probabilities else "thresholds_"
-        thresholds = getattr(self.estimator, kind).tolist()
+        model = self.estimator
+        thresholds = getattr(model, "probability_thresholds_", model.thresholds_).tolist()
         return {
             "name": self.name,
             "labels": self.labels,
@@ -154,10 +157,10 @@ class Served:
 
     def _rows(self, rows: list[dict[str, Any]]) -> tuple[Any, list[str]]:
         """Rows as the final estimator takes them, and notes."""
-        table = {name: np.fromiter((row[name] for row in rows), object) for name in self.example}
         if self.preparer is None:
-            X = np.column_stack([*table.values()]).astype(np.float64)
+            X = np.array([[row[name] for name in self.example] for row in rows])
             return prepared(self.model, X), []
+        table = {name: np.fromiter((row[name] for row in rows), object) for name in self.example}
         X, differences = self.preparer.transform_with_differences(table)
         for step in transformers(self.model)[1:]:
             X = step.transform(X)
@@ -165,9 +168,8 @@ class Served:
 
     def _add_reasons(self, predictions: list[dict[str, Any]], X: Any) -> list[str]:
         """Add to each prediction why its labels have their scores; notes."""
-        sources = None if self.model is self.estimator else source_names(self.model, X)
         with names_compared():
-            found, note = explained(self.estimator, X, sources)
+            found, note = explained(self.estimator, X, source_names(self.model, X))
         for r, prediction in enumerate(predictions):
             prediction["reasons"] = [
                 reasons(found, r, j, MOST_REASONS) for j in range(len(self.labels))
@@ -238,19 +240,3 @@ def _details(part: LearnedColumn, mean: np.ndarray) -> dict[str, Any]:
 
 def _rounded(value: float) -> float:
     return float(f"{value:.4g}")
-
-
-def row_type(columns: list[dict[str, Any]], *, is_table: bool) -> Any:
-    """The type of a row: an object with a cell for each column; others are ignored.
-
-    Parameters
-    ----------
-    columns : list of dict
-    is_table : bool
-        Whether a TablePreparer reads the cells; otherwise each is a finite number.
-    """
-    cell = JsonValue if is_table else FiniteFloat
-    fields = {column["name"]: cell for column in columns}
-    row: Any = TypedDict("Row", fields)  # pyrefly: ignore (of this model)
-    row.__pydantic_config__ = ConfigDict(extra="ignore")
-    return row

@@ -1,13 +1,15 @@
 """A server under 50 clients against calls in this process and a bare echo; memory; odd requests.
 
-Clients are plain sockets in a process of their own, so that what is measured is the server. Each
-sends one row of yeast's 103 columns.
+Clients are plain sockets in this process, the server has its own, and what both cost is measured.
+Each request holds one row of yeast, 103 columns. Calls in this process and requests take
+turns, because other work on the machine slows down both; BLAS has one thread.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import signal
 import subprocess
@@ -19,15 +21,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import threadpoolctl
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
 
-from benchmarks.machine import Row, anonymous, at_least, at_most
+from benchmarks.machine import Row, anonymous, at_least, at_most, cpu_seconds
 from skcamel import CamelClassifier, save
 from skcamel.data import load_dataset
 from skcamel.serve import app as serving
 
 CLIENTS, REQUESTS, LONG, ODD = 50, 10_000, 50_000, 10_000
+TURNS, CALLS = 10, 500  # in which the requests are sent, and calls in this process in each
 
 
 class Load(NamedTuple):
@@ -102,7 +106,10 @@ def load(address: str, body: bytes, n: int) -> Load:
 def process(*command: str) -> Any:
     """A server in a process of its own, and its address, which is in its first line."""
     with subprocess.Popen(
-        [sys.executable, "-m", *command], stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", *command],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     ) as running:
         try:
             found = re.search(r"at (http://\S+)", running.stderr.readline())
@@ -140,11 +147,11 @@ def run() -> list[Row]:
         with process("benchmarks.serve") as (_, address):
             load(address, body, CLIENTS)
             bare = load(address, body, REQUESTS)
-        own = [timed(lambda: model.outputs(row).probabilities) for _ in range(1000)]
         with process("skcamel", "serve", path, "--port", "0") as (server, address):
             load(address, body, 2_000)
-            served = load(address, body, REQUESTS)
-            rows = against(served, bare, own)
+            with threadpoolctl.threadpool_limits(1):
+                turns = [Turn.of(model, row, server.pid, address, body) for _ in range(TURNS)]
+            rows = against(turns, bare)
             before = anonymous(server.pid)
             many = load(address, body, LONG)
             growth = anonymous(server.pid) / max(before, 1)
@@ -154,22 +161,57 @@ def run() -> list[Row]:
         return [*rows, *stopping(path, body), odd_requests()]
 
 
+class Turn(NamedTuple):
+    """Calls in this process, and requests right after them."""
+
+    calls: list[float]  # seconds of each
+    served: Load
+    cpu_calls: float  # seconds of CPU for each call
+    cpu_server: float  # for each request
+    cpu_clients: float
+
+    @classmethod
+    def of(cls, model: Any, row: Any, server: int, address: str, body: bytes) -> Turn:
+        """Measure both."""
+        n = REQUESTS // TURNS
+        began = time.process_time()
+        calls = [timed(lambda: model.outputs(row).probabilities) for _ in range(CALLS)]
+        between, of_server = time.process_time(), cpu_seconds(server)
+        served = load(address, body, n)
+        of_server = cpu_seconds(server) - of_server
+        of_clients = time.process_time() - between
+        return cls(calls, served, (between - began) / CALLS, of_server / n, of_clients / n)
+
+    @property
+    def rate(self) -> float:
+        """Of requests, as a share of the rate of calls."""
+        return self.served.rate * float(np.mean(self.calls))
+
+
 def timed(work: Any) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
-def against(served: Load, bare: Load, own: list[float]) -> list[Row]:
-    """The server beside the echo and beside calls in this process."""
+def against(turns: list[Turn], bare: Load) -> list[Row]:
+    """The server beside calls in this process and beside the echo."""
     what = f"{CLIENTS} clients, {REQUESTS:,} requests"
-    rate = served.rate * float(np.mean(own))
-    late = served.p99 / float(np.quantile(own, 0.99))
+    failed = sum(turn.served.failed + turn.served.unanswered for turn in turns)
+    rate = float(np.median([turn.rate for turn in turns]))
+    server = sum(turn.cpu_server for turn in turns)
+    cpu = sum(turn.cpu_calls for turn in turns) / server
+    clients = sum(turn.cpu_clients for turn in turns) / server
+    served_rate = float(np.median([turn.served.rate for turn in turns]))
+    p99 = float(np.quantile(np.concatenate([turn.served.times for turn in turns]), 0.99))
+    late = p99 / float(np.quantile(np.concatenate([turn.calls for turn in turns]), 0.99))
     return [
-        at_most(f"{what}: requests without a prediction", served.failed + served.unanswered, 0, ""),
+        at_most(f"{what}: requests without a prediction", failed, 0, ""),
         at_least(f"{what}: rate / rate of one thread that predicts in this process", rate, 0.4),
-        Row(f"{what}: rate / rate of a bare FastAPI echo", served.rate / bare.rate, "x"),
-        Row(f"{what}: p99 / p99 of the echo", served.p99 / bare.p99, "x"),
+        at_least(f"{what}: CPU of a call in this process / of a request in the server", cpu, 0.4),
+        Row(f"{what}: CPU of the clients / of the server", clients, "x"),
+        Row(f"{what}: rate / rate of a bare FastAPI echo", served_rate / bare.rate, "x"),
+        Row(f"{what}: p99 / p99 of the echo", p99 / bare.p99, "x"),
         Row(f"{what}: p99 / p99 of calls in this process, one at a time", late, "x"),
     ]
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import LLSF, BinaryRelevance
 from skcamel.camel.representation import RoundingWarning
-from skcamel.checks import ConstantLabelWarning
+from skcamel.checks import ConstantLabelWarning, names_compared
 
 
 @pytest.fixture
@@ -79,3 +79,15 @@ def test_rows_of_a_frame_and_of_an_array_get_the_same_last_digits(rows):
     model = CamelClassifier(scaling="standard").fit(X, Y)
     scores = model.decision_function(np.asfortranarray(X[:20]))
     assert_array_equal(scores, model.decision_function(X[:20]))
+
+
+def test_rows_that_a_caller_has_matched_are_answered_and_refused_as_others(rows):
+    X, Y = rows
+    model = CamelClassifier().fit(X, Y)
+    expected = model.decision_function(X)
+    wrong = {"2 features": X[:, :2], "NaN": X * np.nan, "0 sample": X[:0], "1D": X[0]}
+    with names_compared():
+        assert_array_equal(model.decision_function(X), expected)
+        for said, refused in wrong.items():
+            with pytest.raises(ValueError, match=said):
+                model.predict(refused)

@@ -97,7 +97,9 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     # predicts in several.
     is_matched = _COMPARED.get() or hasattr(estimator, "input_columns_")
     try:
-        if is_matched and not reset and column_names(X) is None:
+        if _COMPARED.get() and _is_checked(X):
+            rows = X
+        elif is_matched and not reset and column_names(X) is None:
             rows = check_array(X, estimator=estimator, input_name="X", **accepted)
         else:
             rows = validate_data(estimator, X, reset=reset, **accepted)
@@ -119,6 +121,12 @@ def check_rows(estimator: Any, X: Array, *, reset: bool, pairwise: bool) -> Arra
     if pairwise and reset:
         _check_kernel_matrix(rows)
     return rows
+
+
+def _is_checked(X: Array) -> bool:
+    """Whether X is what scikit-learn's checks return; they take a third of a prediction of a row."""
+    is_matrix = type(X) is np.ndarray and X.dtype == np.float64 and X.ndim == 2 and X.size > 0
+    return is_matrix and bool(np.isfinite(X).all())
 
 
 def _better_message(error: Exception, X: Array) -> str:

@@ -1,6 +1,7 @@
 """`skcamel serve`: a real server on this machine, its token, its limits, and how it stops."""
 
 import contextlib
+import json
 import signal
 import socket
 import threading
@@ -45,6 +46,34 @@ def test_a_server_answers_and_stops_with_what_it_did(tmp_path):
     assert log.splitlines()[-1] == "Stopped; 5 requests answered."
     assert TOKEN not in log
     assert "Traceback" not in log
+
+
+def raw(address, request):
+    """What a server says to these bytes, at first."""
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(request)
+        return connection.recv(2**16)
+
+
+def test_a_body_beside_the_offer_of_another_protocol_is_read_and_a_head_without_end_is_not(
+    tmp_path,
+):
+    """Java's client offers HTTP/2 with its first request, and httptools then leaves out the body."""
+    body = json.dumps({"rows": [ROW]})
+    lines = ["POST /predict HTTP/1.1", "Host: here", "Content-Type: application/json"]
+    lines += ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", f"Content-Length: {len(body)}"]
+    with running(numbers(), tmp_path) as (address, _):
+        request = "\r\n".join([*lines, "", body])
+        assert raw(address, request.encode()).startswith(b"HTTP/1.1 200")
+        assert raw(address, b"GET / HTTP/1.1\r\nx: \xff\r\n\r\n").startswith(b"HTTP/1.1 200")
+        for odd in (b"GET / HTTP/1.1\r\nno colon\r\n\r\n", b"\x16\x03\x01\x00", b"\x00" * 99):
+            assert raw(address, odd).startswith(b"HTTP/1.1 400")
+        with contextlib.suppress(ConnectionError):  # closed while the client still sends
+            assert not raw(address, b"GET / HTTP/1.1\r\nx: " + b"x" * 10**7).startswith(
+                b"HTTP/1.1 2"
+            )
+        assert httpx.get(f"{address}/health").status_code == 200
 
 
 def test_half_sent_requests_end_in_time_and_leave_room_for_others(tmp_path):

@@ -56,10 +56,8 @@ def raw(address, request):
         return connection.recv(2**16)
 
 
-def test_a_body_beside_the_offer_of_another_protocol_is_read_and_a_head_without_end_is_not(
-    tmp_path,
-):
-    """Java's client offers HTTP/2 with its first request, and httptools then leaves out the body."""
+def test_offers_of_other_protocols_are_overlooked_and_a_head_without_end_is_refused(tmp_path):
+    """Java's client offers HTTP/2 with its first request; httptools then leaves out the body."""
     body = json.dumps({"rows": [ROW]})
     lines = ["POST /predict HTTP/1.1", "Host: here", "Content-Type: application/json"]
     lines += ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", f"Content-Length: {len(body)}"]

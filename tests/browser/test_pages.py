@@ -45,13 +45,9 @@ def show(opened, folder):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
-def test_axe_finds_nothing_in_either_theme(show, name, theme):
-    assert_accessible(show(name, color_scheme=theme, reduced_motion="reduce"))
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_nothing_sticks_out_of_a_narrow_screen(show, name):
-    page = show(name)
+def test_axe_finds_nothing_and_nothing_sticks_out_of_a_narrow_screen(show, name, theme):
+    page = show(name, color_scheme=theme, reduced_motion="reduce")
+    assert_accessible(page)
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert_accessible(page)

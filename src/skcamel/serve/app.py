@@ -52,7 +52,7 @@ SECONDS = Histogram(
 DRAIN = 0.5
 BACKLOG = 1024  # clients that wait for a connection
 MOST_CONNECTIONS = min(1000, FILES // 2)
-QUICK = 1_000_000  # numbers of training rows to compare with, which takes about a millisecond
+QUICK = 1_000_000  # numbers of training rows to compare with, which takes no thread
 MOST_HEAD = 65_536  # bytes before the body
 # Java's client offers HTTP/2 by this header, and httptools would leave out the body
 OFFER = re.compile(rb"\r\nupgrade:", re.IGNORECASE)

@@ -49,7 +49,7 @@ class Limits:
     seconds : float, default=30
         In which a request must arrive, and for which it may wait until it is computed (503).
     threads : int, default=2
-        Predictions of more than a millisecond, and reasons, computed at the same time.
+        Longer predictions, and reasons, computed at the same time.
     """
 
     body: int = 16 * 2**20

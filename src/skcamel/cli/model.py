@@ -150,7 +150,7 @@ def _study_page(folder: str, output: str) -> None:
     "--threads",
     type=click.IntRange(min=1),
     default=2,
-    help="Predictions computed at the same time.",
+    help="Longer predictions computed at the same time.",
 )
 @options.text_encoder
 @options.examples(

@@ -87,7 +87,10 @@ ARGUMENTS = [
     ({"sample_weight": np.zeros(12)}, "All weights in sample_weight are zero"),
     ({"groups": np.arange(9)}, r"groups has shape \(9,\); one group for each of the 12 rows"),
     ({"groups": np.zeros(12)}, "All 12 rows are in one group"),
-    ({"groups": np.full(12, np.nan)}, "groups holds NaN; give every row a group"),
+    ({"groups": np.full(12, np.nan)}, "groups holds a missing value in row 0; give every row a"),
+    ({"groups": np.array(["p1"] * 11 + [None])}, "a missing value in row 11"),
+    ({"groups": np.array(["p1"] * 11 + [np.nan], dtype=object)}, "a missing value in row 11"),
+    ({"groups": np.array(["2024-01-01"] * 11 + ["NaT"], dtype="M8[D]")}, "value in row 11"),
 ]
 
 

@@ -25,6 +25,7 @@ _threads = cache(ThreadpoolController)  # made once, since it looks through all 
 Array = Any
 MaybeArray = Array | None
 EPS = float(np.finfo(np.float64).eps)
+MISSING = ("None", "<NA>", "nan", "NaT")  # missing values of Python, numpy and pandas as text
 Params = dict[str, Any]  # values by name
 # decorator of functions whose results are refused later where they are not finite
 overflow_allowed = np.errstate(over="ignore", invalid="ignore")
@@ -249,7 +250,7 @@ def with_missing(values: np.ndarray) -> np.ndarray:
     >>> with_missing(np.array([[1, None]], dtype=object))
     array([[ 1., nan]])
     """
-    missing = [str(value) in ("None", "<NA>", "nan", "NaT") for value in values.ravel()]
+    missing = [str(value) in MISSING for value in values.ravel()]
     is_missing = np.array(missing, dtype=bool).reshape(values.shape)
     try:
         return np.where(is_missing, np.nan, values).astype(np.float64)

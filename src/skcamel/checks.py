@@ -23,6 +23,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
 from skcamel.arrays import (
+    MISSING,
     Array,
     MaybeArray,
     canonical,
@@ -550,18 +551,19 @@ def check_groups(groups: Any, Y: Array) -> Array:
         raise ValueError(
             f"groups has shape {groups.shape}; one group for each of the {len(Y)} rows is needed."
         )
-    if groups.dtype.kind == "f" and np.isnan(groups).any():
+    names = groups.astype(str)
+    is_missing = np.isin(names, MISSING)
+    if is_missing.any():
         raise ValueError(
-            "groups holds NaN; give every row a group, a row by itself one of its own."
+            f"groups holds a missing value in row {is_missing.argmax()}; give every row a group, a"
+            " row by itself one of its own."
         )
     if np.isnan(Y).any():
         raise ValueError(
             "groups leave together exactly where all labels are known, and some of Y are unknown"
             " (NaN); leave out those rows."
         )
-    _, codes = np.unique(
-        groups.astype(str) if groups.dtype.kind == "O" else groups, return_inverse=True
-    )
+    _, codes = np.unique(names if groups.dtype.kind == "O" else groups, return_inverse=True)
     return codes
 
 

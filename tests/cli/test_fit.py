@@ -116,6 +116,9 @@ def test_wrong_use(refused, tmp_path):
     refused(2, "--metric", *fit, "--scoring", "macro_f1")
     refused(1, "threshold='middle' is not known", *fit, "--threshold", "middle")
     refused(1, "no column", "fit", "mine.csv", "--labels", "sky")
+    (tmp_path / "ward.csv").write_text("ward,x,sea,sun\na,1,0,1\n?,2,1,0\na,3,1,1\n")
+    lacks = "--groups ward: ward.csv has no group in row 2; give every row a group."
+    refused(2, lacks, "fit", "ward.csv", *LABELS, "--groups", "ward")
     (tmp_path / "mine.skcamel").write_text("mine")
     refused(2, "add --force", *fit)
     assert (tmp_path / "mine.skcamel").read_text() == "mine"

@@ -33,6 +33,10 @@ def test_a_column_of_groups_is_no_feature(tmp_path):
     assert source.dataset.feature_names == ("a", "b", "c", "d")
     assert source.groups.tolist() == (np.arange(24) // 4).tolist()
     assert source.division
+    for missing in (None, np.nan, "", "n/a"):
+        groups = np.array([*source.groups[1:], missing], dtype=object)
+        with pytest.raises(ValueError, match="groups of made lacks some; give each row a group"):
+            source_of(named, n_folds=3, groups=groups)
 
 
 def test_parts_are_given_as_rows_or_masks_or_by_the_data_set():

@@ -207,13 +207,20 @@ def groups_of(source: Labelled, groups: str | None, rows: np.ndarray | None = No
         return None
     import numpy as np
 
+    from skcamel.data.cells import is_missing
+
     if groups == COPIES:
         found = source.copies()
     elif source.preparer is None or groups not in source.dataset.X.column_names:
         raise click.UsageError(f"--groups {groups}: {source.source} has no such column.")
     else:
         cells = source.dataset.X.column(groups).to_pylist()
-        found = np.unique([str(cell) for cell in cells], return_inverse=True)[1]
+        cells = ["" if cell is None else str(cell) for cell in cells]
+        lacking = [row for row, cell in enumerate(cells, 1) if is_missing(cell)]
+        if lacking:
+            where = f"{source.source} has no group in row {lacking[0]}"
+            raise click.UsageError(f"--groups {groups}: {where}; give every row a group.")
+        found = np.unique(cells, return_inverse=True)[1]
     return found if rows is None else found[rows]
 
 

@@ -21,6 +21,7 @@ from skcamel.data import (
     load_dataset,
     read_dataset,
 )
+from skcamel.data.cells import is_missing
 from skcamel.data.dataset import is_table, row_numbers
 from skcamel.experiment.unit import Source, Split
 
@@ -166,7 +167,7 @@ def _numbered(groups: Any, dataset: Dataset) -> Array:
             " one."
         )
     listed = values.tolist()
-    if any(value is None or value != value for value in listed):
+    if any(value is None or is_missing(str(value)) for value in listed):
         raise ValueError(f"groups of {dataset.name} lacks some; give each row a group.")
     known = {value: number for number, value in enumerate(dict.fromkeys(listed))}
     return np.array([known[value] for value in listed])

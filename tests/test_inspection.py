@@ -53,6 +53,19 @@ def test_quality_is_that_of_leave_one_out(hidden, weights):
     )
 
 
+def test_the_rule_that_decides_thresholds_is_told():
+    rules = {
+        "zero": {},
+        "one for each label": {"threshold": [0.1] * Y.shape[1]},
+        "miss_cost=4": {"threshold": "micro_f1", "miss_cost": 4},
+        "zero, miss_cost={'label1': 4}": {"miss_cost": {"label1": 4}},
+    }
+    for rule, parameters in rules.items():
+        told = inspect(CamelClassifier(**parameters).fit(X, Y))
+        assert told.model["threshold"] == rule
+        assert f"Thresholds of the scores: {rule}." in str(told)
+
+
 COMBINED = GRID | {"combine": True, "scalings": ("none", "standard")}
 
 

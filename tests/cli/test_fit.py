@@ -42,6 +42,9 @@ def test_the_model_is_that_of_the_python_api(done, tmp_path, options, preset, pa
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     assert f"{model.estimate_['average_precision']:.4f}" in shown
+    rule = f"threshold={model.threshold}" if model.miss_cost is None else "miss_cost=5"
+    assert f"\n  {rule}\n" in shown
+    assert shown.count("threshold=") == (model.miss_cost is None)
 
 
 def test_json_says_what_was_chosen_and_how_good_it_is(done, tmp_path):

@@ -11,7 +11,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -266,6 +266,11 @@ def _model(model: Any, estimator: Any) -> dict[str, Any]:
     threshold = estimator.threshold
     if np.ndim(threshold):
         threshold = "one for each label"
+    cost = estimator.miss_cost
+    if isinstance(cost, Mapping):
+        threshold = f"{threshold}, miss_cost={dict(cost)}"
+    elif cost is not None:
+        threshold = f"miss_cost={cost:g}"
     return {
         "class": type(estimator).__name__,
         "steps": steps,

@@ -95,6 +95,20 @@ def test_a_row_without_labels_says_so():
     assert "no label predicted" in str(model.explain(X[:1]))
 
 
+def test_of_the_classes_of_a_1_d_y_the_best_alone_is_predicted():
+    X, Y = make_multilabel_classification(60, n_features=4, n_classes=3, random_state=0)
+    model = CamelClassifier(threshold="micro_f1").fit(X, Y.sum(axis=1))
+    frame = model.explain(X).to_frame()
+    for row, name in enumerate(model.predict(X).astype(str)):
+        of_row = frame[frame.row == row]
+        assert set(of_row.label[of_row.predicted]) == {name}
+    text = str(model.explain(X[:1]))
+    assert [line.split(":")[0].strip() for line in text.splitlines()[1:-1]] == [
+        str(model.predict(X[:1])[0])
+    ]
+    assert "threshold" not in text
+
+
 def test_a_missing_pandas_is_named_with_its_hint(monkeypatch, explained):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(ImportError, match="needs pandas: pip install pandas"):

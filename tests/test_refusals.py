@@ -87,10 +87,10 @@ ARGUMENTS = [
     ({"sample_weight": np.zeros(12)}, "All weights in sample_weight are zero"),
     ({"groups": np.arange(9)}, r"groups has shape \(9,\); one group for each of the 12 rows"),
     ({"groups": np.zeros(12)}, "All 12 rows are in one group"),
-    ({"groups": np.full(12, np.nan)}, "groups holds a missing value in row 0; give every row a"),
-    ({"groups": np.array(["p1"] * 11 + [None])}, "a missing value in row 11"),
-    ({"groups": np.array(["p1"] * 11 + [np.nan], dtype=object)}, "a missing value in row 11"),
-    ({"groups": np.array(["2024-01-01"] * 11 + ["NaT"], dtype="M8[D]")}, "value in row 11"),
+    ({"groups": np.full(12, np.nan)}, "groups is missing in 12 of 12 rows; give every row a"),
+    ({"groups": np.array(["p1"] * 11 + [None])}, "groups is missing in 1 of 12 rows"),
+    ({"groups": np.array(["p1"] * 11 + [np.nan], dtype=object)}, "is missing in 1 of 12 rows"),
+    ({"groups": np.array([*range(11), "NaT"], dtype="M8[D]")}, "is missing in 1 of 12 rows"),
 ]
 
 

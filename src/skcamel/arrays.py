@@ -250,8 +250,7 @@ def with_missing(values: np.ndarray) -> np.ndarray:
     >>> with_missing(np.array([[1, None]], dtype=object))
     array([[ 1., nan]])
     """
-    missing = [str(value) in MISSING for value in values.ravel()]
-    is_missing = np.array(missing, dtype=bool).reshape(values.shape)
+    is_missing = np.isin(values.astype(str), MISSING)
     try:
         return np.where(is_missing, np.nan, values).astype(np.float64)
     except (TypeError, ValueError):

@@ -552,11 +552,11 @@ def check_groups(groups: Any, Y: Array) -> Array:
             f"groups has shape {groups.shape}; one group for each of the {len(Y)} rows is needed."
         )
     names = groups.astype(str)
-    is_missing = np.isin(names, MISSING)
-    if is_missing.any():
+    missing = np.count_nonzero(np.isin(names, MISSING))
+    if missing:
         raise ValueError(
-            f"groups holds a missing value in row {is_missing.argmax()}; give every row a group, a"
-            " row by itself one of its own."
+            f"groups is missing in {missing} of {len(Y)} rows; give every row a group, a row by"
+            " itself one of its own."
         )
     if np.isnan(Y).any():
         raise ValueError(

@@ -162,6 +162,8 @@ class Explanation:
         Scores where no column is known.
     feature_names : array of shape (G,) or None
         Names of the columns or sources.
+    target : {"matrix", "binary", "multiclass"}
+        Of "multiclass", a 1-d y of more than two classes, the highest score alone is predicted.
 
     Notes
     -----
@@ -180,11 +182,20 @@ class Explanation:
     features: Array | None = None
     feature_base: Array | None = None
     feature_names: Array | None = None
+    target: str = "matrix"
 
     @property
     def scores(self) -> Array:
         """The decision function, (n, q)."""
         return self.base + self.parts.sum(axis=1)
+
+    @property
+    def predicted(self) -> Array:
+        """Which labels are predicted, (n, q)."""
+        scores = self.scores
+        if self.target == "multiclass":
+            return np.eye(scores.shape[1], dtype=bool)[scores.argmax(axis=1)]
+        return scores > self.thresholds
 
     @property
     def own(self) -> Array:
@@ -302,7 +313,7 @@ class Explanation:
             "push": push,
             "own": source == label,
             "score": score,
-            "predicted": score > self.thresholds[label],
+            "predicted": self.predicted[row, label],
         }
         frame = data_frame(columns)
         return frame.iloc[np.lexsort((-abs(push), label, row))].reset_index(drop=True)
@@ -310,9 +321,10 @@ class Explanation:
     def __str__(self) -> str:
         """The first rows as text: predicted labels with base, parts, and columns if known."""
         lines: list[str] = []
-        for row, scores in enumerate(self[:3].scores):
+        first = self[:3]
+        for row, scores in enumerate(first.scores):
             order = np.argsort(-scores)
-            predicted = order[scores[order] > self.thresholds[order]].tolist()
+            predicted = order[first.predicted[row, order]].tolist()
             lines.append(f"row {row}")
             lines += [self._line(row, label) for label in predicted] or ["  no label predicted"]
         if len(self) > 3:
@@ -325,7 +337,7 @@ class Explanation:
         total = self.parts[row, :, label].sum()
         own = self.parts[row, label, label]
         line = f"  {self.label_names[label]}: {base + total:+.2f}"
-        if threshold:
+        if threshold and self.target != "multiclass":
             line += f" (threshold {threshold:+.2f})"
         line += f" = average {base:+.2f}, own {own:+.2f}, others {total - own:+.2f}"
         if pushes := self.pushes(row, label):

@@ -79,7 +79,7 @@ def explain(
         note(why)
     shown = [names.index(label) for label in labels] or worth_showing(explanation, 0)
     figures = [reasons(explanation, 0, j, top) for j in shown]
-    predicted = explanation.label_names[explanation.scores[0] > explanation.thresholds].tolist()
+    predicted = explanation.label_names[explanation.predicted[0]].tolist()
     ids = ids_at(row - 1, rows.ids, "row", "labels", "correlation", "explanation")
     learned = LEARNED[estimator.correlation]
     if as_json:

@@ -222,8 +222,7 @@ def _facts(model: Any, source: Labelled, n_fitted: int) -> dict[str, Any]:
         "scoring": model.scoring_,
         "candidates": len(model.cv_results_["params"]),
         "params": model.best_params_,
-        "threshold": model.threshold,
-        "miss_cost": model.miss_cost,
+        "threshold": model.threshold_rule(),
         "estimate": model.estimate_,
         "solver": model.weighted_members()[0][1].solver_,
     }
@@ -275,7 +274,4 @@ def _print_choice(facts: Mapping[str, Any]) -> None:
         setting = f"alpha={member['alpha']:g}  lambda2={member['lambda2']:g}"
         bandwidth = f"bandwidth={member['bandwidth']:g}"
         say(f"  {weight:.2f} x {member['scaling']} {member['kernel']}  {bandwidth}  {setting}")
-    if facts["miss_cost"] is None:
-        say(f"  threshold={facts['threshold']}")
-    else:
-        say(f"  miss_cost={facts['miss_cost']:g}")
+    say(f"  thresholds: {facts['threshold']}")

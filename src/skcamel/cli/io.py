@@ -215,12 +215,7 @@ def groups_of(source: Labelled, groups: str | None, rows: np.ndarray | None = No
         raise click.UsageError(f"--groups {groups}: {source.source} has no such column.")
     else:
         cells = source.dataset.X.column(groups).to_pylist()
-        cells = ["" if cell is None else str(cell) for cell in cells]
-        lacking = [row for row, cell in enumerate(cells, 1) if is_missing(cell)]
-        if lacking:
-            where = f"{source.source} has no group in row {lacking[0]}"
-            raise click.UsageError(f"--groups {groups}: {where}; give every row a group.")
-        found = np.unique(cells, return_inverse=True)[1]
+        found = np.array(["nan" if is_missing(str(cell)) else str(cell) for cell in cells])
     return found if rows is None else found[rows]
 
 

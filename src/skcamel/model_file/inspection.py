@@ -11,7 +11,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -263,19 +263,11 @@ def _model(model: Any, estimator: Any) -> dict[str, Any]:
         chosen = {name: getattr(own, f"{name}_", getattr(own, name, None)) for name in CHOSEN}
         members.append({"weight": weight, **chosen})
     steps = [getattr(step, "type", type(step).__name__) for step in transformers(model)]
-    threshold = estimator.threshold
-    if np.ndim(threshold):
-        threshold = "one for each label"
-    cost = estimator.miss_cost
-    if isinstance(cost, Mapping):
-        threshold = f"{threshold}, miss_cost={dict(cost)}"
-    elif cost is not None:
-        threshold = f"miss_cost={cost:g}"
     return {
         "class": type(estimator).__name__,
         "steps": steps,
         "labels": [str(name) for name in estimator.label_names_],
-        "threshold": threshold,
+        "threshold": estimator.threshold_rule(),
         "solver": listed(sorted({own.solver_ for _, own in estimator.weighted_members()})),
         "members": members,
         "correlation": LEARNED[estimator.correlation],

@@ -77,6 +77,10 @@ def test_parts_add_up_and_are_those_of_the_collaboration():
     pushes = [found.pushes(e, 10) for e in range(len(found))]
     total = found.base + found.own + [sum(push.amount for push in own) for own in pushes]
     assert_allclose(total, found.scores * np.where(found.given, 1, -1), atol=1e-9)
+    for record in found.records(9):
+        told = sum(float(part.split()[-1]) for part in record["why"].split(", "))
+        sign = 1 if record["given"] else -1
+        assert told == pytest.approx(sign * record["score"], abs=0.03)  # rounded to two digits
     for label, own in zip(found.labels, pushes, strict=True):
         assert all(push.source != label for push in own)
     assert_allclose(found.collaboration, 0.6 * np.eye(3) + 0.4 * S, atol=1e-12)

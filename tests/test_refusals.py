@@ -37,9 +37,10 @@ BAD_DATA = [
     (X, np.array([1.0, 2.0, np.nan] * 4), "Input y contains NaN"),
     (X, GAPS[:, 0], r"Input y contains NaN in 1 rows, .* y\[:, None\] for one, where NaN means"),
     (X, Y + 1, r"Y must hold only 0 and 1, or only -1 and \+1, one column per label; found 1, 2"),
+    (X, Y.astype(str), "Y must hold only 0 and 1, .*; found '0', '1'"),
     (X, Y - np.eye(12, 2, k=-1), "Y must hold only 0 and 1, or only -1"),
     (X, Y / 2, "Y must hold only 0 and 1"),
-    (X, WORDS, "Y must hold only 0 and 1, .*; found sea"),
+    (X, WORDS, "Y must hold only 0 and 1, .*; found 'sea'"),
     (X, Y[:4], "Y has 4 rows but X has 12; each row of X needs one row of labels"),
     (X, [("sea",), ("sea", "sun")] * 6, "ragged.*MultiLabelBinarizer"),
     (X, pd.Series([["a", "b"], []] * 6), "MultiLabelBinarizer"),
@@ -87,10 +88,10 @@ ARGUMENTS = [
     ({"sample_weight": np.zeros(12)}, "All weights in sample_weight are zero"),
     ({"groups": np.arange(9)}, r"groups has shape \(9,\); one group for each of the 12 rows"),
     ({"groups": np.zeros(12)}, "All 12 rows are in one group"),
-    ({"groups": np.full(12, np.nan)}, "groups is missing in 12 of 12 rows; give every row a"),
-    ({"groups": np.array(["p1"] * 11 + [None])}, "groups is missing in 1 of 12 rows"),
-    ({"groups": np.array(["p1"] * 11 + [np.nan], dtype=object)}, "is missing in 1 of 12 rows"),
-    ({"groups": np.array([*range(11), "NaT"], dtype="M8[D]")}, "is missing in 1 of 12 rows"),
+    ({"groups": np.full(12, np.nan)}, "groups holds missing values: 12; give every row a group"),
+    ({"groups": np.array(["p1"] * 11 + [None])}, "groups holds missing values: 1;"),
+    ({"groups": np.array(["p1"] * 11 + [np.nan], dtype=object)}, "groups holds missing values: 1;"),
+    ({"groups": np.array([*range(11), "NaT"], dtype="M8[D]")}, "groups holds missing values: 1;"),
 ]
 
 

@@ -264,7 +264,7 @@ def as_truth(
     else:
         settled = relevant
     if not bool((settled | (labels == 0)).all() or (settled | (labels == -1)).all()):
-        found = [str(value) for value in np.unique(to_numpy(labels)).tolist()]
+        found = list(map(repr, np.unique(to_numpy(labels)).tolist()))
         if len(found) > 6:
             found = [*found[:3], "…", *found[-3:]]
         raise ValueError(
@@ -555,8 +555,8 @@ def check_groups(groups: Any, Y: Array) -> Array:
     missing = np.count_nonzero(np.isin(names, MISSING))
     if missing:
         raise ValueError(
-            f"groups is missing in {missing} of {len(Y)} rows; give every row a group, a row by"
-            " itself one of its own."
+            f"groups holds missing values: {missing}; give every row a group, a row by itself one"
+            " of its own."
         )
     if np.isnan(Y).any():
         raise ValueError(

@@ -119,7 +119,7 @@ def test_wrong_use(refused, tmp_path):
     refused(1, "threshold='middle' is not known", *fit, "--threshold", "middle")
     refused(1, "no column", "fit", "mine.csv", "--labels", "sky")
     (tmp_path / "ward.csv").write_text("ward,x,sea,sun\na,1,0,1\n?,2,1,0\na,3,1,1\n")
-    refused(1, "groups is missing in 1 of 3 rows", "fit", "ward.csv", *LABELS, "--groups", "ward")
+    refused(1, "groups holds missing values: 1;", "fit", "ward.csv", *LABELS, "--groups", "ward")
     (tmp_path / "mine.skcamel").write_text("mine")
     refused(2, "add --force", *fit)
     assert (tmp_path / "mine.skcamel").read_text() == "mine"

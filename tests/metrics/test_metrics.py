@@ -225,7 +225,7 @@ REFUSED = [
     ((Y * 2, F, P), {}, f"Y {LABELS} 0, 2."),
     ((np.where(Y == 1, NAN, 2.0), F, P), {}, f"Y {LABELS} 2.0, nan."),
     ((np.where(PARTLY == 1, 0.5, PARTLY), F, P), {}, f"Y {LABELS} 0.0, 0.5, nan."),
-    (([["sea", "sun", "sand"]], F[:1], P[:1]), {}, f"Y {LABELS} sand, sea, sun."),
+    (([["sea", "sun", "sand"]], F[:1], P[:1]), {}, f"Y {LABELS} 'sand', 'sea', 'sun'."),
     ((Y - np.eye(4, 3, k=1, dtype=int), F, P), {}, f"Y {LABELS} -1, 0, 1."),
     ((np.arange(12).reshape(4, 3), F, P), {}, f"Y {LABELS} 0, 1, 2, …, 9, 10, 11."),
     ((Y, F, P / 2), {}, f"P {LABELS} 0.0, 0.5."),

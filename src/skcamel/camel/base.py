@@ -440,7 +440,7 @@ class BaseCamel(outputs.MultiLabelClassifier):
         if np.ndim(rule):
             rule = "one for each label"
         if isinstance(self.miss_cost, Mapping):
-            return f"{rule}, miss_cost={dict(self.miss_cost)}"
+            return f"{rule}, miss_cost={self.miss_cost}"
         if self.miss_cost is not None:
             return f"miss_cost={self.miss_cost:g}"
         return rule

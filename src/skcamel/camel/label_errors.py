@@ -208,11 +208,10 @@ class LabelErrors:
         return explanation.ranked_pushes(pushes, k, self.evidence, label)
 
     def why(self, entry: int) -> str:
-        """Own part and strongest pushes of an entry as text."""
-        pushes = [
-            f"{self.label_names[push.source]} {push.amount:+.2f}" for push in self.pushes(entry)
-        ]
-        return ", ".join([f"own {self.own[entry]:+.2f}", *pushes])
+        """What a score adds up from: average, own part and strongest pushes."""
+        parts = [("average", self.base[entry]), ("own", self.own[entry])]
+        parts += [(self.label_names[push.source], push.amount) for push in self.pushes(entry)]
+        return ", ".join(f"{name} {amount:+.2f}" for name, amount in parts)
 
     def records(self, k: int | None = None) -> list[Params]:
         """One mapping for each of the first `k` entries, with the columns of :meth:`to_frame`."""

@@ -1,10 +1,12 @@
 """Sizes have limits, imports point one way, public names are pinned, and imports stay cheap."""
 
 import ast
+import importlib
 import re
 import subprocess
 import sys
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -261,6 +263,15 @@ def test_the_architecture_names_each_package():
     text = (SOURCE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
     named = set(re.findall(r"`([a-z_]+)/`", text))
     assert {path.parent.name for path in SOURCE.glob("*/__init__.py")} <= named | {"display"}
+
+
+def test_walks_through_the_code_name_what_is_there():
+    text = (SOURCE.parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    walks = re.findall(r"`([\w.]+)`\s+\(`(\w+/\w+)`", text)
+    assert len(walks) > 3
+    for name, module in walks:
+        path = ".".join(["skcamel", *module.split("/")])
+        attrgetter(name)(importlib.import_module(path))
 
 
 def test_public_names_are_pinned():

@@ -237,6 +237,20 @@ def column_names(table: Any) -> list[str] | None:
     return [str(name) for name in columns]
 
 
+def order_by_name(given: list[str], wanted: list[str]) -> list[int] | None:
+    """Where each wanted name stands among those given; None where they are not the same names."""
+    place = {name: position for position, name in enumerate(given)}
+    if sorted(given) != sorted(wanted) or len(place) < len(given):
+        return None
+    return [place[name] for name in wanted]
+
+
+def by_name(Y: Any, names: Array) -> Any:
+    """Columns of labels in the order of `names`, where they have these names; else as they are."""
+    order = order_by_name(column_names(Y) or [], list(names))
+    return to_numpy(Y)[:, order] if order else Y
+
+
 def dense(X: Array) -> np.ndarray:
     """X as an array, sparse or not."""
     if sparse.issparse(X):

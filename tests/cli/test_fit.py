@@ -42,8 +42,8 @@ def test_the_model_is_that_of_the_python_api(done, tmp_path, options, preset, pa
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     assert f"{model.estimate_['average_precision']:.4f}" in shown
-    rule = model.threshold if model.miss_cost is None else "miss_cost=5"
-    assert f"\n  thresholds: {rule}\n" in shown
+    rule = f"threshold={model.threshold}" if model.miss_cost is None else "miss_cost=5.0"
+    assert f"\n  {rule}\n" in shown
 
 
 def test_json_says_what_was_chosen_and_how_good_it_is(done, tmp_path):

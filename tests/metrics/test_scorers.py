@@ -114,6 +114,20 @@ def test_a_label_constant_in_training_is_scored_though_its_probabilities_have_on
         assert get_scorer(name)(forest, X, Y) == sign(name) * getattr(metrics, name)(Y, scores)
 
 
+@pytest.mark.parametrize("frame", ["pandas", "polars"])
+def test_labels_of_a_frame_are_matched_by_name(frame):
+    library = pytest.importorskip(frame)
+    X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
+    model = CamelClassifier().fit(X, library.DataFrame(dict(zip("abc", Y.T, strict=True))))
+    for names in ("bca", "xyz"):  # other names: by position
+        order = ["abc".find(name) if name in "abc" else k for k, name in enumerate(names)]
+        others = library.DataFrame({name: Y[:, k] for name, k in zip(names, order, strict=True)})
+        assert model.score(X, others) == model.score(X, Y)
+        for name in metrics.NAMES:
+            scorer = get_scorer(name)
+            assert scorer(model, X, others) == scorer(model, X, Y)
+
+
 def test_unknown_names_and_conventions_are_refused_with_the_known_ones():
     known = ", ".join(repr(name) for name in metrics.NAMES)
     with pytest.raises(ValueError, match=f"name='accuracy' is not known; choose one of {known}"):

@@ -427,24 +427,6 @@ class BaseCamel(outputs.MultiLabelClassifier):
         for name, value in decisions.items():
             setattr(self, name, value)
 
-    def threshold_rule(self) -> Any:
-        """What decides the thresholds, to be shown.
-
-        Examples
-        --------
-        >>> from skcamel import CamelClassifier
-        >>> CamelClassifier(threshold="micro_f1", miss_cost=4).threshold_rule()
-        'miss_cost=4'
-        """
-        rule = self.threshold
-        if np.ndim(rule):
-            rule = "one for each label"
-        if isinstance(self.miss_cost, Mapping):
-            return f"{rule}, miss_cost={self.miss_cost}"
-        if self.miss_cost is not None:
-            return f"miss_cost={self.miss_cost:g}"
-        return rule
-
     @property
     def probability_thresholds_(self) -> Array:
         """Thresholds as probabilities, (q,)."""

@@ -322,9 +322,9 @@ class Explanation:
         """The first rows as text: predicted labels with base, parts, and columns if known."""
         lines: list[str] = []
         first = self[:3]
-        for row, scores in enumerate(first.scores):
-            order = np.argsort(-scores)
-            predicted = order[first.predicted[row, order]].tolist()
+        order = np.argsort(-first.scores, axis=1)
+        for row, labels in enumerate(order):
+            predicted = labels[first.predicted[row, labels]].tolist()
             lines.append(f"row {row}")
             lines += [self._line(row, label) for label in predicted] or ["  no label predicted"]
         if len(self) > 3:

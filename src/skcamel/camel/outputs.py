@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skcamel.arrays import Array, to_match, to_numpy
+from skcamel.arrays import Array, by_name, to_match, to_numpy
 from skcamel.camel.distributed import by_partition
 from skcamel.camel.link import SetThresholds
 from skcamel.checks import check_labels, check_number
@@ -295,7 +295,8 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : array or CSR matrix of shape (m, d)
         y : array of shape (m, q) or (m,)
-            NaN where a label is unknown; rows of which nothing is known do not count.
+            NaN where a label is unknown; rows of which nothing is known do not count. Columns with
+            the names of the fit may stand in any order.
         sample_weight : array of shape (m,), default=None
         """
         found = self.outputs(X)
@@ -304,7 +305,7 @@ class MultiLabelClassifier(MultiOutputMixin, ClassifierMixin, BaseEstimator):
                 accuracy_score(y, to_match(found.predictions, X), sample_weight=sample_weight)
             )
         P = found.decisions
-        Y = check_labels(y, len(P)).Y
+        Y = check_labels(by_name(y, self.label_names_), len(P)).Y
         if Y.shape != P.shape:
             raise ValueError(
                 f"y has {Y.shape[1]} labels but the model {P.shape[1]}; give one column for each"

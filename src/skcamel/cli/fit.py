@@ -222,7 +222,8 @@ def _facts(model: Any, source: Labelled, n_fitted: int) -> dict[str, Any]:
         "scoring": model.scoring_,
         "candidates": len(model.cv_results_["params"]),
         "params": model.best_params_,
-        "threshold": model.threshold_rule(),
+        "threshold": model.threshold,
+        "miss_cost": model.miss_cost,
         "estimate": model.estimate_,
         "solver": model.weighted_members()[0][1].solver_,
     }
@@ -274,4 +275,5 @@ def _print_choice(facts: Mapping[str, Any]) -> None:
         setting = f"alpha={member['alpha']:g}  lambda2={member['lambda2']:g}"
         bandwidth = f"bandwidth={member['bandwidth']:g}"
         say(f"  {weight:.2f} x {member['scaling']} {member['kernel']}  {bandwidth}  {setting}")
-    say(f"  thresholds: {facts['threshold']}")
+    rule = "threshold" if facts["miss_cost"] is None else "miss_cost"
+    say(f"  {rule}={facts[rule]}")

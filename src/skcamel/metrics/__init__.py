@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skcamel.arrays import Array, MaybeArray, Params, default_names, to_numpy
+from skcamel.arrays import Array, MaybeArray, Params, by_name, default_names, to_numpy
 from skcamel.checks import as_array, choice
 from skcamel.metrics.seven import (
     LOSSES,
@@ -278,7 +278,7 @@ class Scorer:
         self, estimator: Any, X: Array, Y: Array, sample_weight: MaybeArray = None
     ) -> float:
         """The metric of the estimator's predictions for X, negated if it is a loss."""
-        Y = _as_matrix(Y)
+        Y = _as_matrix(by_name(Y, getattr(estimator, "label_names_", ())))
         if self.name in RANKING:
             prediction = _scores(estimator, X, Y.shape[1])
         else:

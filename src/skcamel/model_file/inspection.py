@@ -11,7 +11,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -267,11 +267,23 @@ def _model(model: Any, estimator: Any) -> dict[str, Any]:
         "class": type(estimator).__name__,
         "steps": steps,
         "labels": [str(name) for name in estimator.label_names_],
-        "threshold": estimator.threshold_rule(),
+        "threshold": _rule(estimator),
         "solver": listed(sorted({own.solver_ for _, own in estimator.weighted_members()})),
         "members": members,
         "correlation": LEARNED[estimator.correlation],
     }
+
+
+def _rule(estimator: Any) -> Any:
+    """What decides the thresholds."""
+    rule = estimator.threshold
+    if np.ndim(rule):
+        rule = "one for each label"
+    if isinstance(estimator.miss_cost, Mapping):
+        return f"{rule}, miss_cost={estimator.miss_cost}"
+    if estimator.miss_cost is not None:
+        return f"miss_cost={estimator.miss_cost:g}"
+    return rule
 
 
 def _data(model: Any, estimator: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skcamel.arrays import default_names
+from skcamel.arrays import default_names, order_by_name
 from skcamel.baselines import BinaryRelevance
 from skcamel.camel.outputs import Outputs
 from skcamel.checks import check_labels
@@ -128,7 +128,7 @@ def evaluated(model: Any, data: Any) -> Evaluated:
             f"The data has {truth.shape[1]} labels but the model {len(names)}; give the data that"
             " the model was made for."
         )
-    order = _order(theirs, names)
+    order = order_by_name(theirs, names)
     if order is not None:
         truth = truth[:, order]
     note = "" if by_name and order is not None else BY_POSITION
@@ -148,21 +148,13 @@ def _features_of(model: Any, dataset: Dataset) -> tuple[Any, bool]:
     known = getattr(model, "feature_names_in_", None)
     if known is None:
         return dataset.X, True
-    order = _order(list(dataset.feature_names), list(known))
+    order = order_by_name(list(dataset.feature_names), list(known))
     X = dataset.X if order is None else dataset.X[:, order]
     if model is not final(model) and not sparse.issparse(X):
         import pandas as pd
 
         X = pd.DataFrame(X, columns=known)
     return X, order is not None
-
-
-def _order(given: list[str], wanted: list[str]) -> list[int] | None:
-    """Where each wanted name stands among those given; None where they are not the same names."""
-    place = {name: position for position, name in enumerate(given)}
-    if sorted(given) != sorted(wanted) or len(place) < len(given):
-        return None
-    return [place[name] for name in wanted]
 
 
 def rival_of(found: Evaluated) -> Quality | None:

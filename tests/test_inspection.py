@@ -92,10 +92,11 @@ def test_what_a_file_reveals_follows_from_what_it_holds(model, rows):
     assert told.to_dict() | {"file": None} == inspect(model).to_dict() | {"file": None}
 
 
-def test_ranks_and_tables_reveal_values_of_columns():
+@pytest.mark.parametrize("scaling", ["rank", "auto"])
+def test_ranks_and_tables_reveal_values_of_columns(scaling):
     ranks = CamelClassifier(scaling="rank").fit(X + np.arange(60)[:, None] / 1e3, Y)
     assert "scaling by rank: 300 values" in str(inspect(ranks))
-    steps = [("prepare", TablePreparer()), ("classify", CamelClassifier())]
+    steps = [("prepare", TablePreparer(scaling=scaling)), ("classify", CamelClassifier())]
     model = LabelPipeline(steps).fit(pd.DataFrame(TABLE), Y)
     told = inspect(model)
     assert told.model["steps"] == ["TablePreparer"]

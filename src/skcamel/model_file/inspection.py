@@ -363,7 +363,7 @@ def _rows_held(estimator: Any) -> tuple[str, str]:
 def _values_held(model: Any, estimator: Any) -> Iterator[str]:
     """Columns of which single values are in the file."""
     for step in transformers(model):
-        holding = (*WORDS, *RANKED) if getattr(step, "scaling", "") == "rank" else WORDS
+        holding = (*WORDS, *RANKED) if getattr(step, "scaling_", "") == "rank" else WORDS
         for name, kind, _ in step.describe() if hasattr(step, "describe") else ():
             if kind in holding:
                 yield f"{kind} {name}"

@@ -44,6 +44,9 @@ def test_undefined_metrics_are_null_and_labels_are_needed(done, refused, model, 
     (tmp_path / "one.csv").write_text(f"{text[0]}\n{text[1][:-3]}0,0\n")
     found = json.loads(done("evaluate", "m.skcamel", "one.csv", "--json"))
     assert found["metrics"]["average_precision"] is None
+    shown = done("evaluate", "m.skcamel", "one.csv", "--sets", "1")
+    assert "nan" not in shown
+    assert "undefined  of the yes answers are right" in shown
 
 
 @pytest.mark.parametrize("row", [1, 7])

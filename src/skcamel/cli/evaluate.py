@@ -25,11 +25,11 @@ RATES = {
     "open": "of the answers are open",
 }
 EDGE_CASES = {
-    "rows_without_labels": "rows have no label: left out of the ranking metrics",
-    "rows_with_all_labels": "rows have all labels: left out of the ranking metrics",
-    "labels_absent": "labels are neither true nor predicted: their F1 counts as 1",
-    "labels_never_true": "labels are never true",
-    "labels_never_predicted": "labels are never predicted",
+    "rows_without_labels": "rows without labels: left out of the ranking metrics",
+    "rows_with_all_labels": "rows with all labels: left out of the ranking metrics",
+    "labels_absent": "labels neither true nor predicted: F1 counts as 1",
+    "labels_never_true": "labels never true",
+    "labels_never_predicted": "labels never predicted",
 }
 
 
@@ -87,7 +87,8 @@ def evaluate(
     if sets is not None:
         say(f"\nPrediction sets at a confidence of {sets:g}:")
         for key, what in RATES.items():
-            say(f"  {found['sets'][key]:8.1%}  {what}")
+            shown = f"{found['sets'][key]:.1%}".replace("nan%", "undefined")
+            say(f"  {shown:>9}  {what}")
     if per_label:
         say(f"\n{report}")
 

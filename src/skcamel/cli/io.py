@@ -214,8 +214,8 @@ def groups_of(source: Labelled, groups: str | None, rows: np.ndarray | None = No
     elif source.preparer is None or groups not in source.dataset.X.column_names:
         raise click.UsageError(f"--groups {groups}: {source.source} has no such column.")
     else:
-        cells = source.dataset.X.column(groups).to_pylist()
-        found = np.array(["nan" if is_missing(str(cell)) else str(cell) for cell in cells])
+        names = map(str, source.dataset.X.column(groups).to_pylist())
+        found = np.array(["nan" if is_missing(name) else name for name in names])
     return found if rows is None else found[rows]
 
 

@@ -6,10 +6,11 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
 
-from skcamel import CamelClassifier
+from skcamel import CamelClassifier, CamelClassifierCV
 
 X, Y = make_multilabel_classification(120, n_features=8, n_classes=5, n_labels=2, random_state=0)
 X, Y, NEW = X[:80], Y[:80], X[80:]
@@ -55,12 +56,16 @@ def test_float32_rows_give_float32_scores():
     assert_allclose(probabilities, model.predict_proba(NEW), atol=1e-4)
 
 
-def test_integer_weights_equal_repeated_rows_in_everything(rng):
+@pytest.mark.parametrize("correlation", ["paper", "centred"])
+@pytest.mark.parametrize("scaling", ["standard", "rank"])
+def test_integer_weights_equal_repeated_rows_in_everything(scaling, correlation, rng):
     weights = rng.integers(0, 4, size=len(X))
     copies = np.repeat(np.arange(len(X)), weights)
-    options = {"scaling": "standard", "threshold": "label", "kernel": "laplacian"}
-    weighted = CamelClassifier(**options).fit(X, Y, sample_weight=weights)
-    repeated = CamelClassifier(**options).fit(X[copies], Y[copies])
+    model = CamelClassifier(
+        kernel="laplacian", threshold="label", scaling=scaling, correlation=correlation
+    )
+    weighted = clone(model).fit(X, Y, sample_weight=weights)
+    repeated = clone(model).fit(X[copies], Y[copies])
     assert weighted.bandwidth_ == pytest.approx(repeated.bandwidth_, rel=1e-12)
     assert_array_equal(weighted.cooccurrence_, repeated.cooccurrence_)
     assert_array_equal(weighted.cooccurrence_, Y[copies].T @ Y[copies])
@@ -69,10 +74,25 @@ def test_integer_weights_equal_repeated_rows_in_everything(rng):
     assert_allclose(weighted.thresholds_, repeated.thresholds_, atol=1e-9)
     assert_allclose(weighted.decision_function(NEW), repeated.decision_function(NEW), atol=1e-9)
     assert_allclose(weighted.predict_proba(NEW), repeated.predict_proba(NEW), atol=1e-8)
-    sets = (model.predict_sets(NEW, confidence=0.8) for model in (weighted, repeated))
-    assert_array_equal(*sets)
+    for of_weighted, of_repeated in zip(
+        weighted.set_thresholds_, repeated.set_thresholds_, strict=True
+    ):
+        assert_allclose(of_weighted, of_repeated, atol=1e-9)
     assert weighted.estimate_ == pytest.approx(repeated.estimate_, abs=1e-9)
     assert_allclose(weighted.explain(NEW).parts, repeated.explain(NEW).parts, atol=1e-9)
+
+
+def test_parameters_that_are_set_after_a_fit_change_no_answer():
+    model = CamelClassifierCV((0.5,), scores="log_odds", threshold="micro_f1").fit(X, Y)
+    before = model.outputs(NEW), model.explain(NEW).scores
+    model.set_params(
+        scores="paper", threshold=9.0, miss_cost=5.0, kernels=("linear",), correlation="centred"
+    )
+    after = model.outputs(NEW), model.explain(NEW).scores
+    assert_array_equal(before[1], after[1])
+    assert_array_equal(before[0].scores, after[0].scores)
+    assert_array_equal(before[0].probabilities, after[0].probabilities)
+    assert_array_equal(before[0].sets(0.8), after[0].sets(0.8))
 
 
 def test_the_alternating_solver_records_its_convergence_and_ends_at_the_closed_form():

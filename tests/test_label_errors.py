@@ -47,7 +47,7 @@ def test_scores_are_those_of_refits_without_the_row_and_chances_those_of_a_link_
     found = find_label_errors(X, Y, FIXED)
     scores = left_out(1.5, 0.4, 0.3)
     assert_allclose(matrix(found), SIGNS * scores, atol=1e-9)
-    z = fit_link(Y > 0, scores).log_odds(scores)
+    z = fit_link(Y > 0, scores)[0].log_odds(scores)
     assert_allclose(matrix(found, "chance"), 1 / (1 + np.exp(-SIGNS * z)), atol=1e-9)
     assert (np.diff(found.chance) >= 0).all()
 

@@ -50,11 +50,12 @@ def test_orders_of_rows_labels_and_columns_change_nothing(preset, seed):
     assert_same(straight, fitted(preset, X[:, columns], Y), of_other=NEW[:, columns])
 
 
-@settings(max_examples=4)
+@settings(max_examples=6)
 @pytest.mark.parametrize("preset", ["quick", "best"])
-@given(seed=st.integers(0, 10_000))
-def test_integer_weights_equal_copies(preset, seed):
+@given(seed=st.integers(0, 10_000), missing=st.sampled_from([0.0, 0.4]))
+def test_integer_weights_equal_copies(preset, seed, missing):
     rng, X, Y = problem(seed)
+    Y[rng.random(Y.shape) < missing] = np.nan
     weights = rng.integers(1, 4, size=N)
     copies = np.repeat(np.arange(N), weights)
     assert_same(fitted(preset, X, Y, weights), fitted(preset, X[copies], Y[copies]))

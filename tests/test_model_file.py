@@ -373,6 +373,7 @@ REFUSED = {
         setting("label_names_", {"$objects": ["a"]}),
         setting("n_features_in_", True),
         setting("_target", "binary"),
+        setting("scores_", "odds"),
         setting("total_weight_", 0),
         setting("n_iter_", 10**1000),
         setting("alpha", 7),

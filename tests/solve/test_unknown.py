@@ -62,7 +62,7 @@ def test_nothing_unknown_is_the_complete_problem():
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("share", "closer"), [(0.2, 0.8), (0.5, 0.6)])
+@pytest.mark.parametrize(("share", "closer"), [(0.2, 0.8), (0.5, 0.65)])
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 def test_leave_one_out_is_near_that_of_refits_and_not_optimistic(weighted, share, closer, alpha):
     """Errors of known entries against n refits; scores with the filling fixed are farther away."""

@@ -89,6 +89,7 @@ OF_EVERY_MODEL: Params = {
     "label_names_": ("q", str),
     "classes_": np.ndarray,
     "_target": str,
+    "scores_": str,
     "thresholds_": ("q", float),
     "n_iter_": int,
     "total_weight_": float,
@@ -194,6 +195,9 @@ class BaseCamel(outputs.MultiLabelClassifier):
         parameters = self.get_params(deep=False) | {"device": None}  # which this machine may lack
         type(self)(**parameters)._check_parameters()
         seed_of(self.random_state)
+        choice(self.scores_, SCORES, "scores_")
+        if self.scores_ == "log_odds" and not hasattr(self, "link_slopes_"):
+            raise ValueError("scores_='log_odds' needs link_slopes_")
         check_at_least(self, **LEAST)
         for first, other in NEEDED_BY.items():
             if hasattr(self, first) and not hasattr(self, other):
@@ -424,6 +428,7 @@ class BaseCamel(outputs.MultiLabelClassifier):
         self.classes_ = labels.classes
         self.label_names_ = labels.names
         self._target = labels.target
+        self.scores_ = "paper"
         for name, value in decisions.items():
             setattr(self, name, value)
 
@@ -468,11 +473,10 @@ class BaseCamel(outputs.MultiLabelClassifier):
     def _probabilities(self, scores: Array) -> Array:
         """Probabilities (m, q) of scores."""
         linked = self._link()
-        if linked is None or self.scores == "log_odds":
-            return link.probabilities(scores)
-        return link.probabilities(
-            _narrowed(linked.log_odds(scores.astype(np.float64)), scores.dtype)
-        )
+        if linked is not None and self.scores_ == "paper":
+            log_odds = linked.log_odds(scores.astype(np.float64))
+            scores = _narrowed(log_odds, scores.dtype)
+        return link.probabilities(scores)
 
     def weighted_members(self) -> list[tuple[float, BaseCamel]]:
         """Weights and models whose scores add up to this model's, before the link.
@@ -492,7 +496,7 @@ class BaseCamel(outputs.MultiLabelClassifier):
         members: list[tuple[Any, BaseCamel]] = [*self.weighted_members()]
         linked = self._link()
         constant = getattr(self, "_constant", 0.0)  # of a combination
-        if linked is not None and self.scores == "log_odds":
+        if linked is not None and self.scores_ == "log_odds":
             constant = linked.log_odds(constant)
             members = [(weight * linked.slope, member) for weight, member in members]
         return constant, members

@@ -122,9 +122,8 @@ class CamelClassifier(BaseCamel):
     device : str, default=None
         "cuda" computes on a GPU by torch; None on the CPU by numpy.
     random_state : int or RandomState, default=None
-        Seed of landmarks, of the sample that sets thresholds and probabilities where rows are
-        summed up, and of the folds behind prediction sets and estimates. None: 0, so that fits
-        repeat.
+        Seed of landmarks, and of the sample that sets thresholds and probabilities where rows are
+        summed up. None: 0, so that fits repeat.
 
     Attributes
     ----------
@@ -146,6 +145,8 @@ class CamelClassifier(BaseCamel):
         The solver that was used.
     bandwidth_ : float
         σ; 1 for kernels without one.
+    scores_ : {"paper", "log_odds"}
+        What `decision_function` gives: "paper" for more than two classes.
     thresholds_ : array of shape (q,)
         On the scale of `decision_function`.
     probability_thresholds_ : array of shape (q,)
@@ -324,8 +325,8 @@ class CamelClassifier(BaseCamel):
         thousands of typical ones; landmarks and bandwidth may also be parameters. From then on
         these parameters must stay as they are, while others such as `lambda2` may change, and it
         does not matter in which batches rows come: all give the model of one fit on all of them,
-        thresholds and probabilities included, but for rounding (the order of rows deals those by
-        which prediction sets and estimates are judged). If a call fails, it changes nothing.
+        thresholds and probabilities included, but for rounding. If a call fails, it changes
+        nothing.
 
         Parameters
         ----------

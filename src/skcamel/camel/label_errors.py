@@ -104,7 +104,8 @@ def find_label_errors(
     known = weights > 0
     Y = np.nan_to_num(data.Y.astype(np.float64))
     # that each entry is right
-    log_odds = Y * link.fit_link(relevant, scores, weights).log_odds(scores)
+    linked, _ = link.fit_link(relevant, scores, weights)
+    log_odds = Y * linked.log_odds(scores)
     first = np.argsort(log_odds[known], kind="stable")[:limit]
     rows, columns = entries = tuple(np.argwhere(known)[first].T)
     # (n, q) of the other rows

@@ -21,7 +21,7 @@ from scipy.special import expit
 
 from skcamel.arrays import Array, MaybeArray, Params, overflow_allowed, to_numpy
 from skcamel.camel import representation, search, thresholds
-from skcamel.checks import Labels, as_number, seed_of
+from skcamel.checks import Labels, as_number
 from skcamel.text import listed
 
 # κa and κb; figures hardly change between 1/2 and 8, and between 1/100 and 1/4
@@ -31,9 +31,9 @@ FEWEST_ROWS = 50  # with which links have offsets; fewer leave a probability of 
 FLATTEST = 0.05  # least slope, for scores of mean square 1: useless scores still have an order
 NEWTON_STEPS = 100
 SETTLED = 1e-9
-FOLDS = 5  # of rows, each of which gets its link from the others
 LEVELS = 1000  # confidences that thresholds of prediction sets are stored for
 NEVER = 2.0  # a threshold that no probability reaches
+SAME = 1e-9  # probabilities as close as that, such as those of copies, are equal
 SAFETY = 1.28  # standard errors: a promise holds with a probability of 90 %
 
 
@@ -55,8 +55,9 @@ def fit_link(
     weights: MaybeArray = None,
     *,
     offsets: bool = True,
-) -> Link:
-    """The link of every label from leave-one-out scores.
+    groups: MaybeArray = None,
+) -> tuple[Link, Array]:
+    """The link of every label from leave-one-out scores, and log-odds without the own row.
 
     Parameters
     ----------
@@ -66,12 +67,21 @@ def fit_link(
         Weights of rows, or of entries, 0 where labels are unknown.
     offsets : bool, default=True
         False: all offsets are 0, so that a probability is above ½ where the score is above 0.
+    groups : array of shape (n,), default=None
+        Whole numbers; rows of one group leave together.
+
+    Returns
+    -------
+    link : Link
+    log_odds : array of shape (n, q)
+        Of each row by the links of the others: by one step of Newton's method from those of all.
+        At most one unit of the weight of a row leaves, so that integer weights equal copies.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
     >>> scores = rng.normal(size=(5000, 1))
-    >>> link = fit_link(rng.random((5000, 1)) < 1 / (1 + np.exp(1 - 2 * scores)), scores)
+    >>> link, _ = fit_link(rng.random((5000, 1)) < 1 / (1 + np.exp(1 - 2 * scores)), scores)
     >>> link.slope.round(1), link.offset.round(1)
     (array([2.]), array([-1.]))
     """
@@ -84,9 +94,9 @@ def fit_link(
     least = FLATTEST / unit
     # as if there were one label
     every, entries, weight = (part.reshape(-1, 1) for part in (relevant, scores, w))
-    common = _minimum(every, entries, weight, start, (0.0, 0.0), least, offsets=offsets)
+    common, _ = _minimum(every, entries, weight, start, (0.0, 0.0), least, offsets=offsets)
     priors = (SLOPE_PRIOR, OFFSET_PRIOR)
-    return _minimum(relevant, scores, w, common, priors, least, offsets=offsets)
+    return _minimum(relevant, scores, w, common, priors, least, offsets=offsets, groups=groups)
 
 
 def _minimum(
@@ -98,7 +108,8 @@ def _minimum(
     flattest: float,
     *,
     offsets: bool,
-) -> Link:
+    groups: MaybeArray = None,
+) -> tuple[Link, Array]:
     """Links of the labels by Newton's method; slopes are measured in that of the centre.
 
     The curvature of the logistic loss changes by at most the factor exp(r) where log-odds change by
@@ -117,18 +128,16 @@ def _minimum(
     b = expected
     for _ in range(NEWTON_STEPS):
         p = expit(a * x + b)
-        error = w * (p - targets)
-        curvature = w * p * (1 - p)
-        of_a = (error * x).sum(axis=0) + slope_prior * (a - 1)
-        of_b = (error.sum(axis=0) + offset_prior * (b - expected)) * offsets
+        error = p - targets
+        curvature = p * (1 - p)
+        derivatives = (error * x, error, curvature * x * x, curvature * x, curvature)
+        of_a, of_b, aa, ab, bb = (_column_sums(w, part) for part in derivatives)
+        of_a += slope_prior * (a - 1)
+        of_b = (of_b + offset_prior * (b - expected)) * offsets
         is_free = (a > least) | (of_a < 0)
-        of_a = of_a * is_free
-        aa = (curvature * x * x).sum(axis=0) + slope_prior + 1e-12
-        bb = curvature.sum(axis=0) + offset_prior + 1e-12
-        ab = (curvature * x).sum(axis=0) * is_free * offsets
-        determinant = aa * bb - ab * ab
-        step_a = (bb * of_a - ab * of_b) / determinant
-        step_b = (aa * of_b - ab * of_a) / determinant
+        aa += slope_prior + 1e-12
+        bb += offset_prior + 1e-12
+        step_a, step_b = _newton(of_a * is_free, of_b, aa, ab * is_free * offsets, bb)
         changes = np.where(w > 0, np.abs(step_a * x + step_b), 0.0)
         change = changes.max(axis=0) + SETTLED / 2
         share = np.log1p(change) / change
@@ -136,32 +145,22 @@ def _minimum(
         b = b - share * step_b
         if change.max() <= SETTLED:
             break
-    return Link(a * centre.slope, b)
+    left = search.leaving(derivatives, w, groups)
+    without = (total - part for total, part in zip((0.0, 0.0, aa, ab, bb), left, strict=True))
+    of_a, of_b, aa, ab, bb = without
+    step_a, step_b = _newton(of_a * is_free, of_b * offsets, aa, ab * is_free * offsets, bb)
+    log_odds = np.maximum(a - step_a, least) * x + b - step_b
+    return Link(a * centre.slope, b), log_odds
 
 
-def cross_fitted(
-    relevant: Array,
-    scores: Array,
-    weights: Array,
-    *,
-    offsets: bool = True,
-    groups: MaybeArray = None,
-    seed: int = 0,
-) -> Array:
-    """Log-odds (n, q) of the training rows, each fifth by the link of the other four.
+def _column_sums(w: Array, part: Array) -> Array:
+    return np.einsum("ij,ij->j", w, part)
 
-    Rows of one of the `groups` stay together.
-    """
-    if groups is None:
-        groups = np.arange(len(scores))
-    fold = (np.random.default_rng(seed).permutation(groups.max() + 1) % FOLDS)[groups]
-    found = np.empty(scores.shape)
-    for k in np.unique(fold):
-        here = fold == k
-        others = ~here | here.all()  # all, if there is one row or one group
-        link = fit_link(relevant[others], scores[others], weights[others], offsets=offsets)
-        found[here] = link.log_odds(scores[here])
-    return found
+
+def _newton(of_a: Array, of_b: Array, aa: Array, ab: Array, bb: Array) -> tuple[Array, Array]:
+    """Steps of slopes and offsets from first and second derivatives."""
+    determinant = aa * bb - ab * ab
+    return (bb * of_a - ab * of_b) / determinant, (aa * of_b - ab * of_a) / determinant
 
 
 def probabilities(log_odds: Array) -> Array:
@@ -212,7 +211,7 @@ def fit_sets(relevant: Array, p: Array, predicted: Array, w: Array) -> SetThresh
     ----------
     relevant, predicted : bool arrays of shape (n, q)
     p : array of shape (n, q)
-        Cross-fitted probabilities.
+        Probabilities by the links of the other rows.
     w : array of shape (n, q)
         Weights of entries.
 
@@ -231,7 +230,7 @@ def fit_sets(relevant: Array, p: Array, predicted: Array, w: Array) -> SetThresh
     count = np.cumsum(w[yes][order])
     share = np.cumsum((w * relevant)[yes][order]) / (count + 1)
     lower = share - SAFETY * np.sqrt(share * (1 - share) / np.maximum(count, 1e-300))
-    is_tied = found[1:] == found[:-1]  # no threshold lies between equal probabilities
+    is_tied = found[:-1] - found[1:] < SAME  # no threshold lies between equal probabilities
     lower[:-1][is_tied] = -np.inf
     reached = np.maximum.accumulate(lower[::-1])[::-1]
     # how many of the highest fulfil the promise
@@ -306,10 +305,9 @@ def learn_decisions(
     if labels.target != "multiclass":
         # of a 1-d y the most probable class is the predicted one
         offsets = bool(labels.target == "matrix" and data.weights.sum() >= FEWEST_ROWS)
-        link = fit_link(relevant, scores, w, offsets=offsets)
+        link, log_odds = fit_link(relevant, scores, w, offsets=offsets, groups=data.groups)
         found |= {"link_slopes_": link.slope, "link_offsets_": link.offset}
-        seed = seed_of(estimator.random_state)
-        log_odds = cross_fitted(relevant, scores, w, offsets=offsets, groups=data.groups, seed=seed)
+        found["scores_"] = estimator.scores
         if estimator.scores == "log_odds":
             scores = link.log_odds(scores)
             judged = log_odds

@@ -349,7 +349,7 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     Y = xp.where(w > 0, xp.where(relevant, 1.0, -1.0), 0.0)
     total = xp.sum(w * Y, axis=0)
     size = xp.sum(w, axis=0)
-    left_weight, left_sum = _leaving(w, Y, data.groups)
+    left_weight, left_sum = leaving((xp.ones_like(Y), Y), w, data.groups)
     left = size - left_weight
     means = (total - left_sum) / xp.where(left > 0, left, xp.inf)  # (n, q) of the other rows
     share = xp.sqrt(w)
@@ -368,12 +368,14 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     return Combination(weights, constant, scores)
 
 
-def _leaving(w: Array, Y: Array, groups: MaybeArray) -> tuple[Array, Array]:
-    """Weight, and weighted labels, that leave with each row: at most a unit, or its group."""
+def leaving(parts: Sequence[Array], w: Array, groups: MaybeArray) -> list[Array]:
+    """What leaves with each row, of values (n, q) for each unit of its weights (n, q).
+
+    That is at most one unit, or all of its group.
+    """
     if groups is None:
-        unit = namespace(Y).clip(w, None, 1.0)
-        return unit, unit * Y
+        unit = namespace(w).clip(w, None, 1.0)
+        return [unit * part for part in parts]
     n = len(groups)
     member = sparse.csr_array((np.ones(n), (np.arange(n), groups)))  # (n, number of groups)
-    weight, labels = (member @ (member.T @ to_numpy(part)) for part in (w, w * Y))
-    return to_match(weight, Y), to_match(labels, Y)
+    return [to_match(member @ (member.T @ to_numpy(w * part)), w) for part in parts]

@@ -206,20 +206,23 @@ def _left_out(
     beta = _solved(spectrum, labels, basis, penalty).dual_coef @ basis.R  # (n, l)
     rho = basis.ridges(*penalty)
     w = spectrum.weights[:, None]
-    g = diagonal(ridges)
-    # variance of the prediction by other rows, times the weight
+    # one unit of weight leaves, and copies differ in directions with the eigenvalue 0
+    units = namespace(w).clip(w, 1.0, None)
+    g = (diagonal(ridges) + (units - 1) / ridges) / units
+    # variance of the prediction by other rows
     spread = (1 - g * ridges) / g
-    stays = namespace(w).clip(w - 1, 0, None)
-    step = beta * rho * (rho + spread) / (w * rho + stays * spread)
+    step = (rho + spread) * beta / w
     return (labels @ basis.R - step) @ basis.R.T
 
 
 def _ridges(spectrum: Spectrum, Y: Array, basis: LabelBasis, penalty: Penalty) -> Array:
     """The ridge of each component with what unknown entries of labels Y (n, q) add to it, (l,)."""
     xp = namespace(Y)
-    n = len(Y)
+    w = spectrum.weights
+    n = float(xp.sum(xp.clip(w, 1.0, None)))  # a weight of 3 is three rows
+    copies = n - len(w)
     # known share of each label, by weight
-    shares = spectrum.weights @ as_floats(~xp.isnan(Y)) / spectrum.weight
+    shares = w @ as_floats(~xp.isnan(Y)) / spectrum.weight
     shares = xp.clip(shares, 0.5 / n, None)
     ridges = basis.ridges(*penalty)
     noise = ridges - penalty[1]
@@ -228,7 +231,9 @@ def _ridges(spectrum: Spectrum, Y: Array, basis: LabelBasis, penalty: Penalty) -
     dead = xp.clip(1 - xp.sum(squares, axis=1), 0, None)
     kappa = (1 - shares) / shares
     for _ in range(200):  # it rises to its limit, for the map is increasing and concave
-        of_components = xp.sum(1 / (variances + kappa @ squares), axis=0) / n  # (l,)
+        noises = kappa @ squares
+        of_rows = xp.sum(1 / (variances + noises), axis=0)
+        of_components = (of_rows + copies / (ridges / noise + noises)) / n  # (l,)
         before = kappa
         kappa = (1 - shares) / (squares @ of_components + dead / (1 + kappa))
         if bool((kappa - before <= 1e-3 * kappa).all()):

@@ -132,7 +132,7 @@ def _probabilities(graph: Graph, found: str, estimator: Any) -> str:
 
     They are inside (0, 1), and above ½ exactly where log-odds are above 0.
     """
-    if estimator.scores == "paper":
+    if estimator.scores_ == "paper":
         steep = graph("Mul", graph("Cast", found, to=DOUBLE), estimator.link_slopes_)
         found = graph.narrowed(graph("Add", steep, estimator.link_offsets_))
     exponential = graph("Exp", graph("Neg", graph("Cast", found, to=DOUBLE)))

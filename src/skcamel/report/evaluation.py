@@ -136,7 +136,7 @@ def evaluated(model: Any, data: Any) -> Evaluated:
     if features is None:
         features = default_names("f", np.shape(given)[-1])
     name = getattr(data, "name", "")
-    unit = "log-odds" if estimator.scores == "log_odds" else "score"
+    unit = "log-odds" if estimator.scores_ == "log_odds" else "score"
     return Evaluated(given, rows, truth, outputs, name, note, ids, features, unit)
 
 

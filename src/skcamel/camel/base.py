@@ -80,7 +80,9 @@ OF_A_MEMBER = (
 # that "auto" decomposes at most: minutes for one representation
 EXACT_ROWS = 10_000
 EXACT_ROWS_ON_GPU = 40_000
-PREDICT_BLOCK_BYTES = 2**27  # kernel rows of about 128 MiB at a time
+# kernel rows at a time: few enough to stay near the processor, enough for fast products
+PREDICT_BYTES = 2**22
+PREDICT_ROWS = 256
 # What a model file holds of a fitted model, in the words of `skcamel.model_file.state`: of every
 # one, and of one that is not combined.
 OF_EVERY_MODEL: Params = {
@@ -603,10 +605,11 @@ class BaseCamel(outputs.MultiLabelClassifier):
         train = to_device(self.X_fit_, self.device)
         fitted = representation.Representation(self._scaling, self._kernel, self.X_fit_, train)
         coefficients = to_device(coefficients, self.device)
-        # sparse rows may become dense
-        width = max(len(coefficients), rows.shape[1])
         found = np.empty((rows.shape[0], coefficients.shape[1]))
-        for some in slices(rows.shape[0], PREDICT_BLOCK_BYTES // (8 * width)):
+        size = max(PREDICT_ROWS, PREDICT_BYTES // (8 * len(coefficients)))
+        if sparse.issparse(rows):  # each block costs a transpose of the training rows
+            size *= 16
+        for some in slices(rows.shape[0], size):
             K = fitted.kernel_rows(rows[some], self.device)
             with np.errstate(over="ignore", invalid="ignore"):  # refused below
                 found[some] = to_numpy(K @ coefficients)

@@ -197,8 +197,7 @@ def _squared_l2(X1: Array, X2: Array) -> Array:
     """||x - y||² by one matrix product, and by differences for pairs of close rows."""
     norms1 = _squared_norms(X1)
     norms2 = _squared_norms(X2)
-    D = dense(X1 @ X2.T)
-    D *= -2
+    D = dense((-2 * X1) @ X2.T)
     D += norms1[:, None]
     D += norms2
     farthest = NEAR * float(norms1.max() + norms2.max())  # no pair beyond is close

@@ -300,25 +300,9 @@ class CamelClassifierCV(BaseCamel):
         """
         with unchanged_on_error(self):
             grid = self._grid()
-            by_folds = not isinstance(self.cv, str)
-            if groups is not None and isinstance(self.cv, Integral):
-                raise ValueError(
-                    f"groups were given, but cv={self.cv!r} does not use them; use cv='loo', or a"
-                    " splitter that does, such as cv=GroupKFold(5)."
-                )
-            if by_folds and (is_lazy(X) or isinstance(X, stream.Batches)):
-                raise ValueError(
-                    "Candidates for Dask collections are judged by leave-one-out of a sample, not"
-                    " by folds; use cv='loo'."
-                )
+            self._check_folds(X, groups)
             self._reset()
-            # members have solutions and scaled rows, and each α a basis of labels
-            members = len(grid.places) * self.combine
-            alive = memory.EXACT._replace(
-                scores=memory.EXACT.scores + 6 * members,
-                pairs=memory.EXACT.pairs + 2 * len(grid.alphas),
-                copies=memory.EXACT.copies + members,
-            )
+            alive = memory.of_search(len(grid.places) * self.combine, len(grid.alphas))
             whole, labels = self._checked(X, y, sample_weight, groups, alive)
             data = whole.with_weight()
             judged = data.judged
@@ -331,14 +315,7 @@ class CamelClassifierCV(BaseCamel):
                 grid = grid.for_sparse_rows()
             S = learn_correlation(self, data)
             self.scoring_ = usable(self.scoring, judged.Y, judged.weights)
-            if by_folds:
-                folds = self._folds(whole, labels, grid)
-                candidates = all_candidates(data, grid, self.device)
-                results = tabulate(candidates, folds, self.scoring_)
-                chosen = grid.only(results.best_index)
-                (problem,) = represent(data, chosen, self.device)
-                models = [problem.solve(label_bases(S, chosen.alphas, self.device))]
-            else:
+            if isinstance(self.cv, str):
                 found = search(
                     represent(data, grid, self.device),
                     grid,
@@ -351,24 +328,47 @@ class CamelClassifierCV(BaseCamel):
                 )
                 models = found.models
                 results = tabulate(found.params, [found.metrics], self.scoring_, split_scores=False)
+            else:
+                candidates = all_candidates(data, grid, self.device)
+                folds = self._folds(whole, labels, grid)
+                results = tabulate(candidates, folds, self.scoring_)
+                chosen = grid.only(results.best_index)
+                (problem,) = represent(data, chosen, self.device)
+                models = [problem.solve(label_bases(S, chosen.alphas, self.device))]
             self.cv_results_ = results.table
             if self.combine:
                 self._store_combination(judged, models, S, labels)
-                return self
-            (model,) = models
-            decisions = link.learn_decisions(self, judged, labels, model.scores)
-            if by_folds:  # which give estimates
-                decisions.pop("estimate_")
-                decisions.pop("label_estimates_", None)
-            self._store(model, S, decisions, labels)
-            self.best_index_ = results.best_index
-            self.best_score_ = results.best_score
-            self.best_params_ = model.params
-            for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
-                setattr(self, f"{name}_", model.params[name])
-            place = grid.places[results.best_index * len(grid.places) // grid.size]
-            self.bandwidth_multiplier_ = place[2]
+            else:
+                self._store_choice(judged, models[0], S, labels)
+                self.best_index_ = results.best_index
+                self.best_score_ = results.best_score
+                place = grid.places[results.best_index * len(grid.places) // grid.size]
+                self.bandwidth_multiplier_ = place[2]
         return self
+
+    def _check_folds(self, X: Array, groups: MaybeArray) -> None:
+        """Refuse rows and groups that `cv` does not take."""
+        if groups is not None and isinstance(self.cv, Integral):
+            raise ValueError(
+                f"groups were given, but cv={self.cv!r} does not use them; use cv='loo', or a"
+                " splitter that does, such as cv=GroupKFold(5)."
+            )
+        if not isinstance(self.cv, str) and (is_lazy(X) or isinstance(X, stream.Batches)):
+            raise ValueError(
+                "Candidates for Dask collections are judged by leave-one-out of a sample, not"
+                " by folds; use cv='loo'."
+            )
+
+    def _store_choice(self, judged: Data, model: Model, S: Array, labels: Labels) -> None:
+        """Set the best model as this one."""
+        decisions = link.learn_decisions(self, judged, labels, model.scores)
+        if not isinstance(self.cv, str):  # folds give estimates
+            decisions.pop("estimate_")
+            decisions.pop("label_estimates_", None)
+        self._store(model, S, decisions, labels)
+        self.best_params_ = model.params
+        for name in ("alpha", "lambda1", "lambda2", "kernel", "scaling"):
+            setattr(self, f"{name}_", model.params[name])
 
     def _store_combination(
         self, judged: Data, models: Sequence[Model], S: Array, labels: Labels

@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 import doomed
 from skcamel import CamelClassifier, CamelClassifierCV
-from skcamel.camel.distributed import CHAIN
 
 dask = pytest.importorskip("dask", reason="dask is not installed: pip install skcamel[distributed]")
 da = pytest.importorskip("dask.array")
@@ -55,7 +54,7 @@ def assert_same(model, other, atol=1e-9):
     assert_allclose(model.cooccurrence_, other.cooccurrence_)
 
 
-CHUNKS = {"even": 200, "many": 900 // (3 * CHAIN + 2), "one": 900, "uneven, some empty": UNEVEN}
+CHUNKS = {"even": 200, "many": 35, "one": 900, "uneven, some empty": UNEVEN}
 AUTO = {"n_landmarks": 40, "kernel": "laplacian"}
 
 

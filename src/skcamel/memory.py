@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import re
 import sys
-from bisect import bisect_right
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,9 +20,7 @@ PROC = Path("/proc")
 GROUPS = Path("/sys/fs/cgroup")
 
 
-def require(
-    needed: float, what: str, advice: str | Callable[[int], str], *, device: Any = None
-) -> None:
+def require(needed: float, what: str, advice: str, *, device: Any = None) -> None:
     """Raise MemoryError where `needed` bytes are not free, with what needs them and what to do.
 
     Parameters
@@ -33,8 +29,8 @@ def require(
         Bytes at the peak, on top of what this process holds now.
     what : str
         What needs them: the message begins ``"{what} needs about 3.2 GiB"``.
-    advice : str or callable
-        What to do about it, or a function of the free bytes that returns it; ends the message.
+    advice : str
+        What to do about it; ends the message.
     device : str, default=None
         "cuda": the memory of that GPU counts, not that of this machine.
 
@@ -46,8 +42,6 @@ def require(
     """
     free = available(device)
     if free is not None and needed > free:
-        if callable(advice):
-            advice = advice(free)
         raise MemoryError(
             f"{what} needs about {gib(needed)} of memory and {gib(free)} are free. {advice}"
         )
@@ -159,7 +153,7 @@ class Alive(NamedTuple):
     copies: int = 5  # of X
 
     def bytes(self, n: int, q: int, X: Array | None = None) -> int:
-        """Bytes of a fit on n rows and q labels; the rows are some of X, which is copied."""
+        """Bytes of a fit on n rows and q labels; X is copied."""
         size = 8 * (self.kernels * n**2 + self.scores * n * q + self.pairs * q**2)
         if X is None:
             return size
@@ -167,7 +161,7 @@ class Alive(NamedTuple):
             of_X = X.data.nbytes + X.indices.nbytes
         else:
             of_X = X.nbytes
-        return size + self.copies * of_X * n // max(1, X.shape[0])
+        return size + self.copies * of_X
 
 
 EXACT = Alive()
@@ -187,22 +181,10 @@ BY_SUMS = Alive(kernels=0, scores=3, copies=0)  # beside the sums themselves
 
 
 def check_memory(X: Array, q: int, device: Any, alive: Alive = EXACT) -> None:
-    """Refuse a fit on X (n, d) and q labels that does not fit into memory, with how much would.
-
-    Nothing is allocated before.
-    """
+    """Refuse a fit on X (n, d) and q labels that does not fit into memory, before it allocates."""
     n = X.shape[0]
-
-    def advice(free: int) -> str:
-        labels = bisect_right(range(1, q + 1), free, key=lambda fewer: alive.bytes(n, fewer, X))
-        text = f"Take at most {labels} labels"
-        if alive.kernels:
-            rows = bisect_right(range(1, n + 1), free, key=lambda fewer: alive.bytes(fewer, q, X))
-            text += (
-                f", solver='landmark', or a random sample of at most {rows} rows"
-                " (sklearn.utils.resample(..., replace=False))"
-            )
-        return f"{text}, and run fewer at the same time."
-
+    advice = "Take fewer labels or rows (sklearn.utils.resample(..., replace=False))"
+    if alive.kernels:
+        advice += ", or solver='landmark'"
     what = f"A fit on {n} rows and {q} labels"
-    require(alive.bytes(n, q, X), what, advice, device=device)
+    require(alive.bytes(n, q, X), what, f"{advice}.", device=device)

@@ -1,10 +1,9 @@
 """Rows that are summed up: in memory, in batches, or in Dask collections; lazy predictions.
 
 A fit on Dask collections maps over their partitions on whatever cluster Dask is set to use, and the
-model comes back small: sums of a few thousand numbers squared, and a sample of rows. Partitions are
-taken in chains of a few, each of which adds to one sum, and the chains in a fixed tree. So results
-repeat to the last bit for the same partitions, however many workers there are, and few sums are
-alive at a time. Dask computes the part of a lost worker again.
+model comes back small: sums of a few thousand numbers squared, and a sample of rows. The sums of
+partitions are added in a fixed tree, so results repeat to the last bit for the same partitions,
+however many workers there are. Dask computes the part of a lost worker again.
 """
 
 from __future__ import annotations
@@ -39,11 +38,6 @@ from skcamel.checks import (
     seed_of,
     warn_of_constant_labels,
 )
-
-# partitions that add to one sum, at the most; fewer where there are few, so that many workers have
-# something to do
-CHAIN = 8
-CHAINS = 32
 
 
 class Partitions(Source):
@@ -86,15 +80,7 @@ class Partitions(Source):
         step = dask.delayed(_step, pure=True)
         plus = dask.delayed(_plus, pure=True)
         task = dask.delayed((self.check, method, of), pure=True, traverse=False)
-        length = max(1, min(CHAIN, len(self.parts) // CHAINS))
-        sums: list[Any] = []
-        for number, part in enumerate(self.parts):
-            # of the same chain
-            if number % length:
-                before = sums.pop()
-            else:
-                before = None
-            sums.append(step(task, before, number, *part))
+        sums = [step(task, number, *part) for number, part in enumerate(self.parts)]
         while len(sums) > 1:
             sums = [plus(*sums[k : k + 2]) for k in range(0, len(sums), 2)]
         return sums[0].compute()
@@ -107,21 +93,19 @@ def _rows_with_weight(X: Any, Y: Any, weights: Any = None) -> Any:
     return np.count_nonzero(weights)
 
 
-def _step(
-    task: Any, before: Any, number: int, first: int, X: Any, Y: Any, weights: Any = None
-) -> Any:
-    """What came before plus what a partition adds; nothing where no row of it has weight."""
+def _step(task: Any, number: int, first: int, X: Any, Y: Any, weights: Any = None) -> Any:
+    """What a partition adds; None where no row of it has weight."""
     check, method, of = task
     if not X.shape[0]:
-        return before
+        return None
     try:
         rows, _ = check(X, Y, weights)
     except ValueError as error:
         raise ValueError(f"Partition {number}: {error}") from error
     if not len(rows.Y):
-        return before
+        return None
     aligned = rows._replace(X=_aligned(rows.X), weights=_aligned(rows.weights), first=first)
-    return _plus(before, method(of, aligned))
+    return method(of, aligned)
 
 
 def _plus(first: Any, second: Any = None) -> Any:

@@ -43,8 +43,7 @@ RADIAL = ("rbf", "laplacian", "exponential")
 NAMES = (*RADIAL, "linear", "precomputed")
 # made of inner products, so that an origin far away costs digits
 BY_PRODUCT = ("rbf", "exponential", "linear")
-# of a squared distance by one matrix product, relative to the squared norms
-ROUNDING = 16 * EPS
+ROUNDING = 16 * EPS  # of the length of a feature, relative to the largest
 NEAR = 1e-6  # squared distances below this share of the squared norms have lost too many digits
 SMALLEST = 1e-140  # features below it have squares that vanish or lose digits
 BLOCK_BYTES = 2**26  # rows of a distance block are chosen to fill about 64 MiB
@@ -126,7 +125,6 @@ def fitted_many(
     *,
     sigma: float | None = None,
     weights: MaybeArray = None,
-    of_unit_length: bool = False,
 ) -> Iterator[tuple[Kernel, Array]]:
     """Kernel and kernel matrix (n, n) for each multiple of σ, or of the mean distance."""
     if name not in RADIAL:
@@ -137,7 +135,7 @@ def fitted_many(
         return
     D = distances(str(name), X, X)
     if sigma is None:
-        sigma = mean_distance(str(name), X, D, weights=weights, of_unit_length=of_unit_length)
+        sigma = mean_distance(str(name), X, D, weights=weights)
     for k, multiple in enumerate(multiples):
         kernel = Kernel(name, float(multiple * sigma))
         yield kernel, kernel.of_distances(D if k == len(multiples) - 1 else D + 0.0)
@@ -145,16 +143,9 @@ def fitted_many(
 
 @overflow_allowed
 def mean_distance(
-    name: str,
-    X: Array,
-    D: MaybeArray = None,
-    *,
-    weights: MaybeArray = None,
-    of_unit_length: bool = False,
+    name: str, X: Array, D: MaybeArray = None, *, weights: MaybeArray = None
 ) -> float:
-    """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is 0.
-
-    For rows of unit length what is rounding counts as 0.
+    """Mean distance over all ordered pairs of different rows of X (n, d); 1 where it is rounding.
 
     Unless their :func:`distances` D (n, n) are passed, these are computed in blocks of rows.
     Integer weights (n,) count a row that often, so that a row with weight 3 forms 6 ordered pairs
@@ -172,17 +163,15 @@ def mean_distance(
         if name == "rbf":
             block = namespace(block).sqrt(block)
         total += float(weights[rows] @ (block @ weights))
-    if total == 0 and n and X.shape[1] and 0 < (largest := float(abs(X).max())) < SMALLEST:
+    largest = float(abs(X).max())
+    if total == 0 and 0 < largest < SMALLEST:
         raise ValueError(
             f"The features are too small: the largest is {largest:.1e}, and its square is 0. Use"
             " scaling='standard', or multiply X."
         )
     with_itself = namespace(weights).where(weights < 1, weights**2, weights)
     pairs = float(weights.sum()) ** 2 - float(with_itself.sum())
-    rounding = 0.0
-    if of_unit_length:
-        rounding = 16 * EPS * X.shape[1] ** 0.5
-    if pairs > 0 and total / pairs > rounding:
+    if pairs > 0 and total / pairs > ROUNDING * largest * X.shape[1] ** 0.5:
         return total / pairs
     return 1.0
 

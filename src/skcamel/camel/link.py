@@ -145,7 +145,7 @@ def _minimum(
         b = b - share * step_b
         if change.max() <= SETTLED:
             break
-    left = search.leaving(derivatives, w, groups)
+    left = search.leaving(np.stack(derivatives), w, groups)
     without = (total - part for total, part in zip((0.0, 0.0, aa, ab, bb), left, strict=True))
     of_a, of_b, aa, ab, bb = without
     step_a, step_b = _newton(of_a * is_free, of_b * offsets, aa, ab * is_free * offsets, bb)

@@ -301,7 +301,6 @@ def kernel_matrices(data: Data, grid: Grid, device: Any) -> Iterator[tuple[Repre
             [multiple for _, _, multiple in places],
             sigma=grid.bandwidth,
             weights=weights,
-            of_unit_length=scaling_name == "unit",
         )
         for fitted_kernel, K in fitted:
             yield Representation(scaler, fitted_kernel, rows, X), K

@@ -349,7 +349,7 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     Y = xp.where(w > 0, xp.where(relevant, 1.0, -1.0), 0.0)
     total = xp.sum(w * Y, axis=0)
     size = xp.sum(w, axis=0)
-    left_weight, left_sum = leaving((xp.ones_like(Y), Y), w, data.groups)
+    left_weight, left_sum = leaving(xp.stack([xp.ones_like(Y), Y]), w, data.groups)
     left = size - left_weight
     means = (total - left_sum) / xp.where(left > 0, left, xp.inf)  # (n, q) of the other rows
     share = xp.sqrt(w)
@@ -368,14 +368,17 @@ def combine(data: Data, members: Sequence[Array]) -> Combination:
     return Combination(weights, constant, scores)
 
 
-def leaving(parts: Sequence[Array], w: Array, groups: MaybeArray) -> list[Array]:
-    """What leaves with each row, of values (n, q) for each unit of its weights (n, q).
+def leaving(values: Array, w: Array, groups: MaybeArray) -> Array:
+    """What leaves with each row, of values (…, n, q) for each unit of its weights w (n, q).
 
     That is at most one unit, or all of its group.
+
+    >>> leaving(np.ones((3, 1)), np.array([[3.0], [1.0], [2.0]]), np.array([1, 0, 1])).tolist()
+    [[5.0], [1.0], [5.0]]
     """
     if groups is None:
-        unit = namespace(w).clip(w, None, 1.0)
-        return [unit * part for part in parts]
-    n = len(groups)
-    member = sparse.csr_array((np.ones(n), (np.arange(n), groups)))  # (n, number of groups)
-    return [to_match(member @ (member.T @ to_numpy(w * part)), w) for part in parts]
+        return namespace(w).clip(w, None, 1.0) * values
+    order = np.argsort(groups, kind="stable")
+    starts = np.searchsorted(groups[order], np.arange(groups.max() + 1))
+    sums = np.add.reduceat(to_numpy(w * values)[..., order, :], starts, axis=-2)
+    return to_match(sums[..., groups, :], w)

@@ -244,7 +244,6 @@ def begin(
             kernel_name,
             to_device(some.X, by.device),
             weights=to_device(some.weights, by.device),
-            of_unit_length=scaling_name == "unit",
         )
     if not isinstance(by.how, str):
         Z = alike(scaler(by.how), scaled.X)

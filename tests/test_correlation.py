@@ -106,15 +106,6 @@ def test_the_penalty_is_a_share_of_the_one_that_kills_the_column(rng):
         assert (correlation.learn(twice, strength=strength, centred=True).S == 0).all()
 
 
-@both
-def test_integer_weights_equal_repeated_rows(is_centred, rng):
-    Y = uneven(rng, 40, 5)
-    weights = rng.integers(1, 4, size=40)
-    weighted = correlation.learn(Y, weights=weights.astype(float), centred=is_centred).S
-    repeated = correlation.learn(np.repeat(Y, weights, axis=0), centred=is_centred).S
-    assert_allclose(weighted, repeated, atol=1e-10)
-
-
 def test_equal_opposite_and_empty_labels_share_evenly():
     first, last = np.array([1.0, 1, -1, -1]), np.array([1.0, -1, 1, 1])
     Y = np.column_stack([first, first, -first, -np.ones(4), -np.ones(4), last])

@@ -74,7 +74,7 @@ def test_leave_one_out_is_near_that_of_refits_and_not_optimistic(weighted, share
     hidden, G = hide(Y, share), correlation.collaboration(correlation.learn(Y).S, alpha)
     spectrum, basis = spectral.decompose(K.copy(), weights), spectral.label_basis(G)
     _, scores = unknown.solve_in(spectrum, hidden, basis, lambda1=1.0, lambda2=0.1)
-    filled, _ = unknown.fill(spectrum, hidden, basis, (1.0, 0.1))
+    filled = unknown.fill(spectrum, hidden, basis, (1.0, 0.1)).labels
     targets = spectral.project(spectrum, filled)
     (held,) = spectral.leave_one_out(spectrum, targets, [basis], [(1.0, 0.1)])
     truth, known = np.empty(Y.shape), ~np.isnan(hidden)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from itertools import product
+from typing import NamedTuple
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -37,6 +38,14 @@ ROUNDING = 1e-15  # in units of the labels
 MOST_ROUNDS = 1000
 
 
+class Filled(NamedTuple):
+    """Labels without gaps."""
+
+    labels: Array  # (n, q)
+    errors: Array  # (n, q) Y - ZG, about 0 where Y is unknown
+    n_rounds: int
+
+
 def fill(
     spectrum: Spectrum,
     Y: Array,
@@ -45,16 +54,16 @@ def fill(
     *,
     start: MaybeArray = None,
     tol: float = EXACT,
-) -> tuple[Array, int]:
-    """Labels Y (n, q) with NaN filled by ZG of the solution, and the number of rounds.
+) -> Filled:
+    """Labels Y (n, q) with NaN filled by ZG of the solution.
 
     Unknown entries start from those of `start` (n, q), or from the mean of their label.
 
     >>> import numpy as np
     >>> K = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])  # two rows are alike
     >>> Y = np.array([[1.0], [np.nan], [-1.0]])
-    >>> labels, _ = fill(spectral.decompose(K), Y, spectral.label_basis(np.eye(1)), (1.0, 0.5))
-    >>> labels.round(2)
+    >>> filled = fill(spectral.decompose(K), Y, spectral.label_basis(np.eye(1)), (1.0, 0.5))
+    >>> filled.labels.round(2)
     array([[ 1.  ],
            [ 0.45],
            [-1.  ]])
@@ -85,14 +94,15 @@ def fill(
     n_rounds = 0
     while squares > enough and n_rounds < MOST_ROUNDS:
         n_rounds += 1
-        step = xp.where(missing, image(direction), 0.0)
-        length = squares / float(xp.sum(direction * step))
+        change = image(direction)
+        length = squares / float(xp.sum(direction * change))
         V = V + length * direction
-        residual = residual - length * step
+        errors = errors + length * change
+        residual = xp.where(missing, -errors, 0.0)
         before = squares
         squares = _squares(residual)
         direction = residual + squares / before * direction
-    return xp.where(missing, V / roots, Y), n_rounds
+    return Filled(xp.where(missing, V / roots, Y), errors / roots, n_rounds)
 
 
 def solve_in(
@@ -103,7 +113,8 @@ def solve_in(
     `n_iter` of the solution counts rounds.
     """
     penalty = (lambda1, lambda2)
-    labels, n_rounds = fill(spectrum, Y, basis, penalty)
+    filled = fill(spectrum, Y, basis, penalty)
+    n_rounds = filled.n_rounds
     if n_rounds >= MOST_ROUNDS:
         warnings.warn(
             f"Unknown labels were still changing after {n_rounds} rounds: lambda2 is very small for"
@@ -111,10 +122,10 @@ def solve_in(
             ConvergenceWarning,
             stacklevel=4,
         )
-    solution = _solved(spectrum, labels, basis, penalty, embed=True)
+    solution = _solved(spectrum, filled, basis, penalty, embed=True)
     ridges = _ridges(spectrum, Y, basis, penalty)
     diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, [ridges])
-    scores = _left_out(spectrum, labels, basis, penalty, ridges, diagonal)
+    scores = _left_out(spectrum, filled, basis, penalty, ridges, diagonal)
     # rounding leaves traces of labels that nobody knows
     xp = namespace(Y)
     counts = as_floats(xp.any(~xp.isnan(Y), axis=0))
@@ -146,9 +157,9 @@ def leave_one_out(
         )
     every = [_ridges(spectrum, Y, basis, penalty) for basis, penalty in product(bases, penalties)]
     diagonal = spectral.Diagonal(spectrum.values, spectrum.vectors, every)
-    filled = _filled(spectrum, Y, bases, penalties)
-    for ridges, (basis, penalty, labels) in zip(every, filled, strict=True):
-        yield _left_out(spectrum, labels, basis, penalty, ridges, diagonal)
+    candidates = _filled(spectrum, Y, bases, penalties)
+    for ridges, (basis, penalty, filled) in zip(every, candidates, strict=True):
+        yield _left_out(spectrum, filled, basis, penalty, ridges, diagonal)
 
 
 def held_out(
@@ -162,17 +173,17 @@ def held_out(
 
     Unknown labels are filled to two or three digits.
     """
-    for basis, penalty, labels in _filled(spectrum, Y, bases, penalties):
-        solution = _solved(spectrum, labels, basis, penalty)
+    for basis, penalty, filled in _filled(spectrum, Y, bases, penalties):
+        solution = _solved(spectrum, filled, basis, penalty)
         yield K @ solution.dual_coef + solution.intercept
 
 
 def _solved(
-    spectrum: Spectrum, labels: Array, basis: LabelBasis, penalty: Penalty, *, embed: bool = False
+    spectrum: Spectrum, filled: Filled, basis: LabelBasis, penalty: Penalty, *, embed: bool = False
 ) -> Solution:
     """The solution for filled labels."""
     lambda1, lambda2 = penalty
-    targets = spectral.project(spectrum, labels)
+    targets = spectral.project(spectrum, filled.labels)
     return spectral.solve_in(
         spectrum, targets, basis, lambda1=lambda1, lambda2=lambda2, embed=embed
     )
@@ -180,7 +191,7 @@ def _solved(
 
 def _filled(
     spectrum: Spectrum, Y: Array, bases: Bases, penalties: Penalties
-) -> Iterator[tuple[LabelBasis, Penalty, Array]]:
+) -> Iterator[tuple[LabelBasis, Penalty, Filled]]:
     """Every candidate with its labels, filled to two or three digits.
 
     All start from the labels of one candidate, of the median λ2: without it, errors of candidates
@@ -188,31 +199,28 @@ def _filled(
     """
     candidates = list(product(bases, penalties))
     by_ridge = sorted(candidates, key=lambda candidate: candidate[1][1])
-    start, _ = fill(spectrum, Y, *by_ridge[len(by_ridge) // 2], tol=ROUGH)
+    start = fill(spectrum, Y, *by_ridge[len(by_ridge) // 2], tol=ROUGH).labels
     for basis, penalty in candidates:
-        labels, _ = fill(spectrum, Y, basis, penalty, start=start, tol=ROUGH)
-        yield basis, penalty, labels
+        yield basis, penalty, fill(spectrum, Y, basis, penalty, start=start, tol=ROUGH)
 
 
 def _left_out(
     spectrum: Spectrum,
-    labels: Array,
+    filled: Filled,
     basis: LabelBasis,
     penalty: Penalty,
     ridges: Array,
     diagonal: spectral.Diagonal,
 ) -> Array:
     """Leave-one-out scores (n, q) from filled labels, and `ridges` with the noise of these."""
-    beta = _solved(spectrum, labels, basis, penalty).dual_coef @ basis.R  # (n, l)
     rho = basis.ridges(*penalty)
-    w = spectrum.weights[:, None]
+    beta = filled.errors @ basis.R / (rho - penalty[1])  # (n, l), for each unit of weight
     # one unit of weight leaves, and copies differ in directions with the eigenvalue 0
-    units = namespace(w).clip(w, 1.0, None)
+    units = namespace(beta).clip(spectrum.weights, 1.0, None)[:, None]
     g = (diagonal(ridges) + (units - 1) / ridges) / units
     # variance of the prediction by other rows
     spread = (1 - g * ridges) / g
-    step = (rho + spread) * beta / w
-    return (labels @ basis.R - step) @ basis.R.T
+    return (filled.labels @ basis.R - (rho + spread) * beta) @ basis.R.T
 
 
 def _ridges(spectrum: Spectrum, Y: Array, basis: LabelBasis, penalty: Penalty) -> Array:

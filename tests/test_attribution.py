@@ -210,7 +210,7 @@ def test_sources_that_do_not_fit_and_columns_that_are_not_there_are_named(rng):
         model.explain(X, sources=GROUPED)
     plain = model.explain(X[:2])
     assert (plain.features, plain.feature_base, plain.feature_names) == (None, None, None)
-    for method in (plain.importance, plain.top_features):
+    for method in (plain.importance, lambda: plain.column_values(0, 0)):
         with pytest.raises(ValueError, match=r"holds no columns; use explain\(X, features=True\)"):
             method()
     assert "by column" not in str(plain)

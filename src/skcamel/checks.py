@@ -521,13 +521,6 @@ def check_number(
     raise ValueError(hint(f"{name}={value!r}") or needed)
 
 
-def check_flag(name: str, value: Any) -> None:
-    """Refuse what is neither True nor False."""
-    if not isinstance(value, bool | np.bool_):
-        # ValueError, as for every other parameter
-        raise ValueError(f"{name} must be True or False, got {value!r}.")  # noqa: TRY004
-
-
 def choice(value: Any, options: tuple[Any, ...], name: str) -> Any:
     """`value` if it is one of `options`, texts or flags."""
     if not isinstance(value, str | bool | np.bool_) or value not in options:

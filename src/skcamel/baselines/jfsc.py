@@ -26,7 +26,7 @@ from skcamel.baselines.linear import (
 )
 from skcamel.baselines.proximal import Products, State, inner, rooted
 from skcamel.camel.scaling import middle, shifted
-from skcamel.checks import check_flag
+from skcamel.checks import choice
 
 SMALLEST_RESIDUAL = 1e-3  # shorter residuals weigh as much as this one
 POWER_TOL = 1e-8  # 1 - cos of a direction and its image under X'DX at which power iteration ends
@@ -172,7 +172,7 @@ class BaseJFSC(LinearBaseline):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_flag("intercept", self.intercept)
+        choice(self.intercept, (True, False), "intercept")
 
     def _has_intercept(self) -> bool:
         return self.intercept

@@ -27,7 +27,7 @@ from skcamel.baselines.logistic import (
     fit_logistic,
     fit_softmax,
 )
-from skcamel.checks import check_flag, check_number
+from skcamel.checks import check_number, choice
 
 # Rows times links up to which members are solved as one batch; beyond, work outweighs the overhead
 TOGETHER = 2**20
@@ -208,7 +208,7 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("n_estimators", self.n_estimators, 1, whole=True)
-        check_flag("bootstrap", self.bootstrap)
+        choice(self.bootstrap, (True, False), "bootstrap")
         if self.combine not in ("confidence", "vote"):
             raise ValueError(f"combine must be 'confidence' or 'vote', got {self.combine!r}.")
 

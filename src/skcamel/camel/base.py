@@ -541,7 +541,7 @@ class BaseCamel(outputs.MultiLabelClassifier):
         >>> X = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
         >>> model = CamelClassifier(lambda2=0.01).fit(X, X[:, :1] > 0)
         >>> found = model.explain(X[2:3], features=True, sources=["size", "colour", "colour"])
-        >>> [f"{name} {value:.2f}" for name, value in found.top_features(1)[0]["label1"]]
+        >>> [f"{name} {value:.2f}" for name, value in found.column_values(0, 0, k=1)]
         ['size 0.88']
         """
         if sources is not None and not features:

@@ -342,8 +342,7 @@ class CamelClassifierCV(BaseCamel):
                 self._store_choice(judged, models[0], S, labels)
                 self.best_index_ = results.best_index
                 self.best_score_ = results.best_score
-                place = grid.places[results.best_index * len(grid.places) // grid.size]
-                self.bandwidth_multiplier_ = place[2]
+                ((_, _, self.bandwidth_multiplier_),) = grid.only(results.best_index).places
         return self
 
     def _check_folds(self, X: Array, groups: MaybeArray) -> None:

@@ -235,27 +235,6 @@ class Explanation:
             for row in self.parts
         ]
 
-    def top_features(self, k: int = 3) -> list[dict[str, list[ColumnPart]]]:
-        """The `k` columns with the strongest values for every label and row, strongest first.
-
-        Returns
-        -------
-        list with one mapping per row, from label name to columns
-
-        Examples
-        --------
-        >>> from skcamel import CamelClassifier
-        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-        >>> model = CamelClassifier(lambda2=0.01).fit(X, X[:, :1] > 0)
-        >>> found = model.explain(X[2:3], features=True).top_features(1)
-        >>> [part.column for part in found[0]["label1"]]
-        ['f1']
-        """
-        return [
-            {label: self.column_values(row, j, k) for j, label in enumerate(self.label_names)}
-            for row in range(len(self))
-        ]
-
     def column_values(self, row: int, label: int, k: int = 3) -> list[ColumnPart]:
         """The `k` columns with the strongest values for one score, strongest first, without zeros.
 
@@ -264,6 +243,15 @@ class Explanation:
         row, label : int
             Positions.
         k : int, default=3
+
+        Examples
+        --------
+        >>> from skcamel import CamelClassifier
+        >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+        >>> model = CamelClassifier(lambda2=0.01).fit(X, X[:, :1] > 0)
+        >>> found = model.explain(X[2:3], features=True).column_values(0, 0, k=1)
+        >>> [part.column for part in found]
+        ['f1']
         """
         values, names = self._columns()
         return _strongest(values[row, :, label], names, ColumnPart, k)

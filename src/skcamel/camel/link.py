@@ -131,7 +131,8 @@ def _minimum(
         error = p - targets
         curvature = p * (1 - p)
         derivatives = (error * x, error, curvature * x * x, curvature * x, curvature)
-        of_a, of_b, aa, ab, bb = (_column_sums(w, part) for part in derivatives)
+        sums = [np.einsum("ij,ij->j", w, part) for part in derivatives]
+        of_a, of_b, aa, ab, bb = sums
         of_a += slope_prior * (a - 1)
         of_b = (of_b + offset_prior * (b - expected)) * offsets
         is_free = (a > least) | (of_a < 0)
@@ -151,10 +152,6 @@ def _minimum(
     step_a, step_b = _newton(of_a * is_free, of_b * offsets, aa, ab * is_free * offsets, bb)
     log_odds = np.maximum(a - step_a, least) * x + b - step_b
     return Link(a * centre.slope, b), log_odds
-
-
-def _column_sums(w: Array, part: Array) -> Array:
-    return np.einsum("ij,ij->j", w, part)
 
 
 def _newton(of_a: Array, of_b: Array, aa: Array, ab: Array, bb: Array) -> tuple[Array, Array]:

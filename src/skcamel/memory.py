@@ -165,18 +165,6 @@ class Alive(NamedTuple):
 
 
 EXACT = Alive()
-
-
-def of_search(n_members: int, n_alphas: int) -> Alive:
-    """The same of a search: members have solutions and scaled rows, and each α a basis of labels.
-
-    >>> of_search(0, 1)
-    Alive(kernels=5, scores=40, pairs=26, copies=5)
-    """
-    scores = EXACT.scores + 6 * n_members
-    return Alive(EXACT.kernels, scores, EXACT.pairs + 2 * n_alphas, EXACT.copies + n_members)
-
-
 BY_SUMS = Alive(kernels=0, scores=3, copies=0)  # beside the sums themselves
 
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.model_selection import BaseCrossValidator
 
 from skcamel import memory, presets
-from skcamel.arrays import Array, MaybeArray, Params, is_lazy
+from skcamel.arrays import Array, MaybeArray, Params
 from skcamel.camel import kernel, link, stream, thresholds
 from skcamel.camel.base import (
     OF_EVERY_MODEL,
@@ -300,9 +300,19 @@ class CamelClassifierCV(BaseCamel):
         """
         with unchanged_on_error(self):
             grid = self._grid()
-            self._check_folds(X, groups)
+            if groups is not None and isinstance(self.cv, Integral):
+                raise ValueError(
+                    f"groups were given, but cv={self.cv!r} does not use them; use cv='loo', or a"
+                    " splitter that does, such as cv=GroupKFold(5)."
+                )
             self._reset()
-            alive = memory.of_search(len(grid.places) * self.combine, len(grid.alphas))
+            # members have solutions and scaled rows, and each α a basis of labels
+            members = len(grid.places) * self.combine
+            alive = memory.EXACT._replace(
+                scores=memory.EXACT.scores + 6 * members,
+                pairs=memory.EXACT.pairs + 2 * len(grid.alphas),
+                copies=memory.EXACT.copies + members,
+            )
             whole, labels = self._checked(X, y, sample_weight, groups, alive)
             data = whole.with_weight()
             judged = data.judged
@@ -342,21 +352,9 @@ class CamelClassifierCV(BaseCamel):
                 self._store_choice(judged, models[0], S, labels)
                 self.best_index_ = results.best_index
                 self.best_score_ = results.best_score
-                ((_, _, self.bandwidth_multiplier_),) = grid.only(results.best_index).places
+                place = grid.places[results.best_index * len(grid.places) // grid.size]
+                self.bandwidth_multiplier_ = place[2]
         return self
-
-    def _check_folds(self, X: Array, groups: MaybeArray) -> None:
-        """Refuse rows and groups that `cv` does not take."""
-        if groups is not None and isinstance(self.cv, Integral):
-            raise ValueError(
-                f"groups were given, but cv={self.cv!r} does not use them; use cv='loo', or a"
-                " splitter that does, such as cv=GroupKFold(5)."
-            )
-        if not isinstance(self.cv, str) and (is_lazy(X) or isinstance(X, stream.Batches)):
-            raise ValueError(
-                "Candidates for Dask collections are judged by leave-one-out of a sample, not"
-                " by folds; use cv='loo'."
-            )
 
     def _store_choice(self, judged: Data, model: Model, S: Array, labels: Labels) -> None:
         """Set the best model as this one."""

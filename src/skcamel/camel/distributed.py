@@ -251,6 +251,12 @@ def elsewhere(
             "groups leave together where all rows are judged, which those of Dask or of files are"
             " not; give arrays."
         )
+    by_folds = not isinstance(getattr(estimator, "cv", "loo"), str)
+    if by_folds:
+        raise ValueError(
+            "Candidates for Dask collections are judged by leave-one-out of a sample, not by folds;"
+            " use cv='loo'."
+        )
     if estimator._is_pairwise():
         raise ValueError(
             "A kernel matrix has no features to sum up, so it cannot be a Dask collection; use"

@@ -248,9 +248,8 @@ def leave_one_out(
     rows /= roots
     rows *= xp.sqrt(weights)[:, None]
     of_features = targets._replace(projected=targets.projected[live] / roots[:, None])
-    return spectral.scores_without(
-        values, rows, of_features, weights, spectrum.weight, bases, penalties, groups
-    )
+    of_sample = spectral.Spectrum(values, rows, spectrum.kernel_mean, weights, spectrum.weight)
+    return spectral.leave_one_out(of_sample, of_features, bases, penalties, groups)
 
 
 # coefficients of the landmarks; Z would have a row for each training row

@@ -211,23 +211,6 @@ def solve_in(
     )
 
 
-def leave_one_out(
-    spectrum: Spectrum,
-    targets: Targets,
-    bases: Bases,
-    penalties: Penalties,
-    groups: MaybeArray = None,
-) -> Iterator[Array]:
-    """Exact leave-one-out scores (n, q) of the rows for each (λ1, λ2) of each label basis.
-
-    Row i is scored by the model of all rows but i, with S and σ fixed. Under weights, row i loses
-    one unit of weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is
-    scored by the model of all rows outside its group.
-    """
-    values, vectors, _, weights, total = spectrum
-    return scores_without(values, vectors, targets, weights, total, bases, penalties, groups)
-
-
 def held_out(
     spectrum: Spectrum,
     targets: Targets,
@@ -356,21 +339,22 @@ def without_rounding(outside: Array, missed: Array) -> tuple[Array, Array]:
     return xp.where(exact, 0.0, outside), xp.where(exact, 0.0, missed)
 
 
-def scores_without(
-    values: Array,
-    rows: Array,
+def leave_one_out(
+    spectrum: Spectrum,
     targets: Targets,
-    weights: Array,
-    total: float,
     bases: Bases,
     penalties: Penalties,
     groups: MaybeArray = None,
 ) -> Iterator[Array]:
-    """Scores (n, q) of each row without it or its group, for each (λ1, λ2) of each label basis.
+    """Exact leave-one-out scores (n, q) of the rows for each (λ1, λ2) of each label basis.
 
-    They take ω (r,), rows (n, r) times √w in an orthonormal basis of all training rows, labels in
-    the same basis, weights (n,) of the rows, and the weight of all training rows.
+    Row i is scored by the model of all rows but i, with S and σ fixed. Under weights, row i loses
+    one unit of weight, or all of it if it has less. With `groups` (n,), integers from 0 on, it is
+    scored by the model of all rows outside its group.
+
+    Rows may be some of all: the spectrum holds them times √w in an orthonormal basis of all.
     """
+    values, rows, _, weights, total = spectrum
     xp = namespace(rows)
     roots = xp.sqrt(weights)[:, None]
     outside = 1 - (weights / total)[:, None] - xp.einsum("ij,ij->i", rows, rows)[:, None]

@@ -16,7 +16,9 @@ RADIAL = ("rbf", "laplacian", "exponential")
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("name", [*RADIAL, "linear"])
-def test_matrices_and_bandwidths_are_those_of_loops_over_different_rows(name, weighted, rng, xp):
+def test_matrices_and_bandwidths_are_those_of_loops_over_different_rows(
+    name, weighted, rng, xp, monkeypatch
+):
     X, new = rng.normal(size=(9, 4)), rng.normal(size=(5, 4))
     X[3] = X[5]  # equal rows count, at distance 0
     copies = rng.integers(1, 4, size=9) if weighted else np.ones(9, dtype=int)
@@ -29,6 +31,9 @@ def test_matrices_and_bandwidths_are_those_of_loops_over_different_rows(name, we
         assert_allclose(to_numpy(K), literal.matrix(name, X, X, fitted.bandwidth), atol=1e-12)
         expected = literal.matrix(name, new, X, fitted.bandwidth)
         assert_allclose(to_numpy(fitted(xp(new), xp(X))), expected, atol=1e-12)
+    monkeypatch.setattr(kernel, "BLOCK_BYTES", 100)
+    if name != "linear":
+        assert kernel.mean_distance(name, xp(X), weights=weights) == pytest.approx(mean, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", RADIAL)

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 import skcamel.camel.base
 from skcamel import CamelClassifier, CamelClassifierCV, find_label_errors, inspect
-from skcamel.camel import kernel, landmark, stream
+from skcamel.camel import landmark, stream
 from skcamel.camel.base import SolverWarning
 
 RNG = np.random.default_rng(0)
@@ -201,19 +201,6 @@ def test_odd_data_give_what_the_exact_solver_gives(odd, solver, kernel):
     new = NEW[:, : rows.shape[1]]
     assert_allclose(found.decision_function(new), exact.decision_function(new), atol=1e-8)
     assert_allclose(found.predict_proba(new), exact.predict_proba(new), atol=1e-8)
-
-
-@pytest.mark.parametrize("block", [8, 80, 2**26])
-@pytest.mark.parametrize("name", ["rbf", "laplacian", "exponential"])
-@given(n=st.integers(1, 40), weighted=st.booleans())
-def test_the_mean_distance_in_blocks_is_that_of_the_whole_matrix(n, weighted, name, block):
-    rng = np.random.default_rng(n)
-    rows, weights = rng.normal(size=(n, 2)), rng.random(n) * 3 if weighted else None
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kernel, "BLOCK_BYTES", block)
-        found = kernel.mean_distance(name, rows, weights=weights)
-    expected = next(kernel.fitted_many(name, rows, weights=weights))[0].bandwidth
-    assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_thresholds_of_a_large_set_come_from_a_sample_and_are_close_to_those_of_all_rows(

@@ -11,8 +11,9 @@ from scipy import linalg
 from benchmarks.machine import Row, at_most, seconds
 from skcamel import CamelClassifierCV
 from skcamel.camel.representation import Data, Grid, kernel_matrices
-from skcamel.presets import STRONG
+from skcamel.presets import PRESETS
 
+STRONG = PRESETS["best"]["representations"]
 # Rows, features, labels: the most that `best` may take, in bare eigh calls.
 SIZES = {(2200, 103, 14): 3.0, (1100, 50, 227): 6.0}
 

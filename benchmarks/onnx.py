@@ -20,8 +20,9 @@ from skcamel import CamelClassifier, CamelClassifierCV, make_pipeline
 from skcamel.arrays import Array
 from skcamel.data import TablePreparer
 from skcamel.export import to_onnx
-from skcamel.presets import STRONG
+from skcamel.presets import PRESETS
 
+STRONG = PRESETS["best"]["representations"]
 KERNELS = ("rbf", "laplacian", "exponential", "linear")
 SHAPES = ((500, 50), (2_000, 50), (10_000, 50), (2_000, 500))
 FITTED, NEW, LABELS = 200, 200, 10

@@ -31,7 +31,7 @@ def test_matrices_and_bandwidths_are_those_of_loops_over_different_rows(
         assert_allclose(to_numpy(K), literal.matrix(name, X, X, fitted.bandwidth), atol=1e-12)
         expected = literal.matrix(name, new, X, fitted.bandwidth)
         assert_allclose(to_numpy(fitted(xp(new), xp(X))), expected, atol=1e-12)
-    monkeypatch.setattr(kernel, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(kernel, "BLOCK_ROWS", 2)
     if name != "linear":
         assert kernel.mean_distance(name, xp(X), weights=weights) == pytest.approx(mean, rel=1e-12)
 

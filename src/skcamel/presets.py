@@ -21,4 +21,3 @@ def _as_tuples(value: Any) -> Any:
 _TABLES = _as_tuples(tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")))
 PRESETS: dict[str, dict[str, Any]] = _TABLES["presets"]
 PREPARED: dict[str, tuple[Place, ...]] = _TABLES["prepared"]  # for rows of a TablePreparer
-STRONG: tuple[Place, ...] = PRESETS["best"]["representations"]

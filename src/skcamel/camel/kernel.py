@@ -46,7 +46,8 @@ BY_PRODUCT = ("rbf", "exponential", "linear")
 ROUNDING = 16 * EPS  # of the length of a feature, relative to the largest
 NEAR = 1e-6  # squared distances below this share of the squared norms have lost too many digits
 SMALLEST = 1e-140  # features below it have squares that vanish or lose digits
-BLOCK_BYTES = 2**26  # rows of a distance block are chosen to fill about 64 MiB
+BLOCK_ROWS = 256  # at a time: few enough to stay near the processor
+BLOCK_BYTES = 2**26  # differences of pairs of rows at a time
 # share of entries up to which L1 distances from the entries of sparse rows beat those of dense rows
 THIN = 0.05
 SOON_DONE = 2**22  # absolute differences; threads take longer to start than one takes for fewer
@@ -158,7 +159,7 @@ def mean_distance(
     if weights is None:
         weights = to_match(np.ones(n), X)
     total = 0.0
-    for rows in slices(n, BLOCK_BYTES // (8 * max(1, n))):
+    for rows in slices(n, BLOCK_ROWS):
         block = distances(name, X[rows], X) if D is None else D[rows]
         if name == "rbf":
             block = namespace(block).sqrt(block)
@@ -190,7 +191,7 @@ def _squared_l2(X1: Array, X2: Array) -> Array:
     D += norms1[:, None]
     D += norms2
     farthest = NEAR * float(norms1.max() + norms2.max())  # no pair beyond is close
-    for rows in slices(len(D), BLOCK_BYTES // (8 * max(1, D.shape[1]))):
+    for rows in slices(len(D), BLOCK_ROWS):
         block = D[rows]
         if float(block.min()) > farthest:
             continue

@@ -30,7 +30,7 @@ from skcamel.arrays import EPS, Array, MaybeArray, as_floats, eigh_in_place, nam
 
 INDEFINITE = 1e-6  # an eigenvalue below -1e-6 of the matrix norm is more than rounding
 EXACT_FIT = 1e-10  # what least squares leave of a row and of its labels is rounding below it
-BLOCK_ROWS = 2048  # whose squares are formed at a time
+BLOCK_ROWS = 256  # whose squares are formed at a time
 MOST = 2**24  # numbers that errors at nodes may take where n²/2 is less
 Penalty = tuple[float, float]  # (λ1, λ2)
 Penalties = Sequence[Penalty]

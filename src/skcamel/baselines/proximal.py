@@ -28,7 +28,8 @@ from skcamel.arrays import (
 
 MAX_ITER = 100
 TOL = 1e-4
-IN_CACHE, ON_DEVICE = 2**25, 2**32  # bytes of the arrays of candidates that run together
+THIN = 0.6  # share of rows of W that are not zero, below which a product leaves out the others
+IN_CACHE, ON_DEVICE = 2**23, 2**32  # bytes of the arrays of candidates that run together
 
 Candidates = Sequence[Mapping[str, Any]]
 State = dict[str, Array]  # penalties of the candidates, (C, 1) each, and what else belongs to them
@@ -116,7 +117,7 @@ class Problem:
             momentum = (a_before - 1) / a
             a_before = a
             a = (1 + math.sqrt(1 + 4 * a**2)) / 2
-            ahead = [new + momentum * (new - old) for new, old in zip(now, before, strict=True)]
+            ahead = [extrapolated(new, old, momentum) for new, old in zip(now, before, strict=True)]
             V, *at_V = ahead
             gradient, L = self.gradient(V, tuple(at_V), now[1:], state)
             W = soft(V - gradient / L, state[l1] / L)
@@ -143,9 +144,23 @@ def soft(U: Array, threshold: Array) -> Array:
     return U - namespace(U).clip(U, -threshold, threshold)
 
 
+def extrapolated(new: Array, old: Array, momentum: float) -> Array:
+    """new + momentum (new - old)."""
+    ahead = new - old
+    ahead *= momentum
+    ahead += new
+    return ahead
+
+
 def product(A: Array, W: Array) -> Array:
-    """A matrix times W (d, C, q) of all candidates."""
-    return (A @ W.reshape(len(W), -1)).reshape(-1, *W.shape[1:])
+    """A matrix times W (d, C, q) of all candidates; columns of A that meet zeros are left out."""
+    flat = W.reshape(len(W), -1)
+    if isinstance(W, ndarray):
+        used = flat.any(axis=1)
+        if used.mean() < THIN:
+            A = A[:, used]
+            flat = flat[used]
+    return (A @ flat).reshape(-1, *W.shape[1:])
 
 
 def related(W: Array, R: Array) -> Array:

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import SVC
 
 from skcamel import CamelClassifierCV
+from skcamel.baselines import BinaryRelevance
 from skcamel.data import Dataset
 from skcamel.experiment import RecordsError, get_method, records, run_study
 from skcamel.experiment.study import RecordsOutOfDate, UnitsFailed
@@ -159,6 +162,12 @@ class SeesGroups(Mean):
         return {"groups": sorted(set(self.seen.tolist()))}
 
 
+class NeedsGroups(BinaryRelevance):
+    def fit(self, X, y, sample_weight=None, groups=None):
+        assert groups is not None
+        return super().fit(X, y, sample_weight, groups)
+
+
 class SeesFolds(Mean):
     def __init__(self, cv=3):
         super().__init__()
@@ -178,11 +187,13 @@ class SeesFolds(Mean):
 
 def test_groups_stay_whole_in_outer_and_inner_folds():
     data, groups = made(), np.repeat(np.arange(8), 3)
-    methods = [("groups", SeesGroups()), ("folds", SeesFolds()), "camel"]
+    piped = make_pipeline(FunctionTransformer(), NeedsGroups())
+    methods = [("groups", SeesGroups()), ("folds", SeesFolds()), ("piped", piped), "camel"]
     found = run_study([data], methods, n_folds=2, groups=groups)
     for record in of(found, "groups"):
         assert record["folds"] == "grouped"
         assert len(record["params"]["groups"]) == 4
+    assert len(of(found, "piped")) == 2
     for record in of(found, "folds"):
         inner = record["params"]["test"]
         assert all(len(test) % 3 == 0 for test in inner)

@@ -81,7 +81,7 @@ def prepare(preset: str, data: Training, *, intercept: bool) -> Prepared:
     [0, 1], which makes sparse rows dense; X and Y are centred, so that the intercept is not
     penalised.
     """
-    X, Y, weights = data
+    X, Y, weights, _ = data
     if preset == "fair" and sparse.issparse(X):
         X = X.toarray()  # so that columns are shifted to start at 0, as dense ones are
     scale = scaling.fitted("unit" if preset == "faithful" else "minmax", X)
@@ -230,7 +230,7 @@ class LinearSearch(LinearBaseline):
         return self.best_params_
 
     def _learn_all(self, data: Training) -> ndarray:
-        X, Y, weights = data
+        X, Y, weights, groups = data
         if len(Y) < 2:
             raise ValueError(
                 f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them"
@@ -240,7 +240,7 @@ class LinearSearch(LinearBaseline):
         every = product(*self._axes().values())
         candidates = [dict(zip(names, values, strict=True)) for values in every]
         results = []
-        for train, test in checks.inner_splits(self, X, Y, self._target, weights):
+        for train, test in checks.inner_splits(self, X, Y, self._target, weights, groups):
             results.append(self._judged(data.rows(train), data.rows(test), candidates))
         self.scoring_ = usable(self.scoring, 2 * Y - 1, weights)
         found = tabulate(candidates, results, self.scoring_)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GroupKFold
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -165,8 +165,9 @@ def _grouped(model: Any, X: Any, groups: MaybeArray) -> dict[str, Array]:
     if isinstance(n_folds, int):
         splitter = GroupKFold(min(n_folds, len(np.unique(groups))))
         model.set_params(cv=list(splitter.split(X, groups=groups)))
-        return {}
-    return {"groups": groups} if has_fit_parameter(model, "groups") else {}
+    step, last = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
+    name = f"{step}__groups" if step else "groups"
+    return {name: groups} if has_fit_parameter(last, "groups") else {}
 
 
 def _seeded(estimator: Any, seed: int) -> Any:

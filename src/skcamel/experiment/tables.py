@@ -192,12 +192,12 @@ def best_methods(summary: Summary, dataset: str, metric: str) -> list[str]:
     return [name for name, gain in gains.items() if gain == top]
 
 
-def significance_tables(summary: Summary, control: str, *, level: float = 0.05) -> list[Table]:
+def significance_tables(summary: Summary, control: str) -> list[Table]:
     """Average ranks, Friedman's test, and Wilcoxon's tests of `control` against the others."""
-    from skcamel.experiment.significance import compare_by_metric, what_tests_can_tell
+    from skcamel.experiment.significance import LEVEL, compare_by_metric, what_tests_can_tell
 
     methods = (control, *(name for name in summary.methods if name != control))
-    found = compare_by_metric(summary.figures, summary.measures, methods, alpha=level)
+    found = compare_by_metric(summary.figures, summary.measures, methods)
     if not found:
         raise ValueError(
             f"{len(methods)} method(s) share fewer than 2 data sets with results; tests need at"
@@ -206,14 +206,14 @@ def significance_tables(summary: Summary, control: str, *, level: float = 0.05) 
     sizes = sorted({len(one.datasets) for one in found.values()})
     over = f"Over {' or '.join(map(str, sizes))} data sets that all methods have"
     first, *others = (title_of(method) for method in methods)
-    limits = [line for size in sizes for line in what_tests_can_tell(len(methods), size, level)]
+    limits = [line for size in sizes for line in what_tests_can_tell(len(methods), size)]
     ranks = Table(
         "Average ranks",
         "metric",
         [first, *others, "CD"],
         notes=[
             f"{over}; 1 is best, bold the best rank; CD: Nemenyi's critical difference at level"
-            f" {level:g}.",
+            f" {LEVEL:g}.",
             *summary.notes(),
         ],
     )
@@ -226,7 +226,7 @@ def significance_tables(summary: Summary, control: str, *, level: float = 0.05) 
         f"Wilcoxon's signed-rank test of {first}: p-values corrected by Holm",
         "metric",
         others,
-        notes=[f"Two-sided. {over}; bold: below {level:g}.", *summary.remarks, *limits],
+        notes=[f"Two-sided. {over}; bold: below {LEVEL:g}.", *summary.remarks, *limits],
     )
     effects = Table(
         f"How much {first} differs from the others",
@@ -241,7 +241,7 @@ def significance_tables(summary: Summary, control: str, *, level: float = 0.05) 
     for table in tables:
         table.sections.append(TableSection("", []))
     for metric, one in found.items():
-        p_values = [Cell(p_text(pair.p_holm), pair.p_holm < level) for pair in one.wilcoxon]
+        p_values = [Cell(p_text(pair.p_holm), pair.p_holm < LEVEL) for pair in one.wilcoxon]
         effects_of = [
             Cell(f"{signed(pair.rank_biserial, 2)} ({pair.wins}/{pair.ties}/{pair.losses})")
             for pair in one.wilcoxon

@@ -145,7 +145,7 @@ def soft(U: Array, threshold: Array) -> Array:
 
 
 def extrapolated(new: Array, old: Array, momentum: float) -> Array:
-    """new + momentum (new - old)."""
+    """A point beyond the new one: new + momentum (new - old)."""
     ahead = new - old
     ahead *= momentum
     ahead += new

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skcamel.experiment.published import PaperFigure, Published, compared
+from skcamel.experiment.published import PaperFigure, compared
 from skcamel.experiment.summary import (
     LARGE,
     REGULAR,
@@ -99,13 +99,13 @@ def sizes_table(records: Sequence[Record]) -> Table:
     return Table("Table 1: data sets", "data set", list(SIZES), [section], [], data)
 
 
-def result_tables(summary: Summary, *, against: Published | None = None) -> dict[str, Table]:
+def result_tables(summary: Summary, *, with_paper: bool = False) -> dict[str, Table]:
     """Tables 2 and 3, and one of the sets that the paper lacks: "2", "3", "other", if not empty.
 
     Parameters
     ----------
     summary : Summary
-    against : Published, default=None
+    with_paper : bool, default=False
         Under each method the printed figures, and the difference in the printed standard deviation,
         positive where ours are better.
     """
@@ -119,12 +119,12 @@ def result_tables(summary: Summary, *, against: Published | None = None) -> dict
     for name, (title, known) in parts.items():
         datasets = [one for one in known if one in summary.datasets]
         if datasets:
-            found[name] = results_table(summary, datasets, title, against=against)
+            found[name] = results_table(summary, datasets, title, with_paper=with_paper)
     return found
 
 
 def results_table(
-    summary: Summary, datasets: Sequence[str], title: str, *, against: Published | None = None
+    summary: Summary, datasets: Sequence[str], title: str, *, with_paper: bool = False
 ) -> Table:
     """For each metric methods by data sets, mean ± std, best in bold; see :func:`result_tables`."""
     sections = []
@@ -143,24 +143,22 @@ def results_table(
                     data.append(place | figure._asdict() | chosen)
             if any(figures):
                 rows.append((title_of(method), cells))
-            if against is not None:
-                rows += _printed_rows(summary, against, metric, method, datasets)
+            if with_paper:
+                rows += _printed_rows(summary, metric, method, datasets)
         sections.append(TableSection(measure.heading, rows))
     notes = [*summary.notes(datasets), "Bold: best mean at three decimals."]
-    if against is not None:
-        notes.append(f"Rows named {against.name}: the printed figures, bold as printed.")
+    if with_paper:
+        notes.append("Rows named paper: the printed figures, bold as printed.")
         notes.append("Δ: ours less the printed figure, in its std; + is better.")
     return Table(title, "method", [*datasets], sections, notes, data)
 
 
-def _printed_rows(
-    summary: Summary, against: Published, metric: str, method: str, datasets: Sequence[str]
-) -> list[Row]:
+def _printed_rows(summary: Summary, metric: str, method: str, datasets: Sequence[str]) -> list[Row]:
     """The printed figures of a method, and how far ours are from them; none without any."""
     printed = []
     differences = []
     for name in datasets:
-        cell = compared(summary, (name, metric, method), against)
+        cell = compared(summary, (name, metric, method))
         figure = None if cell is None else cell.printed
         printed.append(figure_cell(figure, figure is not None and figure.bold))
         text = MISSING.text
@@ -169,7 +167,7 @@ def _printed_rows(
         differences.append(Cell(text))
     if all(cell == MISSING for cell in printed):
         return []
-    return [(f"· {against.name}", printed), ("· Δ / std", differences)]
+    return [("· paper", printed), ("· Δ / std", differences)]
 
 
 def figure_cell(figure: Figure | PaperFigure | None, bold: bool = False) -> Cell:

@@ -39,14 +39,6 @@ def test_small_probabilities_keep_their_order():
     assert np.diff(model.decision_function(X)[[3, 5], 0]) < 0
 
 
-def test_constant_and_empty_labels_are_legal():
-    X, Y = overlapping.make()
-    Y[:, 0], Y[:, 3] = 0, 1
-    P = BinaryRelevance().fit(X, Y).predict_proba(X)
-    assert (P[:, 0] == 0).all()
-    assert (P[:, 3] == 1).all()
-
-
 def test_an_estimator_of_choice_is_used_for_each_label():
     X, Y = overlapping.make()
     model = BinaryRelevance(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, Y)

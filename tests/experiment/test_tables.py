@@ -155,12 +155,6 @@ def test_markdown_is_escaped_and_on_one_line():
         experiment.write_tables([table], "word")
 
 
-def test_sizes_stand_in_the_papers_order():
-    rows = made_records.study(["mine", "yeast", "emotions"], ["br"], n_folds=1)
-    table = made_tables.sizes_table(made_studies.costly(rows))
-    assert [row["dataset"] for row in table.data] == ["emotions", "yeast", "mine"]
-
-
 def test_tests_are_of_the_first_method_against_the_others():
     rows = made_records.study(made_studies.SIXTEEN, ["camel", "br", "ecc"], n_folds=2)
     ranks, friedman, wilcoxon, effects = made_tables.significance_tables(summarise(rows), "camel")

@@ -231,11 +231,6 @@ class LinearSearch(LinearBaseline):
 
     def _learn_all(self, data: Training) -> ndarray:
         X, Y, weights, groups = data
-        if len(Y) < 2:
-            raise ValueError(
-                f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them"
-                " without a search."
-            )
         names = self.PROBLEM.PENALTIES
         every = product(*self._axes().values())
         candidates = [dict(zip(names, values, strict=True)) for values in every]

@@ -41,7 +41,6 @@ class End(NamedTuple):
 
     W: ndarray  # (q, d)
     n_iter: int
-    value: float  # monitored, of the last iterate
 
 
 class Problem:
@@ -107,7 +106,7 @@ class Problem:
         *_, l1, of_start = self.PENALTIES
         state = self.state(candidates)
         start = self.ridge.stacked(to_numpy(state[of_start])[:, 0].tolist())
-        ends = [End(start[:, c].T, 0, 0.0) for c in range(len(candidates))]
+        ends = [End(start[:, c].T, 0) for c in range(len(candidates))]
         index = np.arange(len(ends))
         values = np.zeros(len(ends))
         W = to_device(start, self.device)
@@ -126,7 +125,7 @@ class Problem:
             reached = to_numpy(self.value(W, now[1:], state))
             stops = (np.abs(reached - values) <= tol) | (reached <= 0) | (t == max_iter)
             for c in np.flatnonzero(stops):
-                ends[index[c]] = End(to_numpy(W[:, c]).T, t, float(reached[c]))
+                ends[index[c]] = End(to_numpy(W[:, c]).T, t)
             live = np.flatnonzero(~stops)
             if not len(live):
                 break

@@ -44,7 +44,9 @@ class Training(NamedTuple):
         """Some of the rows, by numbers or as a mask."""
         if which.dtype == bool and which.all():
             return self
-        return Training(*(None if part is None else part[which] for part in self))
+        weights = None if self.weights is None else self.weights[which]
+        groups = None if self.groups is None else self.groups[which]
+        return Training(self.X[which], self.Y[which], weights, groups)
 
     def with_weight(self) -> Training:
         """The rows that have weight."""

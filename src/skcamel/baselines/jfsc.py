@@ -178,9 +178,6 @@ class BaseJFSC(LinearBaseline):
         super()._check_parameters()
         check_flag("intercept", self.intercept)
 
-    def _has_intercept(self) -> bool:
-        return self.intercept
-
     def _problem(self, prepared: Prepared, data: Training, device: Any) -> RobustRegression:
         S = fisher(prepared.X, data.Y, data.weights)
         self.fisher_ = S[:, : self.n_features_in_]

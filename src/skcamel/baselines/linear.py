@@ -120,8 +120,8 @@ def scaled(scale: scaling.Scaling, X: Array) -> Array:
 class LinearBaseline(Baseline):
     """F = X W + b of scaled rows.
 
-    A subclass says in `PROBLEM`, `_has_intercept` and `_problem` what it learns from. The penalty
-    of the start must be positive.
+    A subclass says in `PROBLEM` and `_problem` what it learns from. The penalty of the start must
+    be positive.
     """
 
     _: KW_ONLY
@@ -156,8 +156,10 @@ class LinearBaseline(Baseline):
         """The penalties to learn with."""
         return {name: getattr(self, name) for name in self.PROBLEM.PENALTIES}
 
-    def _has_intercept(self) -> bool:
-        raise NotImplementedError
+    @property
+    def intercept(self) -> bool:
+        """Whether there is one; a parameter of JFSC."""
+        return self.preset == "fair"
 
     def _problem(self, prepared: Prepared, data: Training, device: Any) -> Problem:
         raise NotImplementedError
@@ -166,7 +168,7 @@ class LinearBaseline(Baseline):
         self, data: Training, candidates: Sequence[Candidate], device: Any = None
     ) -> Iterator[Solution]:
         """The model of each candidate."""
-        prepared = prepare(self.preset, data, intercept=self._has_intercept())
+        prepared = prepare(self.preset, data, intercept=self.intercept)
         self.label_distance_ = label_distance(data.Y, data.weights)
         problem = self._problem(prepared, data, device)
         for end in problem.solve(candidates, max_iter=self.max_iter, tol=self.tol):

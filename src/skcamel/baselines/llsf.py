@@ -72,9 +72,6 @@ class BaseLLSF(LinearBaseline):
 
     PROBLEM = LeastSquares
 
-    def _has_intercept(self) -> bool:
-        return self.preset == "fair"
-
     def _problem(self, prepared: Prepared, data: Training, device: Any) -> LeastSquares:
         rows = proximal.rooted(prepared.X, data.weights)
         targets = proximal.rooted(prepared.Y, data.weights)

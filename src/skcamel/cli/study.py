@@ -10,10 +10,8 @@ from typing import Any
 import click
 
 from skcamel.cli import options
-from skcamel.cli.io import hand_over, is_catalogue_name, note, say
+from skcamel.cli.io import hand_over, is_catalogue_name, is_table, note, say
 from skcamel.text import one_line
-
-TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", ".ndjson")
 
 
 @click.command()
@@ -141,7 +139,7 @@ def _opened(name: str, labels: str | None) -> Any:
     own, _, place = name.rpartition("=")
     if is_catalogue_name(place):
         return (own, place.lower()) if own else place.lower()
-    if labels is None or not place.lower().endswith(TABLES):
+    if labels is None or not is_table(place):
         return name
     dataset = read_dataset(place, labels=labels)
     return (own, dataset) if own else dataset

@@ -132,9 +132,9 @@ def test_a_file_tells_who_wrote_it_and_its_card_marks_what_only_a_person_knows(t
     assert told.file["written_by"] == f"skcamel {skcamel.__version__}"
     assert told.file["environment"]["numpy"] == np.__version__
     assert told.file["name"] == str(tmp_path / "model")
-    card = told.card()
+    card = told.card("Topics")
     headings = [line.lstrip("# ") for line in card.splitlines() if line.startswith("#")]
-    assert headings[:4] == ["model", "What it is", "Intended use", "Data"]
+    assert headings[:4] == ["Topics", "What it is", "Intended use", "Data"]
     assert headings[-2:] == ["What the file reveals about its training data", "How to load it"]
     assert card.count("*To be filled in by a person:*") == 6
     assert "nan" not in card

@@ -94,12 +94,18 @@ class Inspection:
         """Everything as plain values, for JSON; undefined numbers are NaN."""
         return asdict(self)
 
-    def card(self) -> str:
-        """Write a model card in Markdown; what only a person can know is marked to be filled in."""
+    def card(self, title: str | None = None) -> str:
+        """Write a model card in Markdown; what only a person can know is marked to be filled in.
+
+        Parameters
+        ----------
+        title : str, default=None
+            None: the name of the file.
+        """
         path = Path(self.file["name"])
         template = Path(__file__).with_name("card.md").read_text(encoding="utf-8")
         return template.format(
-            title=plain(path.stem or self.model["class"]),
+            title=plain(title or path.stem or self.model["class"]),
             kind=plain(self._kind()),
             labels=plain(_some(self.model["labels"])),
             settings=_as_list(self._settings()),

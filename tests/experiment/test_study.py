@@ -131,7 +131,8 @@ def test_parameters_that_the_library_gained_or_lost_leave_records_valid(tmp_path
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with warnings.catch_warnings(action="error"):
         run_study([made()], ["br"], n_folds=2, out=tmp_path)
-    lines[0]["settings"]["changed"] = ["gone"]  # had another value than its default
+    for line in lines:
+        line["settings"]["changed"] = ["gone"]  # had another value than its default
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.warns(RecordsOutOfDate):
         run_study([made()], ["br"], n_folds=2, out=tmp_path)

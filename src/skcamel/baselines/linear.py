@@ -111,9 +111,7 @@ def scaled(scale: scaling.Scaling, X: Array) -> Array:
     if scale.name != "unit" or not empty.any():
         return rows
     filling = np.outer(empty, np.full(X.shape[1], 1 / np.sqrt(X.shape[1])))
-    if sparse.issparse(X):
-        return sparse.csr_array(rows + sparse.csr_array(filling))
-    return rows + filling
+    return rows + sparse.csr_array(filling)
 
 
 @dataclass(eq=False, repr=False)

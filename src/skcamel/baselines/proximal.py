@@ -116,7 +116,7 @@ class Problem:
             momentum = (a_before - 1) / a
             a_before = a
             a = (1 + math.sqrt(1 + 4 * a**2)) / 2
-            ahead = [extrapolated(new, old, momentum) for new, old in zip(now, before, strict=True)]
+            ahead = [new + momentum * (new - old) for new, old in zip(now, before, strict=True)]
             V, *at_V = ahead
             gradient, L = self.gradient(V, tuple(at_V), now[1:], state)
             W = soft(V - gradient / L, state[l1] / L)
@@ -141,14 +141,6 @@ class Problem:
 def soft(U: Array, threshold: Array) -> Array:
     """Entries drawn towards 0 by a threshold."""
     return U - namespace(U).clip(U, -threshold, threshold)
-
-
-def extrapolated(new: Array, old: Array, momentum: float) -> Array:
-    """A point beyond the new one: new + momentum (new - old)."""
-    ahead = new - old
-    ahead *= momentum
-    ahead += new
-    return ahead
 
 
 def product(A: Array, W: Array) -> Array:
@@ -218,8 +210,8 @@ class Ridge:
 
     def stacked(self, penalties: Sequence[float]) -> ndarray:
         """(X'X + penalty I)^{-1} X'Y for each penalty, (d, C, q)."""
-        solved = {}
-        for penalty in set(penalties):
+        solved = []
+        for penalty in penalties:
             dual = self.vectors @ (self.targets / (self.eigenvalues + penalty)[:, None])
-            solved[penalty] = self.X.T @ dual if self.is_wide else dual
-        return np.stack([solved[penalty] for penalty in penalties], axis=1)
+            solved.append(self.X.T @ dual if self.is_wide else dual)
+        return np.stack(solved, axis=1)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import GroupKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
@@ -430,7 +430,7 @@ def inner_splits(
     target : {"matrix", "binary", "multiclass"}
     weights : array of shape (n,), default=None
     groups : array of shape (n,), default=None
-        Passed to the splitter.
+        A number of folds leaves them whole; another splitter is handed them.
     """
     y = Y
     if target == "multiclass":
@@ -438,9 +438,12 @@ def inner_splits(
     elif target == "binary":
         y = Y[:, 0]
     splitter = check_cv(estimator.cv, y, classifier=target != "matrix")
-    if isinstance(estimator.cv, Integral) and estimator.random_state is not None:
-        splitter.shuffle = True
-        splitter.random_state = estimator.random_state
+    if isinstance(estimator.cv, Integral):
+        if groups is not None:
+            splitter = GroupKFold(estimator.cv)
+        if estimator.random_state is not None:
+            splitter.shuffle = True
+            splitter.random_state = estimator.random_state
     rows = np.arange(len(y))
     counts = rows >= 0 if weights is None else weights > 0
     splits = []

@@ -3,7 +3,6 @@
 import copy
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.ensemble import ExtraTreesClassifier
@@ -47,19 +46,6 @@ def test_a_label_without_a_known_entry_is_never_predicted(method, threshold):
     assert np.isfinite(model.decision_function(X)).all()
     assert not model.predict(X)[:, 1].any()
     assert model.predict(X)[:, [0, 2, 3]].any()
-
-
-@pytest.mark.parametrize("method", METHODS, ids=str)
-def test_every_form_of_a_gap_is_understood(method):
-    X, _, gaps = partial()
-    expected = copy.deepcopy(method).fit(X, gaps).decision_function(X)
-    objects = np.where(np.isnan(gaps), None, gaps.astype(object))
-    frame = pd.DataFrame(gaps, columns=list("abcd")).astype("Int64")
-    signs = np.where(gaps == 0, -1.0, gaps)
-    for labels in (gaps.tolist(), objects, frame, signs, sparse.csr_array(gaps)):
-        found = copy.deepcopy(method).fit(X, labels).decision_function(X)
-        np.testing.assert_array_equal(found, expected)
-    assert copy.deepcopy(method).fit(X, frame).label_names_.tolist() == list("abcd")
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import linalg, sparse
+from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
-from sklearn.linear_model import Lasso
 from sklearn.metrics import f1_score
 from sklearn.model_selection import KFold, ShuffleSplit
 
@@ -58,20 +57,6 @@ def test_llsf_is_the_literal_loop(seed, shape, alpha, beta, rho):
     assert end.n_iter == len(expected) - 1
     np.testing.assert_allclose(end.W.T, expected[-1], atol=1e-9 * max(1.0, abs(expected[-1]).max()))
     np.testing.assert_allclose(R, literal.distance(Y), atol=1e-12)
-
-
-def test_without_correlation_it_is_the_lasso():
-    X, Y, R = problem()
-    W = solve(X, Y, R, beta=3.0, max_iter=20_000, tol=-1.0)
-    lasso = Lasso(alpha=3.0 / len(X), fit_intercept=False, tol=1e-12, max_iter=100_000)
-    np.testing.assert_allclose(W.T, lasso.fit(X, Y).coef_, atol=1e-7)
-
-
-def test_without_penalty_of_weights_it_solves_sylvesters_equation():
-    X, Y, R = problem(400, 5, 4)
-    assert np.linalg.eigvalsh(X.T @ X)[0] + 2.0 * np.linalg.eigvalsh(R)[0] > 0
-    expected = linalg.solve_sylvester(X.T @ X, 2.0 * R, X.T @ Y)
-    np.testing.assert_allclose(solve(X, Y, R, 2.0, max_iter=20_000, tol=-1.0), expected, atol=1e-8)
 
 
 @pytest.mark.parametrize("preset", ["faithful", "fair"])
@@ -148,8 +133,6 @@ def test_jfsc_stops_where_the_literal_loop_stops(alpha):
     expected = literal.jfsc(X, Y, literal.distance(Y), S, alpha, 0.01, 0.1, 0.1)
     assert end.n_iter == len(expected) - 1 < 101
     np.testing.assert_allclose(end.W.T, expected[-1], rtol=1e-5, atol=1e-5)
-    J = literal.jfsc_objective(X, Y, literal.distance(Y), S, expected[-1], alpha, 0.01, 0.1)
-    np.testing.assert_allclose(end.value, J, rtol=1e-6)
 
 
 def test_the_fisher_term():

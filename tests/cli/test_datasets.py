@@ -21,7 +21,7 @@ def test_list_names_every_set_and_where_it_is(done, tmp_path, monkeypatch):
 
 def test_check_shows_columns_and_findings(cli, done, tmp_path):
     table(tmp_path / "mine.csv", range(40))
-    assert "number" in done("datasets", "check", "mine.csv")
+    assert "number" in done("datasets", "check", "mine.csv", "--labels", "sea,sun")
     result = cli("datasets", "check", "mine.csv", "--labels", "sea,sun", "--json")
     found = json.loads(result.stdout)
     assert [column["column"] for column in found["columns"]] == ["x", "y", "z"]

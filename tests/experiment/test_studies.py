@@ -9,8 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
@@ -22,7 +20,6 @@ pytest.importorskip("rich", reason="rich is not installed: pip install skcamel[c
 from click.testing import CliRunner
 
 from baselines import overlapping
-from reference import imcc as reference_imcc
 from skcamel import CamelClassifier
 from skcamel.cli.app import root
 from skcamel.data import Dataset
@@ -196,22 +193,6 @@ def machine():
 
 
 @few_rows
-@settings(max_examples=25, deadline=None)
-@given(
-    alpha=st.sampled_from([0.0, 0.1, 1.0, 30.0]),
-    beta=st.sampled_from([0.0, 0.01, 1.0, 30.0]),
-    ridge=st.sampled_from([1e-3, 0.1, 10.0]),
-    count=st.sampled_from([1, 3, 20, 500]),
-    n=st.integers(2, 20),
-)
-def test_scores_are_those_of_the_normal_equations(imcc, alpha, beta, ridge, count, n):
-    labels = np.vstack([Y[: n - 1], 1 - Y[:1]])
-    clusters = imcc.Clusters(imcc.Rows("none", X[:n], labels), count, 0)
-    expected = reference_imcc.outputs(X[:n], labels, clusters.of_row, alpha, beta, ridge, NEW)
-    np.testing.assert_allclose(clusters.solve(alpha, beta, ridge).scores(NEW), expected, atol=1e-8)
-
-
-@few_rows
 @pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array])
 def test_the_search_scores_as_separate_fits_and_its_method_runs_in_a_study(imcc, as_rows):
     thin = np.where(abs(X) < 0.5, 0.0, X)
@@ -236,19 +217,6 @@ def test_the_search_scores_as_separate_fits_and_its_method_runs_in_a_study(imcc,
     ours = imcc.best_threshold(Y, held_out[best])
     assert micro_f1(Y, held_out[best] >= ours) == micro_f1(Y, held_out[best] >= cut)
     np.testing.assert_array_equal(found.decisions, found.scores >= ours)
-
-
-def test_the_power_is_chosen_by_predictions_without_the_row(machine, monkeypatch):
-    X, Y = overlapping.make(25)
-    seen = {}
-    monkeypatch.setattr(
-        machine, "ranking_loss", lambda labels, scores: seen.setdefault(len(seen), scores)[0, 0]
-    )
-    machine.MinimalLearningMachine(powers=(2,)).fit(X, Y)
-    for row in range(3):
-        others = np.delete(np.arange(25), row)
-        model = machine.MinimalLearningMachine(powers=(2,)).fit(X[others], Y[others])
-        np.testing.assert_allclose(seen[0][row], model.predict_proba(X[[row]])[0], atol=1e-4)
 
 
 def test_training_rows_and_copies_of_rows_get_their_labels(machine):

@@ -31,7 +31,6 @@ from skcamel.plots import (
     plot_quality,
 )
 from skcamel.plots.canvas import DOWN, UP
-from skcamel.plots.labels import similar_order
 from skcamel.plots.studies import draw_ranks, plot_differences
 
 ODD = ["a\x00b", "\x1b[31mred", "half \ud800", "not \ufffe a letter", "under $5$ \x0b", "a_b <b>"]
@@ -69,16 +68,6 @@ def test_the_heat_map_shows_the_correlation_of_the_labels_with_whole_names(q):
     )
     assert strength[shown].min() >= np.sort(strength)[-len(shown)]
     assert ("30 of 60 labels" in ax.get_title()) == (q == 60)
-
-
-def test_labels_that_push_each_other_are_neighbours():
-    S = np.zeros((8, 8))
-    pairs = ((0, 5), (5, 2), (7, 1), (3, 6))
-    for i, j in pairs:
-        S[i, j] = 0.7
-    order = similar_order(S).tolist()
-    assert sorted(order) == list(range(8))
-    assert all(abs(order.index(i) - order.index(j)) == 1 for i, j in pairs)
 
 
 @pytest.mark.parametrize("by", ["labels", "columns"])

@@ -13,13 +13,14 @@ from numpy import ndarray
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.utils.validation import has_fit_parameter
 
-from skcamel.arrays import Array, dense
+from skcamel.arrays import Array, MaybeArray, dense
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 from skcamel.camel.thresholds import WORDS, check_threshold, is_tuned, thresholds
 from skcamel.checks import (
+    check_groups,
     check_labels,
     check_rows,
     check_weights,
@@ -37,13 +38,15 @@ class Training(NamedTuple):
     X: Array  # (n, d)
     Y: ndarray  # (n, q) in {0, 1}, NaN where unknown
     weights: ndarray | None  # (n,)
+    groups: ndarray | None = None  # (n,)
 
     def rows(self, which: ndarray) -> Training:
         """Some of the rows, by numbers or as a mask."""
         if which.dtype == bool and which.all():
             return self
         weights = None if self.weights is None else self.weights[which]
-        return Training(self.X[which], self.Y[which], weights)
+        groups = None if self.groups is None else self.groups[which]
+        return Training(self.X[which], self.Y[which], weights, groups)
 
     def with_weight(self) -> Training:
         """The rows that have weight."""
@@ -85,7 +88,13 @@ class Baseline(MultiLabelClassifier):
         adds_up = getattr(self, "_target", "multiclass") != "multiclass"
         return self.PROBABILISTIC and adds_up and getattr(self, "combine", "confidence") != "vote"
 
-    def fit(self, X: Array, y: Array, sample_weight: Array | None = None) -> Self:
+    def fit(
+        self,
+        X: Array,
+        y: Array,
+        sample_weight: MaybeArray = None,
+        groups: MaybeArray = None,
+    ) -> Self:
         """Learn from labelled rows.
 
         Parameters
@@ -99,6 +108,8 @@ class Baseline(MultiLabelClassifier):
             An integer weight equals that many copies of the row, except for what is drawn at
             random: bootstrap samples and folds. Penalties and tolerances are measured against these
             copies, so give numbers near 1.
+        groups : array of shape (n,), default=None
+            Rows of a group stay in one inner fold where thresholds or penalties are chosen.
 
         Returns
         -------
@@ -120,8 +131,11 @@ class Baseline(MultiLabelClassifier):
             self.classes_ = labels.classes
             self.label_names_ = labels.names
             self._target = labels.target
-            Y = np.where(unknown, np.nan, labels.Y > 0)
-            found = self._learn_all(Training(rows.astype(np.float64), Y, weights))
+            relevant = labels.Y > 0
+            if groups is not None:
+                groups = check_groups(groups, relevant)
+            Y = np.where(unknown, np.nan, relevant)
+            found = self._learn_all(Training(rows.astype(np.float64), Y, weights, groups))
             self.thresholds_ = np.where(unknown.all(axis=0), np.maximum(found, 0.0), found)
         return self
 
@@ -144,20 +158,21 @@ class Baseline(MultiLabelClassifier):
 
     def _left_out_scores(self, data: Training) -> ndarray:
         """Score of every row by a model that learned without its fold, (n, q)."""
-        n = len(data.Y)
+        n = len(data.Y) if data.groups is None else len(np.unique(data.groups))
         if n < 2:
             raise ValueError(
-                f"threshold={self.threshold!r} is tuned on inner folds, which need at least 2 rows,"
-                f" got n_samples = {n}; use threshold='zero'."
+                f"threshold={self.threshold!r} is tuned on inner folds, which need at least 2 rows"
+                f" or groups, got n_samples = {n}; use threshold='zero'."
             )
         seed = getattr(self, "random_state", None)
         if seed is None:
             seed = 0
-        folds = KFold(min(INNER_FOLDS, n), shuffle=True, random_state=seed)
+        kind = KFold if data.groups is None else GroupKFold
+        folds = kind(min(INNER_FOLDS, n), shuffle=True, random_state=seed)
         scores = np.empty(data.Y.shape)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the fit on all rows has warned
-            for train, test in folds.split(data.Y):
+            for train, test in folds.split(data.Y, groups=data.groups):
                 model = copy(self)
                 model._learn(data.rows(train))
                 scores[test] = model._scores_of(model._confidences(data.X[test]))

@@ -103,14 +103,17 @@ class RobustRegression(proximal.Problem):
 
     def products(self, W: Array, state: State) -> Products:
         """W R and the residuals XW - Y."""
-        return proximal.related(W, self.R), proximal.product(self.X, W) - self.targets
+        residual = proximal.product(self.X, W)
+        residual -= self.targets
+        return proximal.related(W, self.R), residual
 
     def gradient(self, V: Array, at_V: Products, latest: Products, state: State) -> Products:
         """X'D(XV - Y) + αVR + βS∘V; row weights D, and so L, are those of the latest iterate."""
         related, residual = at_V
         D = self.weights * inverse_lengths(_lengths(latest[1]))
         slope = proximal.product(self.X.T, D[:, :, None] * residual)
-        slope = slope + state["alpha"] * related + state["beta"] * self.S * V
+        slope += state["alpha"] * related
+        slope += state["beta"] * self.S * V
         return slope, self._step_constants(D, state)
 
     def value(self, W: Array, products: Products, state: State) -> Array:
@@ -147,11 +150,12 @@ def weighted_norm(X: Array, D: Array, directions: Array) -> tuple[Array, Array]:
     xp = namespace(D)
     norm = 0 * D[0]
     units = directions
+    transposed = X.T
     moving = norm == 0
     for _ in range(POWER_STEPS):
         lengths = xp.sqrt(xp.sum(units**2, axis=0))
         units = units / xp.clip(lengths, SMALLEST_NORM, None)
-        images = X.T @ (D * (X @ units))
+        images = transposed @ (D * (X @ units))
         reached = xp.sqrt(xp.sum(images**2, axis=0))
         turned = reached - xp.sum(units * images, axis=0) > POWER_TOL * reached
         norm = xp.where(moving, reached, norm)
@@ -173,9 +177,6 @@ class BaseJFSC(LinearBaseline):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         choice(self.intercept, (True, False), "intercept")
-
-    def _has_intercept(self) -> bool:
-        return self.intercept
 
     def _problem(self, prepared: Prepared, data: Training, device: Any) -> RobustRegression:
         S = fisher(prepared.X, data.Y, data.weights)

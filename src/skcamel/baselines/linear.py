@@ -81,7 +81,7 @@ def prepare(preset: str, data: Training, *, intercept: bool) -> Prepared:
     [0, 1], which makes sparse rows dense; X and Y are centred, so that the intercept is not
     penalised.
     """
-    X, Y, weights = data
+    X, Y, weights, _ = data
     if preset == "fair" and sparse.issparse(X):
         X = X.toarray()  # so that columns are shifted to start at 0, as dense ones are
     scale = scaling.fitted("unit" if preset == "faithful" else "minmax", X)
@@ -111,17 +111,15 @@ def scaled(scale: scaling.Scaling, X: Array) -> Array:
     if scale.name != "unit" or not empty.any():
         return rows
     filling = np.outer(empty, np.full(X.shape[1], 1 / np.sqrt(X.shape[1])))
-    if sparse.issparse(X):
-        return sparse.csr_array(rows + sparse.csr_array(filling))
-    return rows + filling
+    return rows + sparse.csr_array(filling)
 
 
 @dataclass(eq=False, repr=False)
 class LinearBaseline(Baseline):
     """F = X W + b of scaled rows.
 
-    A subclass says in `PROBLEM`, `_has_intercept` and `_problem` what it learns from. The penalty
-    of the start must be positive.
+    A subclass says in `PROBLEM` and `_problem` what it learns from. The penalty of the start must
+    be positive.
     """
 
     _: KW_ONLY
@@ -156,8 +154,10 @@ class LinearBaseline(Baseline):
         """The penalties to learn with."""
         return {name: getattr(self, name) for name in self.PROBLEM.PENALTIES}
 
-    def _has_intercept(self) -> bool:
-        raise NotImplementedError
+    @property
+    def intercept(self) -> bool:
+        """Whether there is one; a parameter of JFSC."""
+        return self.preset == "fair"
 
     def _problem(self, prepared: Prepared, data: Training, device: Any) -> Problem:
         raise NotImplementedError
@@ -166,7 +166,7 @@ class LinearBaseline(Baseline):
         self, data: Training, candidates: Sequence[Candidate], device: Any = None
     ) -> Iterator[Solution]:
         """The model of each candidate."""
-        prepared = prepare(self.preset, data, intercept=self._has_intercept())
+        prepared = prepare(self.preset, data, intercept=self.intercept)
         self.label_distance_ = label_distance(data.Y, data.weights)
         problem = self._problem(prepared, data, device)
         for end in problem.solve(candidates, max_iter=self.max_iter, tol=self.tol):
@@ -230,17 +230,12 @@ class LinearSearch(LinearBaseline):
         return self.best_params_
 
     def _learn_all(self, data: Training) -> ndarray:
-        X, Y, weights = data
-        if len(Y) < 2:
-            raise ValueError(
-                f"Choosing penalties needs at least 2 rows, got n_samples = {len(Y)}; give them"
-                " without a search."
-            )
+        X, Y, weights, groups = data
         names = self.PROBLEM.PENALTIES
         every = product(*self._axes().values())
         candidates = [dict(zip(names, values, strict=True)) for values in every]
         results = []
-        for train, test in checks.inner_splits(self, X, Y, self._target, weights):
+        for train, test in checks.inner_splits(self, X, Y, self._target, weights, groups):
             results.append(self._judged(data.rows(train), data.rows(test), candidates))
         self.scoring_ = usable(self.scoring, 2 * Y - 1, weights)
         found = tabulate(candidates, results, self.scoring_)

@@ -38,7 +38,7 @@ class LeastSquares(proximal.Problem):
         super().__init__(X, R, proximal.Ridge(X, Y), device, 0)
         self.gram: Array | None = None  # of many columns; two thin products are cheaper
         if X.shape[1] <= 2 * X.shape[0]:
-            self.gram = to_device(dense(X.T @ X), device)
+            self.gram = to_device(np.asfortranarray(dense(X.T @ X)), device)
         self.targets = to_device(X.T @ Y, device)[:, None]
         self.total = float(np.sum(Y * Y))
 
@@ -48,7 +48,11 @@ class LeastSquares(proximal.Problem):
             fitted = proximal.product(self.X.T, proximal.product(self.X, W))
         else:
             fitted = proximal.product(self.gram, W)
-        return (fitted - self.targets + state["alpha"] * proximal.related(W, self.R),)
+        related = proximal.related(W, self.R)
+        related *= state["alpha"]
+        fitted += related
+        fitted -= self.targets
+        return (fitted,)
 
     def gradient(self, V: Array, at_V: Products, latest: Products, state: State) -> Products:
         """With the step constants L = sqrt(2 (||X'X||² + ||αR||²)); 1 where all is zero."""
@@ -67,9 +71,6 @@ class BaseLLSF(LinearBaseline):
     """What LLSF learns from, with given or with chosen penalties."""
 
     PROBLEM = LeastSquares
-
-    def _has_intercept(self) -> bool:
-        return self.preset == "fair"
 
     def _problem(self, prepared: Prepared, data: Training, device: Any) -> LeastSquares:
         rows = proximal.rooted(prepared.X, data.weights)

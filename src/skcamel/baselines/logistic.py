@@ -156,7 +156,7 @@ def fit_logistic(data: Training, **limits: Any) -> Logistic:
     >>> fit_logistic(Training(X, Y, None)).probabilities(X).sum().round(4)
     np.float64(2.0)
     """
-    X, Y, weights = data
+    X, Y, weights, _ = data
     columns = varying_columns(X, weights)
     live = varies(Y)
     coef, n_iter = solve(columns.rows(X), Y[:, None, live], weights, **limits)
@@ -165,7 +165,7 @@ def fit_logistic(data: Training, **limits: Any) -> Logistic:
 
 def fit_softmax(data: Training, n_classes: int, **limits: Any) -> Softmax:
     """One model for each column of Y (n, B), in which each of so many classes from 0 on occurs."""
-    X, Y, weights = data
+    X, Y, weights, _ = data
     columns = varying_columns(X, weights)
     classes = np.arange(n_classes)[:, None]
     targets = (Y[:, None] == classes).astype(np.float64)

@@ -28,7 +28,8 @@ from skcamel.arrays import (
 
 MAX_ITER = 100
 TOL = 1e-4
-IN_CACHE, ON_DEVICE = 2**25, 2**32  # bytes of the arrays of candidates that run together
+THIN = 0.6  # share of rows of W that are not zero, below which a product leaves out the others
+IN_CACHE, ON_DEVICE = 2**23, 2**32  # bytes of the arrays of candidates that run together
 
 Candidates = Sequence[Mapping[str, Any]]
 State = dict[str, Array]  # penalties of the candidates, (C, 1) each, and what else belongs to them
@@ -40,7 +41,6 @@ class End(NamedTuple):
 
     W: ndarray  # (q, d)
     n_iter: int
-    value: float  # monitored, of the last iterate
 
 
 class Problem:
@@ -106,7 +106,7 @@ class Problem:
         *_, l1, of_start = self.PENALTIES
         state = self.state(candidates)
         start = self.ridge.stacked(to_numpy(state[of_start])[:, 0].tolist())
-        ends = [End(start[:, c].T, 0, 0.0) for c in range(len(candidates))]
+        ends = [End(start[:, c].T, 0) for c in range(len(candidates))]
         index = np.arange(len(ends))
         values = np.zeros(len(ends))
         W = to_device(start, self.device)
@@ -125,7 +125,7 @@ class Problem:
             reached = to_numpy(self.value(W, now[1:], state))
             stops = (np.abs(reached - values) <= tol) | (reached <= 0) | (t == max_iter)
             for c in np.flatnonzero(stops):
-                ends[index[c]] = End(to_numpy(W[:, c]).T, t, float(reached[c]))
+                ends[index[c]] = End(to_numpy(W[:, c]).T, t)
             live = np.flatnonzero(~stops)
             if not len(live):
                 break
@@ -144,8 +144,14 @@ def soft(U: Array, threshold: Array) -> Array:
 
 
 def product(A: Array, W: Array) -> Array:
-    """A matrix times W (d, C, q) of all candidates."""
-    return (A @ W.reshape(len(W), -1)).reshape(-1, *W.shape[1:])
+    """A matrix times W (d, C, q) of all candidates; columns of A that meet zeros are left out."""
+    flat = W.reshape(len(W), -1)
+    if isinstance(W, ndarray):
+        used = flat.any(axis=1)
+        if used.mean() < THIN:
+            A = A[:, used]
+            flat = flat[used]
+    return (A @ flat).reshape(-1, *W.shape[1:])
 
 
 def related(W: Array, R: Array) -> Array:
@@ -204,8 +210,8 @@ class Ridge:
 
     def stacked(self, penalties: Sequence[float]) -> ndarray:
         """(X'X + penalty I)^{-1} X'Y for each penalty, (d, C, q)."""
-        solved = {}
-        for penalty in set(penalties):
+        solved = []
+        for penalty in penalties:
             dual = self.vectors @ (self.targets / (self.eigenvalues + penalty)[:, None])
-            solved[penalty] = self.X.T @ dual if self.is_wide else dual
-        return np.stack([solved[penalty] for penalty in penalties], axis=1)
+            solved.append(self.X.T @ dual if self.is_wide else dual)
+        return np.stack(solved, axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
 from typing import Any
@@ -164,8 +164,6 @@ class EnsembleOfClassifierChains(LogisticBaseline):
         F is the mean of the members' probabilities, or of their decisions.
     bootstrap : bool, default=True
         Each member learns from n rows drawn with replacement; else from all rows.
-    order : sequence of int, default=None
-        One order of the labels for all members; None: a random one for each.
     random_state : int, RandomState or None, default=None
     threshold, max_iter, tol
         As in :class:`BinaryRelevance`.
@@ -201,7 +199,6 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     _: KW_ONLY
     combine: str = "confidence"
     bootstrap: bool = True
-    order: Sequence[int] | None = None
     random_state: Any = None
     PROBABILISTIC = True
 
@@ -209,8 +206,7 @@ class EnsembleOfClassifierChains(LogisticBaseline):
         super()._check_parameters()
         check_number("n_estimators", self.n_estimators, 1, whole=True)
         choice(self.bootstrap, (True, False), "bootstrap")
-        if self.combine not in ("confidence", "vote"):
-            raise ValueError(f"combine must be 'confidence' or 'vote', got {self.combine!r}.")
+        choice(self.combine, ("confidence", "vote"), "combine")
 
     def _learn(self, data: Training) -> None:
         orders, counts = self._plans(*data.Y.shape)
@@ -229,19 +225,13 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     def _plans(self, n_rows: int, n_labels: int) -> tuple[ndarray, ndarray]:
         """Orders (C, q) and row counts (n, C) of the members, drawn before the work is split."""
         random = check_random_state(self.random_state)
-        fixed = self.order
-        each = np.arange(n_labels)
-        if fixed is not None and not np.array_equal(np.sort(np.atleast_1d(fixed)), each):
-            raise ValueError(
-                f"order must hold each of the numbers 0 to {n_labels - 1} once, got {fixed!r}."
-            )
         orders = np.empty((self.n_estimators, n_labels), dtype=int)
         counts = np.ones((n_rows, self.n_estimators))
         for member in range(self.n_estimators):
             if self.bootstrap:
                 bag = random.randint(n_rows, size=n_rows)
                 counts[:, member] = np.bincount(bag, minlength=n_rows)
-            orders[member] = random.permutation(n_labels) if fixed is None else fixed
+            orders[member] = random.permutation(n_labels)
         return orders, counts
 
     def _confidences(self, X: Array) -> ndarray:

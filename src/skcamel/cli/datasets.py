@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from skcamel.cli import options
-from skcamel.cli.io import is_table, open_columns, open_labelled, say, say_json
+from skcamel.cli.io import open_labelled, say, say_json
 from skcamel.text import one_line
 
 
@@ -53,18 +53,14 @@ def check(ctx: click.Context, data: str, *, as_json: bool, **choices: Any) -> No
     """Look for defects, and show what a fit makes of each column.
 
     Defects are labels among the features, copies of rows, test rows in the training part, constant
-    or duplicate labels, unreadable cells and more. Without --labels a table is checked for its
-    columns alone. Exit code 1 where an error or a warning is found, else 0.
+    or duplicate labels, unreadable cells and more. Exit code 1 where an error or a warning is
+    found, else 0.
     """
     from skcamel.data.checks import check_dataset
 
-    if is_table(data) and choices["labels"] is None:
-        columns = open_columns(data, choices)
-        findings: list[Any] = []
-    else:
-        source = open_labelled(data, choices)
-        findings = check_dataset(source.dataset_of_numbers())
-        columns = source.columns()
+    source = open_labelled(data, choices)
+    findings = check_dataset(source.dataset_of_numbers())
+    columns = source.columns()
     if as_json:
         say_json({"columns": columns, "findings": [asdict(finding) for finding in findings]})
     else:

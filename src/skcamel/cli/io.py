@@ -148,18 +148,6 @@ def open_labelled(data: str, choices: Mapping[str, Any], groups: str | None = No
     return Labelled(data, dataset, preparer, found.columns)
 
 
-def open_columns(data: str, choices: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What becomes of each column of a table without labels."""
-    import numpy as np
-
-    from skcamel.data import Dataset, read_columns
-
-    table = read_columns(data)
-    found = Labelled(data, Dataset(table, np.zeros((len(table), 1))), _preparer(choices))
-    found.prepared()
-    return found.columns()
-
-
 def open_batches(data: Sequence[str], choices: Mapping[str, Any]) -> Labelled | None:
     """Parquet files as one table to be read in batches; None where one file is read as a whole."""
     from skcamel.data import Dataset, batches

@@ -10,10 +10,8 @@ from typing import Any
 import click
 
 from skcamel.cli import options
-from skcamel.cli.io import hand_over, is_catalogue_name, note, say
+from skcamel.cli.io import hand_over, is_catalogue_name, is_table, note, say
 from skcamel.text import one_line
-
-TABLES = (".csv", ".tsv", ".parquet", ".csv.gz", ".tsv.gz", ".xlsx", ".jsonl", ".ndjson")
 
 
 @click.command()
@@ -141,7 +139,7 @@ def _opened(name: str, labels: str | None) -> Any:
     own, _, place = name.rpartition("=")
     if is_catalogue_name(place):
         return (own, place.lower()) if own else place.lower()
-    if labels is None or not place.lower().endswith(TABLES):
+    if labels is None or not is_table(place):
         return name
     dataset = read_dataset(place, labels=labels)
     return (own, dataset) if own else dataset
@@ -219,7 +217,7 @@ def tables(
     'skcamel study' fills such a folder. The tables have the form of the paper's; the first holds
     the sizes of the data sets.
     """
-    from skcamel.experiment import Records, published, result_tables, summarise, write_tables
+    from skcamel.experiment import Records, result_tables, summarise, write_tables
     from skcamel.experiment.tables import significance_tables, sizes_table
 
     records = Records(folder)
@@ -234,8 +232,7 @@ def tables(
         raise click.ClickException(f"{folder} holds no finished unit of these methods and preset.")
     sized = [one for one in records if one["dataset"] in summary.datasets and "cardinality" in one]
     found = {"1": sizes_table(sized)} if sized else {}
-    paper = None if against is None else published.paper_table()
-    found |= result_tables(summary, against=paper)
+    found |= result_tables(summary, with_paper=against is not None)
     shown = [table for name, table in found.items() if which in (name, "all")]
     if not shown:
         raise click.ClickException(f"{folder} holds nothing for Table {which}.")

@@ -6,7 +6,7 @@ from skcamel.names import lazily
 
 if TYPE_CHECKING:
     from skcamel.experiment.methods import METHODS, Method, get_method
-    from skcamel.experiment.published import Published, compare_with_paper, paper_cell
+    from skcamel.experiment.published import compare_with_paper, paper_cell
     from skcamel.experiment.records import Records, RecordsError
     from skcamel.experiment.significance import compare_methods
     from skcamel.experiment.study import run_study
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "methods": ("METHODS", "Method", "get_method"),
-    "published": ("Published", "compare_with_paper", "paper_cell"),
+    "published": ("compare_with_paper", "paper_cell"),
     "records": ("Records", "RecordsError"),
     "significance": ("compare_methods",),
     "study": ("run_study",),
@@ -40,7 +40,6 @@ __all__ = [
     "METHOD_TITLES",
     "REGULAR",
     "Method",
-    "Published",
     "Records",
     "RecordsError",
     "compare_methods",

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import GroupKFold
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
@@ -165,8 +165,9 @@ def _grouped(model: Any, X: Any, groups: MaybeArray) -> dict[str, Array]:
     if isinstance(n_folds, int):
         splitter = GroupKFold(min(n_folds, len(np.unique(groups))))
         model.set_params(cv=list(splitter.split(X, groups=groups)))
-        return {}
-    return {"groups": groups} if has_fit_parameter(model, "groups") else {}
+    step, last = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
+    name = f"{step}__groups" if step else "groups"
+    return {name: groups} if has_fit_parameter(last, "groups") else {}
 
 
 def _seeded(estimator: Any, seed: int) -> Any:
@@ -264,29 +265,23 @@ def _installed(text: str) -> Any:
     return _from_text(text)[1]
 
 
-def _together(text: str, *steps: Any) -> Callable[[str], Any]:
-    """A model for all labels, after other steps."""
+def _foreign(text: str, step: Any = None, *, each_label: bool = False) -> Callable[[str], Any]:
+    """A model for all labels, or one for each, perhaps after another step."""
 
     def make(preset: str) -> Any:
         learner = _installed(text)
-        if THRESHOLDS[preset] != "zero":
-            learner = WithThresholds(learner, threshold=THRESHOLDS[preset])
-        return make_pipeline(*map(clone, steps), learner) if steps else learner
-
-    return make
-
-
-def _for_each_label(text: str) -> Callable[[str], Any]:
-    """A model for each label, on columns of unit variance; not centred, they stay sparse."""
-
-    def make(preset: str) -> Any:
-        labels = BinaryRelevance(_installed(text), threshold=THRESHOLDS[preset])
-        return make_pipeline(StandardScaler(with_mean=False), labels)
+        threshold = THRESHOLDS[preset]
+        if each_label:
+            learner = BinaryRelevance(learner, threshold=threshold)
+        elif threshold != "zero":
+            learner = WithThresholds(learner, threshold=threshold)
+        return learner if step is None else make_pipeline(clone(step), learner)
 
     return make
 
 
 DENSE_ROWS = FunctionTransformer(dense, accept_sparse=True)
+UNIT_VARIANCE = StandardScaler(with_mean=False)  # not centred, columns stay sparse
 METHODS: dict[str, Callable[[str], Any]] = {
     "camel": _camel,
     "camel-per-metric": lambda preset: PerMetric(_camel(preset)),
@@ -296,16 +291,18 @@ METHODS: dict[str, Callable[[str], Any]] = {
     "llsf": _linear(LLSFCV),
     "jfsc": _linear(JFSCCV),
     "jfsc-tuned": _linear(JFSCCV, "tuned"),
-    "extra-trees": _together("sklearn.ensemble:ExtraTreesClassifier(500)"),
-    "random-forest": _together("sklearn.ensemble:RandomForestClassifier(500)"),
-    "logistic": _for_each_label("sklearn.linear_model:LogisticRegression(max_iter=1000)"),
-    "svc": _for_each_label("sklearn.svm:SVC(gamma='auto')"),
-    "catboost": _together(
+    "extra-trees": _foreign("sklearn.ensemble:ExtraTreesClassifier(500)"),
+    "random-forest": _foreign("sklearn.ensemble:RandomForestClassifier(500)"),
+    "logistic": _foreign(
+        "sklearn.linear_model:LogisticRegression(max_iter=1000)", UNIT_VARIANCE, each_label=True
+    ),
+    "svc": _foreign("sklearn.svm:SVC(gamma='auto')", UNIT_VARIANCE, each_label=True),
+    "catboost": _foreign(
         "catboost:CatBoostClassifier(loss_function='MultiLogloss', thread_count=1, verbose=False,"
         " allow_writing_files=False)",
         DENSE_ROWS,
     ),
-    "xgboost": _together(
+    "xgboost": _foreign(
         "xgboost:XGBClassifier(multi_strategy='multi_output_tree', n_jobs=1)", DENSE_ROWS
     ),
 }

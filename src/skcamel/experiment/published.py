@@ -1,4 +1,4 @@
-"""Published tables to compare a study with: the paper's, or figures of one's own."""
+"""The tables of the paper, and a study compared with them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from itertools import product
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from skcamel.experiment.summary import (
+    SEVEN,
     Figure,
     Key,
-    Metric,
     Record,
     Summary,
     base_of,
@@ -29,52 +28,11 @@ CRITERIA = ("no_worse", "as_good_as_best", "near_best")
 
 
 class PaperFigure(NamedTuple):
-    """One cell of a published table."""
+    """One cell of the paper's tables."""
 
     mean: float
-    std: float  # NaN where none is printed
+    std: float
     bold: bool  # as the paper prints it
-
-
-@dataclass(frozen=True)
-class Published:
-    """Figures that somebody printed.
-
-    Parameters
-    ----------
-    figures : mapping
-        (data set, metric, method) ► mean, std and whether it is bold.
-    name : str, default="paper"
-        What tables call it.
-    """
-
-    figures: Mapping[Key, PaperFigure]
-    name: str = "paper"
-
-    def of(self, dataset: str, metric: str, method: str) -> PaperFigure | None:
-        """The figure for a method of a summary: "camel[best]" and "camel-per-metric" are CAMEL."""
-        name = base_of(method)
-        return self.figures.get((dataset, metric, PRINTED_AS.get(name, name)))
-
-    def best(
-        self, dataset: str, metric: str, measure: Metric
-    ) -> tuple[PaperFigure, tuple[str, ...]] | None:
-        """The best figure of any method, and the methods that have it; of equal means the surest.
-
-        >>> from skcamel.experiment.summary import SEVEN
-        >>> paper_table().best("yeast", "one_error", SEVEN["one_error"])
-        (PaperFigure(mean=0.218, std=0.027, bold=True), ('camel',))
-        """
-        ranked = []
-        for (name, other, method), cell in self.figures.items():
-            if (name, other) == (dataset, metric):
-                std = math.inf if math.isnan(cell.std) else cell.std
-                ranked.append((measure.gain(cell.mean, 0.0), -std, method))
-        if not ranked:
-            return None
-        highest, _, surest = max(ranked, key=itemgetter(0, 1))
-        leaders = tuple(method for gain, _, method in ranked if gain == highest)
-        return self.figures[dataset, metric, surest], leaders
 
 
 @cache
@@ -100,10 +58,34 @@ def paper_figures() -> Mapping[Key, PaperFigure]:
     return figures
 
 
-@cache
-def paper_table() -> Published:
-    """Tables 2 and 3 of the paper."""
-    return Published(paper_figures())
+def printed_figure(dataset: str, metric: str, method: str) -> PaperFigure | None:
+    """The printed figure of a method of a summary: "camel[best]" and "camel-per-metric" are CAMEL.
+
+    >>> printed_figure("yeast", "coverage", "camel[best]").mean
+    0.446
+    """
+    name = base_of(method)
+    return paper_figures().get((dataset, metric, PRINTED_AS.get(name, name)))
+
+
+def best_printed(dataset: str, metric: str) -> tuple[PaperFigure, tuple[str, ...]] | None:
+    """The best figure of any method, and the methods that have it; of equal means the surest.
+
+    >>> best_printed("yeast", "one_error")
+    (PaperFigure(mean=0.218, std=0.027, bold=True), ('camel',))
+    """
+    cells = {}
+    for method in PAPER_METHODS:
+        cell = printed_figure(dataset, metric, method)
+        if cell is not None:
+            cells[method] = cell
+    if not cells:
+        return None
+    gains = {method: SEVEN[metric].gain(cell.mean, 0.0) for method, cell in cells.items()}
+    highest = max(gains.values())
+    leaders = tuple(method for method, gain in gains.items() if gain == highest)
+    surest = min(leaders, key=lambda method: cells[method].std)
+    return cells[surest], leaders
 
 
 def paper_cell(dataset: str, metric: str, method: str) -> PaperFigure:
@@ -130,7 +112,7 @@ def paper_cell(dataset: str, metric: str, method: str) -> PaperFigure:
 
 @dataclass(frozen=True)
 class CellComparison:
-    """One cell of ours beside the published ones, all at three decimals."""
+    """One cell of ours beside the printed ones, all at three decimals."""
 
     dataset: str
     metric: str
@@ -163,21 +145,14 @@ class Comparison:
         return [cell for cell in self.cells if getattr(cell, criterion) is False]
 
 
-def compare_with_paper(
-    records: Iterable[Record] | Summary,
-    *,
-    method: str = "camel",
-    published: Published | None = None,
-) -> Comparison:
-    """Compare every cell of one method with published ones.
+def compare_with_paper(records: Iterable[Record] | Summary, *, method: str = "camel") -> Comparison:
+    """Compare every cell of one method with those of the paper's Tables 2 and 3.
 
     Parameters
     ----------
     records : Records, iterable of mappings, or Summary
     method : str, default="camel"
         As the summary calls it: "camel[best]" where the records hold several presets.
-    published : Published, default=None
-        Figures to compare with. None: the paper's.
 
     Returns
     -------
@@ -186,7 +161,6 @@ def compare_with_paper(
     Notes
     -----
     Means and standard deviations are first rounded to three decimals, like the printed ones.
-    Where a table prints no standard deviation, ours counts.
 
     Examples
     --------
@@ -201,39 +175,36 @@ def compare_with_paper(
     if method not in summary.methods:
         known = ", ".join(summary.methods)
         raise ValueError(f"method={method!r} has no records; there are {known}.")
-    published = published or paper_table()
     found = []
     for place in product(summary.datasets, summary.measures):
-        cell = compared(summary, (*place, method), published)
+        cell = compared(summary, (*place, method))
         if cell is not None:
             found.append(cell)
     return Comparison(tuple(found))
 
 
-def compared(summary: Summary, key: Key, published: Published) -> CellComparison | None:
+def compared(summary: Summary, key: Key) -> CellComparison | None:
     """One cell; None where one of both has no figure."""
     dataset, metric, _ = key
-    measure = summary.measures[metric]
     ours = summary.figures.get(key)
-    found = published.best(dataset, metric, measure)
+    found = best_printed(dataset, metric)
     if ours is None or math.isnan(ours.mean) or found is None:
         return None
     best, leaders = found
+    measure = SEVEN[metric]
     mean = thousandths(ours.mean)
     ahead = measure.gain(mean, thousandths(best.mean))
     stds = [thousandths(std) for std in (ours.std, best.std) if not math.isnan(std)]
-    own = published.of(*key)
+    own = printed_figure(*key)
     difference = math.nan
     no_worse = None
     if own is not None:
         gain = measure.gain(mean, thousandths(own.mean))
-        std = ours.std if math.isnan(own.std) else own.std
-        if std > 0:
-            difference = gain / 1000 / std
+        if own.std > 0:
+            difference = gain / 1000 / own.std
         elif gain == 0:
             difference = 0.0
-        allowed = 0 if math.isnan(std) else 2 * thousandths(std)
-        no_worse = -gain <= allowed
+        no_worse = -gain <= 2 * thousandths(own.std)
     return CellComparison(
         dataset,
         metric,

@@ -66,14 +66,12 @@ class Records(list[Record]):
     ----------
     failures : list of dict
         Units that failed, with the `error` and `traceback` of the last try.
-    superseded : list of dict
-        Finished units of earlier settings: of each data set, method and preset only the settings
-        of the line that was written last count.
     folder : Path
 
     Notes
     -----
-    Records come sorted by data set, method, preset, seed and fold. A metric that is undefined is
+    Records come sorted by data set, method, preset, seed and fold. Of each data set, method and
+    preset only the settings of the line that was written last count. A metric that is undefined is
     NaN.
 
     Examples
@@ -93,21 +91,16 @@ class Records(list[Record]):
             raise FileNotFoundError(
                 f"{self.folder} is not a folder; give the one that skcamel study -o wrote."
             )
-        last = {}
-        finished = {}
-        newest = {}
-        for record in _read_lines(self.folder / RECORDS):
-            last[PLAN(record)] = record
-            if "error" not in record:
-                work = _work(record)
-                finished[PLAN(record), work] = record
-                newest[PLACE(record)[:3]] = work
+        lines = _read_lines(self.folder / RECORDS)
+        last = {PLAN(record): record for record in lines}
         self.failures = sorted((one for one in last.values() if "error" in one), key=PLACE)
-        super().__init__()
-        self.superseded: list[Record] = []
-        for (_, work), record in sorted(finished.items(), key=lambda item: PLACE(item[1])):
-            is_newest = work == newest[PLACE(record)[:3]]
-            (self if is_newest else self.superseded).append(record)
+        finished = [record for record in lines if "error" not in record]
+        newest = {PLACE(record)[:3]: _work(record) for record in finished}
+        valid = {}
+        for record in finished:
+            if _work(record) == newest[PLACE(record)[:3]]:
+                valid[PLAN(record)] = record
+        super().__init__(sorted(valid.values(), key=PLACE))
 
     def __repr__(self) -> str:
         return f"Records({str(self.folder)!r}: {len(self)} finished, {len(self.failures)} failed)"

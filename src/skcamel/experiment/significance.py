@@ -121,11 +121,7 @@ def compare_methods(
 
 
 def compare_by_metric(
-    figures: Figures,
-    measures: Mapping[str, Metric],
-    methods: Sequence[str],
-    *,
-    alpha: float = LEVEL,
+    figures: Figures, measures: Mapping[str, Metric], methods: Sequence[str]
 ) -> dict[str, Significance]:
     """Tests of every metric for which the methods share two data sets, the first one as control.
 
@@ -134,12 +130,13 @@ def compare_by_metric(
     >>> len(found), compare_by_metric({}, SEVEN, ["camel", "br"])
     (7, {})
     """
-    how: dict[str, Any] = {"methods": methods, "control": methods[0], "alpha": alpha}
     found = {}
     for metric, measure in measures.items():
         shared = score_rows(figures, metric, methods, measure)
         if min(len(methods), len(shared)) > 1:
-            found[metric] = compare_methods(figures, metric, measure=measure, **how)
+            found[metric] = compare_methods(
+                figures, metric, methods=methods, control=methods[0], measure=measure
+            )
     return found
 
 
@@ -260,7 +257,7 @@ def wilcoxon_test(signed: Array) -> float:
     return float(min(2 * share, 1.0))
 
 
-def what_tests_can_tell(n_methods: int, n_datasets: int, alpha: float = LEVEL) -> list[str]:
+def what_tests_can_tell(n_methods: int, n_datasets: int) -> list[str]:
     """Sentences about tests that could not see a difference, however large it was.
 
     The least p-value of Wilcoxon's test with Holm's correction for m comparisons on N data sets is
@@ -274,13 +271,13 @@ def what_tests_can_tell(n_methods: int, n_datasets: int, alpha: float = LEVEL) -
     others = n_methods - 1
     sentences: list[str] = []
     least = min(1.0, others * 2.0 ** (1 - n_datasets))
-    if least >= alpha:
-        needed = math.floor(1 + math.log2(others / alpha)) + 1
+    if least >= LEVEL:
+        needed = math.floor(1 + math.log2(others / LEVEL)) + 1
         sentences.append(
             f"Wilcoxon with Holm on {n_datasets} data sets: no p-value can be below {least:.3g},"
-            f" however large a difference is; at level {alpha:g} that takes {needed} data sets."
+            f" however large a difference is; at level {LEVEL:g} that takes {needed} data sets."
         )
-    difference = critical_difference(n_methods, n_datasets, alpha=alpha)
+    difference = critical_difference(n_methods, n_datasets)
     if difference >= others:
         sentences.append(
             f"Nemenyi on {n_datasets} data sets: the critical difference is {difference:.2f}, and"

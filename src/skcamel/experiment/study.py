@@ -136,7 +136,7 @@ def run_study(
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary if out is None else out).absolute()  # methods may change directory
         with StudyFolder(path) as folder:
-            missing = _missing(jobs, Records(path), folder)
+            missing = _missing(jobs, Records(path))
             failed = []
             with closing(execute(missing, n_jobs, time_limit)) as records:
                 for done, record in enumerate(records, len(jobs) - len(missing) + 1):
@@ -194,23 +194,20 @@ def _units(source: Source, method: Method, plan: Record) -> tuple[Method, list[R
     return method, [unit | {"fold": fold} for fold in range(n_folds)]
 
 
-def _missing(jobs: Sequence[Job], before: Records, folder: StudyFolder) -> list[Job]:
+def _missing(jobs: Sequence[Job], before: Records) -> list[Job]:
     """Jobs without a record; a warning counts records of the same folds that are out of date."""
-    known: dict[tuple[Any, ...], list[Record]] = {}
-    for record in [*before, *before.superseded]:
-        known.setdefault(PLAN(record), []).append(record)
+    known = {PLAN(record): record for record in before}
     missing = []
     old: Counter[str] = Counter()
     for task, source in jobs:
-        there = known.get(PLAN(task.unit), [])
+        there = known.get(PLAN(task.unit))
         names = {metric.name for metric in task.metrics}
-        found = [one for one in there if is_recorded(task.unit, one) and names <= one.keys()]
-        if not found:
+        if there is None:
             missing.append((task, source))
-            old[task.unit["method"]] += len(there)
-        elif found[0] in before.superseded:
-            folder.append(found[0])  # these settings are the newest again
-    for method, number in (+old).items():
+        elif not is_recorded(task.unit, there) or not names <= there.keys():
+            missing.append((task, source))
+            old[task.unit["method"]] += 1
+    for method, number in old.items():
         warnings.warn(
             f"{method}: {number} records of another version, other settings, data or metrics; these"
             " units are computed anew.",

@@ -254,8 +254,11 @@ def summarise(
     """
     if ties not in TIES:
         raise ValueError(f"ties must be one of {', '.join(TIES)}, got {ties!r}.")
-    superseded = _chosen(getattr(records, "superseded", ()), preset, methods)
-    records = _chosen(records, preset, methods)
+    if preset is not None:
+        records = [one for one in records if one["preset"] == preset]
+    if methods is not None:
+        records = [one for one in records if one["method"] in methods]
+    records = list(records)
     known = dict(SEVEN)
     for record in records:
         for name, best in record.get("metrics", {}).items():
@@ -278,18 +281,8 @@ def summarise(
         if name not in recorded:
             raise ValueError(f"The records hold no metric {name!r}; there are {', '.join(known)}.")
     measures = {name: known[name] for name in metrics}
-    remarks = (TIES[ties], *out_of_date(records, superseded))
+    remarks = (TIES[ties], *out_of_date(records))
     return Summary(figures, measures, criteria, expected, _protocol(records), remarks)
-
-
-def _chosen(
-    records: Iterable[Record], preset: str | None, methods: Sequence[str] | None
-) -> list[Record]:
-    if preset is not None:
-        records = [one for one in records if one["preset"] == preset]
-    if methods is not None:
-        records = [one for one in records if one["method"] in methods]
-    return list(records)
 
 
 def _value(record: Record, metric: str, ties: str) -> float:
@@ -337,21 +330,18 @@ def _protocol(records: Sequence[Record]) -> str:
     return f"{' or '.join(folds)} folds, seed{'s' * (len(seeds) > 1)} {', '.join(seeds)}"
 
 
-def out_of_date(records: Sequence[Record], superseded: Sequence[Record] = ()) -> list[str]:
-    """Which records are superseded by newer settings, and which a new run would compute anew."""
-    notes = []
-    old = []
+def out_of_date(records: Sequence[Record]) -> list[str]:
+    """Which records a new run would compute anew."""
+    old: Counter[str] = Counter()
     for record in records:
-        now = version_of(record["method"], record["preset"])
+        method = record["method"]
+        now = version_of(method, record["preset"])
         if record.get("version", now) < now:
-            old.append(record)
-    for words, rows in (
-        ("of an earlier version; skcamel study computes them anew", old),
-        ("of earlier settings, left out", superseded),
-    ):
-        for method, number in Counter(record["method"] for record in rows).items():
-            notes.append(f"{title_of(method)}: {count(number, 'record')} {words}.")
-    return notes
+            old[method] += 1
+    words = "of an earlier version; skcamel study computes them anew."
+    return [
+        f"{title_of(method)}: {count(number, 'record')} {words}" for method, number in old.items()
+    ]
 
 
 class Cost(NamedTuple):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skcamel.experiment.published import PaperFigure, Published, compared
+from skcamel.experiment.published import PaperFigure, compared
 from skcamel.experiment.summary import (
     LARGE,
     REGULAR,
@@ -99,13 +99,13 @@ def sizes_table(records: Sequence[Record]) -> Table:
     return Table("Table 1: data sets", "data set", list(SIZES), [section], [], data)
 
 
-def result_tables(summary: Summary, *, against: Published | None = None) -> dict[str, Table]:
+def result_tables(summary: Summary, *, with_paper: bool = False) -> dict[str, Table]:
     """Tables 2 and 3, and one of the sets that the paper lacks: "2", "3", "other", if not empty.
 
     Parameters
     ----------
     summary : Summary
-    against : Published, default=None
+    with_paper : bool, default=False
         Under each method the printed figures, and the difference in the printed standard deviation,
         positive where ours are better.
     """
@@ -119,12 +119,12 @@ def result_tables(summary: Summary, *, against: Published | None = None) -> dict
     for name, (title, known) in parts.items():
         datasets = [one for one in known if one in summary.datasets]
         if datasets:
-            found[name] = results_table(summary, datasets, title, against=against)
+            found[name] = results_table(summary, datasets, title, with_paper=with_paper)
     return found
 
 
 def results_table(
-    summary: Summary, datasets: Sequence[str], title: str, *, against: Published | None = None
+    summary: Summary, datasets: Sequence[str], title: str, *, with_paper: bool = False
 ) -> Table:
     """For each metric methods by data sets, mean ± std, best in bold; see :func:`result_tables`."""
     sections = []
@@ -143,24 +143,22 @@ def results_table(
                     data.append(place | figure._asdict() | chosen)
             if any(figures):
                 rows.append((title_of(method), cells))
-            if against is not None:
-                rows += _printed_rows(summary, against, metric, method, datasets)
+            if with_paper:
+                rows += _printed_rows(summary, metric, method, datasets)
         sections.append(TableSection(measure.heading, rows))
     notes = [*summary.notes(datasets), "Bold: best mean at three decimals."]
-    if against is not None:
-        notes.append(f"Rows named {against.name}: the printed figures, bold as printed.")
+    if with_paper:
+        notes.append("Rows named paper: the printed figures, bold as printed.")
         notes.append("Δ: ours less the printed figure, in its std; + is better.")
     return Table(title, "method", [*datasets], sections, notes, data)
 
 
-def _printed_rows(
-    summary: Summary, against: Published, metric: str, method: str, datasets: Sequence[str]
-) -> list[Row]:
+def _printed_rows(summary: Summary, metric: str, method: str, datasets: Sequence[str]) -> list[Row]:
     """The printed figures of a method, and how far ours are from them; none without any."""
     printed = []
     differences = []
     for name in datasets:
-        cell = compared(summary, (name, metric, method), against)
+        cell = compared(summary, (name, metric, method))
         figure = None if cell is None else cell.printed
         printed.append(figure_cell(figure, figure is not None and figure.bold))
         text = MISSING.text
@@ -169,7 +167,7 @@ def _printed_rows(
         differences.append(Cell(text))
     if all(cell == MISSING for cell in printed):
         return []
-    return [(f"· {against.name}", printed), ("· Δ / std", differences)]
+    return [("· paper", printed), ("· Δ / std", differences)]
 
 
 def figure_cell(figure: Figure | PaperFigure | None, bold: bool = False) -> Cell:
@@ -192,12 +190,12 @@ def best_methods(summary: Summary, dataset: str, metric: str) -> list[str]:
     return [name for name, gain in gains.items() if gain == top]
 
 
-def significance_tables(summary: Summary, control: str, *, level: float = 0.05) -> list[Table]:
+def significance_tables(summary: Summary, control: str) -> list[Table]:
     """Average ranks, Friedman's test, and Wilcoxon's tests of `control` against the others."""
-    from skcamel.experiment.significance import compare_by_metric, what_tests_can_tell
+    from skcamel.experiment.significance import LEVEL, compare_by_metric, what_tests_can_tell
 
     methods = (control, *(name for name in summary.methods if name != control))
-    found = compare_by_metric(summary.figures, summary.measures, methods, alpha=level)
+    found = compare_by_metric(summary.figures, summary.measures, methods)
     if not found:
         raise ValueError(
             f"{len(methods)} method(s) share fewer than 2 data sets with results; tests need at"
@@ -206,14 +204,14 @@ def significance_tables(summary: Summary, control: str, *, level: float = 0.05) 
     sizes = sorted({len(one.datasets) for one in found.values()})
     over = f"Over {' or '.join(map(str, sizes))} data sets that all methods have"
     first, *others = (title_of(method) for method in methods)
-    limits = [line for size in sizes for line in what_tests_can_tell(len(methods), size, level)]
+    limits = [line for size in sizes for line in what_tests_can_tell(len(methods), size)]
     ranks = Table(
         "Average ranks",
         "metric",
         [first, *others, "CD"],
         notes=[
             f"{over}; 1 is best, bold the best rank; CD: Nemenyi's critical difference at level"
-            f" {level:g}.",
+            f" {LEVEL:g}.",
             *summary.notes(),
         ],
     )
@@ -226,7 +224,7 @@ def significance_tables(summary: Summary, control: str, *, level: float = 0.05) 
         f"Wilcoxon's signed-rank test of {first}: p-values corrected by Holm",
         "metric",
         others,
-        notes=[f"Two-sided. {over}; bold: below {level:g}.", *summary.remarks, *limits],
+        notes=[f"Two-sided. {over}; bold: below {LEVEL:g}.", *summary.remarks, *limits],
     )
     effects = Table(
         f"How much {first} differs from the others",
@@ -241,7 +239,7 @@ def significance_tables(summary: Summary, control: str, *, level: float = 0.05) 
     for table in tables:
         table.sections.append(TableSection("", []))
     for metric, one in found.items():
-        p_values = [Cell(p_text(pair.p_holm), pair.p_holm < level) for pair in one.wilcoxon]
+        p_values = [Cell(p_text(pair.p_holm), pair.p_holm < LEVEL) for pair in one.wilcoxon]
         effects_of = [
             Cell(f"{signed(pair.rank_biserial, 2)} ({pair.wins}/{pair.ties}/{pair.losses})")
             for pair in one.wilcoxon

@@ -58,6 +58,14 @@ def rows_size(names: Sequence[str]) -> tuple[float, float]:
     return width, height
 
 
+def name_rows(ax: Any, names: Sequence[str]) -> None:
+    """Give each line of a drawing its name, the first one on top."""
+    shown = [literal(name) for name in names]
+    ax.set_yticks(range(len(names)), shown)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+
+
 def map_size(rows: Sequence[str], columns: Sequence[str]) -> tuple[float, float]:
     """Inches of a heat map."""
     width = 0.8 + 0.36 * len(columns) + room_for(rows)

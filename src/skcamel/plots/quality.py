@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skcamel.metrics import report
-from skcamel.plots.canvas import DOWN, LINE, UP, axes_or_new, literal, rows_size
+from skcamel.plots.canvas import DOWN, LINE, UP, axes_or_new, name_rows, rows_size
 
 
 def plot_quality(
@@ -54,7 +54,7 @@ def draw_quality(names: Sequence[str], figures: Any, *, k: int = 30, ax: Any = N
     worst = np.argsort(f1, kind="stable")[:k]
     positives = figures["positives"][worst]
     shown = worst[np.argsort(-positives, kind="stable")]
-    shown_names = [literal(names[j]) for j in shown]
+    shown_names = [names[j] for j in shown]
     precision = figures["precision"][shown]
     recall = figures["recall"][shown]
     y = np.arange(len(shown))
@@ -62,9 +62,8 @@ def draw_quality(names: Sequence[str], figures: Any, *, k: int = 30, ax: Any = N
     ax.hlines(y, precision, recall, color=LINE, linewidth=3, zorder=1)
     ax.plot(precision, y, "o", color=UP, markersize=7, label="precision: predicted and right")
     ax.plot(recall, y, "D", color=DOWN, markersize=6, label="recall: present and found")
-    ax.set_yticks(y, shown_names)
-    ax.set(xlim=(-0.03, 1.03), ylim=(len(shown) - 0.4, -0.6))
-    ax.tick_params(axis="y", length=0)
+    name_rows(ax, shown_names)
+    ax.set_xlim(-0.03, 1.03)
     ax.grid(axis="x", color=LINE, linewidth=0.8)
     ax.set_axisbelow(True)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)

@@ -9,7 +9,16 @@ import numpy as np
 
 from skcamel.checks import choice
 from skcamel.data.pipeline import reasons
-from skcamel.plots.canvas import DOWN, INK, MUTED, UP, axes_or_new, literal, rows_size
+from skcamel.plots.canvas import (
+    DOWN,
+    INK,
+    MUTED,
+    UP,
+    axes_or_new,
+    literal,
+    name_rows,
+    rows_size,
+)
 from skcamel.text import count
 
 ACCOUNTS = ("columns", "labels")
@@ -138,10 +147,7 @@ def _draw_sum(found: Sum, threshold: float, ax: Any) -> None:
         text = f"{amount:+.2f}".replace("-", "\u2212")
         place = (1.01, y)
         ax.annotate(text, place, xycoords=("axes fraction", "data"), va="center", color=INK)
-    shown = [literal(name) for name in names]
-    ax.set_yticks(range(last + 1), shown)
+    name_rows(ax, names)
     ax.set_xlabel("score; the dotted line is the threshold")
-    ax.tick_params(axis="y", length=0)
     ax.use_sticky_edges = False
     ax.margins(x=0.05)
-    ax.invert_yaxis()

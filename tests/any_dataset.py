@@ -29,9 +29,19 @@ def datasets(draw, *, storage=("dense", "sparse"), named=True):
     return Dataset(X, Y, tuple(names[:d]), tuple(names[d:]), name="made")
 
 
+def same(mine, theirs):
+    """Whether two data sets have the same values, names and parts, however they are stored."""
+    return (
+        (mine.feature_names, mine.label_names) == (theirs.feature_names, theirs.label_names)
+        and mine.sha256 == theirs.sha256
+        and np.array_equal(mine.train, theirs.train)
+        and np.array_equal(mine.test, theirs.test)
+    )
+
+
 def same_bits(mine, theirs):
     """Whether two data sets agree to the last bit; zeros of a sparse X have no sign."""
-    if sparse.issparse(mine.X) != sparse.issparse(theirs.X) or not mine.equals(theirs):
+    if sparse.issparse(mine.X) != sparse.issparse(theirs.X) or not same(mine, theirs):
         return False
     return (
         sparse.issparse(mine.X)

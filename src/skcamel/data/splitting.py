@@ -18,12 +18,11 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.model_selection import KFold, ShuffleSplit
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 
 from skcamel.arrays import Array
-from skcamel.data.dataset import as_labels, check_same_rows
+from skcamel.data.dataset import as_labels
 
 Split = tuple[np.ndarray, np.ndarray]
 Rng = np.random.RandomState | None
@@ -69,7 +68,7 @@ class MultilabelStratifiedKFold(KFold):
         ----------
         X : array-like or sparse matrix with n rows
             Only its number of rows is used.
-        y : array-like, sparse matrix or frame of shape (n, q), or (n,) of classes
+        y : array-like, sparse matrix or frame of shape (n, q)
             Labels in {0, 1}, {-1, +1} or bool; NaN where unknown.
         groups : array-like of shape (n,), default=None
             Rows with the same group stay together.
@@ -127,20 +126,9 @@ class MultilabelStratifiedShuffleSplit(ShuffleSplit):
 
 
 def _labels(X: Array, y: Array | None) -> np.ndarray:
-    """Labels in 0 and 1, (n, q); a 1-d y of classes has one column for each class."""
-    if y is None:
-        raise ValueError(
-            "Stratified splitting needs the labels: call split(X, Y) with one row of labels for"
-            " each row of X."
-        )
-    if not sparse.issparse(y) and np.ndim(y) == 1:
-        classes, index = np.unique(np.asarray(y), return_inverse=True)
-        y = index[:, None] == np.arange(len(classes))
-    labels = as_labels(y, "y")
-    Y = (labels == 1).astype(np.int64)
-    if not hasattr(X, "shape"):  # a list
-        X = np.empty(len(X))
-    check_same_rows(X, Y, "y")
+    """Labels in 0 and 1, (n, q)."""
+    Y = (as_labels(y, "y") == 1).astype(np.int64)
+    check_consistent_length(X, Y)
     return Y
 
 

@@ -42,7 +42,7 @@ def test_frames_bring_their_names(kind):
         (([[1.0]], [1]), "Y has 1 dimension"),
         (([[1.0]], [[-1, 0]]), "only 0 and 1, or only -1 and \\+1; found -1, 0"),
         (([[1.0]], [[None, "x"]]), "found None, x"),
-        (([[1.0]], [[1]], ("a", "b")), "2 feature names for 1 columns"),
+        (([[1.0]], [[1]], ("a", "b")), "2 names for 1 columns \\(f1"),
         (([[1.0]], [[1, 0]], ("a",), ("l", "l")), "'l' twice"),
         (([[1.0]], [[1]], (), (), "", "", (), [1]), "train must hold row numbers from 0 to 0"),
     ],

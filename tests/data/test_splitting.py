@@ -149,7 +149,7 @@ def test_labels_and_groups_that_do_not_fit_are_refused():
         (np.eye(3), None, "inconsistent numbers of samples"),
         (2 * np.eye(4), None, "only 0 and 1"),
         (np.eye(4), [0, 0, 0, 0], "1 groups cannot fill 2 parts"),
-        (np.eye(4), [0, 1], "groups has shape"),
+        (np.eye(4), [0, 1], "inconsistent numbers of samples"),
     ):
         with pytest.raises(ValueError, match=message):
             list(splitter.split(X, Y, groups))

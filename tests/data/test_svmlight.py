@@ -7,7 +7,7 @@ from scipy import sparse
 
 from any_dataset import datasets, same_bits
 from skcamel import CamelClassifier, load, save
-from skcamel.data import DataError, read_dataset, read_svmlight, write_svmlight
+from skcamel.data import DataError, read_svmlight, write_svmlight
 from skcamel.data.matching import read_rows, remember
 
 
@@ -50,15 +50,6 @@ def test_comments_and_spaces(read, text):
     data = read(text)
     np.testing.assert_array_equal(data.X.toarray(), [[0, 0, 1, 2], [1, 0, 0, 0]])
     assert data.Y.tolist() == [[1, 1], [0, 1]]
-
-
-def test_two_files_are_parts_of_one(tmp_path):
-    (tmp_path / "train.svm").write_text("2 0:1\n1 2:1\n")
-    (tmp_path / "test.svm").write_text("3 4:1\n")
-    data = read_dataset(tmp_path / "train.svm", test=tmp_path / "test.svm")
-    assert (data.train.tolist(), data.test.tolist()) == ([0, 1], [2])
-    assert (data.n, data.d, data.q) == (3, 5, 3)
-    assert data.X[[2], [4]] == 1
 
 
 @pytest.mark.parametrize(

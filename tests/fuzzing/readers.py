@@ -61,8 +61,7 @@ LINES = b'{"x": 1.5, "c": "red", "l": 1}\n{"x": 2, "c": "blue", "l": 0}\n{"x": 3
 
 
 def write_bare(data, path):
-    labels = [tuple(np.flatnonzero(y)) for y in data.Y]
-    dump_svmlight_file(data.X, labels, str(path), multilabel=True, zero_based=False)
+    dump_svmlight_file(data.X, data.Y, str(path), multilabel=True, zero_based=False)
 
 
 def write_mat(data, path):

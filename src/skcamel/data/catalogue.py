@@ -220,13 +220,12 @@ def _read(path: Path, facts: DatasetFacts) -> Dataset:
 
 def _checked(facts: DatasetFacts, dataset: Dataset, path: Path) -> Dataset:
     """The data set under its name, if its values are the expected ones."""
-    expected = (facts.n, facts.d, facts.q, facts.digest)
-    if (dataset.n, dataset.d, dataset.q, dataset.sha256) != expected:
+    if dataset.sha256 != facts.digest:
         raise DataError(
-            f"this is not the data set {facts.name}: it holds {dataset!r} with the digest"
-            f" {dataset.sha256[:8]}…, expected are {facts.n} rows, {facts.d} features and"
-            f" {facts.q} labels with {facts.digest[:8]}…; put the published file in {path.parent},"
-            " or give yours as a file, with its suffix (in Python: read_dataset).",
+            f"this is not the data set {facts.name}: {dataset!r} has other sizes or values than the"
+            f" published {facts.n} rows, {facts.d} features and {facts.q} labels; put the published"
+            f" file in {path.parent}, or give yours as a file, with its suffix (in Python:"
+            " read_dataset).",
             path=path,
         )
     return replace(dataset, name=facts.name, source=str(path))

@@ -110,7 +110,10 @@ class Dataset:
         X = self.X if is_table(self.X) else as_features(self.X)
         Y = as_labels(self.Y)
         n, d = X.shape
-        _check_same_rows(X, Y)
+        if n != Y.shape[0]:
+            raise ValueError(
+                f"Y has {Y.shape[0]} rows but X has {n}; each row of X needs one row of labels."
+            )
         label_names = _names(self.label_names, self.Y, "label", Y.shape[1])
         twice = first_repeated(label_names)
         if twice is not None:
@@ -262,15 +265,6 @@ def _as_array(table: Any) -> np.ndarray:
     return np.asarray(table.to_numpy() if hasattr(table, "to_numpy") else to_numpy(table))
 
 
-def _check_same_rows(X: Any, Y: Any) -> None:
-    """Refuse labels of more or fewer rows than X has."""
-    if X.shape[0] != Y.shape[0]:
-        raise ValueError(
-            f"Y has {Y.shape[0]} rows but X has {X.shape[0]}; each row of X needs one row of"
-            " labels."
-        )
-
-
 def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
     """Row numbers of a part, from row numbers or a mask."""
     if rows is None:
@@ -291,8 +285,8 @@ def _names(names: Iterable[str], table: Any, prefix: str, count: int) -> tuple[s
     if not found:
         found = tuple(column_names(table) or default_names(prefix, count))
     if len(found) != count:
-        noun = "label" if prefix == "label" else "feature"
-        raise ValueError(f"{len(found)} {noun} names for {count} columns; give one for each.")
+        shown = ", ".join(default_names(prefix, 2))
+        raise ValueError(f"{len(found)} names for {count} columns ({shown}, …); give one for each.")
     return found
 
 
@@ -369,17 +363,17 @@ class Card:
     label_names: tuple[str, ...]
 
     def __str__(self) -> str:
-        figures = {
-            "rows": f"{self.n:,}",
-            "features": f"{self.d:,}",
-            "labels": f"{self.q:,}",
-            "cardinality": f"{self.cardinality:.4f}",
-            "density": f"{self.density:.4f}",
-            "label sets": f"{self.label_sets:,}",
-            "MeanIR": f"{self.mean_ir:.3f}",
-            "known labels": f"{self.known:.2%}",
+        figures: dict[str, float] = {
+            "rows": self.n,
+            "features": self.d,
+            "labels": self.q,
+            "cardinality": self.cardinality,
+            "density": self.density,
+            "label sets": self.label_sets,
+            "MeanIR": self.mean_ir,
+            "known labels": self.known,
         }
-        lines = [f"  {what:<14}{figure:>10}" for what, figure in figures.items()]
+        lines = [f"  {what:<14}{round(figure, 4):>10,}" for what, figure in figures.items()]
         return "\n".join([one_line(self.name) or "data set", *lines])
 
 

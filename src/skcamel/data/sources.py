@@ -116,9 +116,8 @@ def read_dataset(
     nominal : {"index", "onehot"}, default="index"
         Nominals of an ARFF file; see ``read_mulan``.
     test : str or path, default=None
-        A second file, ARFF or svmlight, with the same columns. Its rows follow those of the first,
-        and `train` and `test` name their rows. Whether a svmlight file counts from 0 is seen in the
-        first one.
+        A second ARFF file with the same columns. Its rows follow those of the first, and `train`
+        and `test` name their rows.
 
     Returns
     -------
@@ -131,10 +130,8 @@ def read_dataset(
     if test is not None and kind == "arff":
         files = (path, test)
         return joined(*(read_dataset(file, xml=xml, nominal=nominal) for file in files))
-    if test is not None and kind == "svmlight":
-        return joined(*svmlight.read_pair(path, test))
     if test is not None:
-        problem = "only ARFF and svmlight take a second file; put all rows into one file."
+        problem = "only ARFF takes a second file; put all rows into one file."
         raise DataError(problem, path=path)
     if kind == "mat":
         return mat.read_mat(path)

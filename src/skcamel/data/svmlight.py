@@ -102,16 +102,6 @@ def read_svmlight(
     return Dataset(X, Y, name=stem(path), source=str(path), zero_based=base)
 
 
-def read_pair(train: Path_, test: Path_) -> list[Dataset]:
-    """A training and a test file with the same columns; the first one says how both count."""
-    first = read_svmlight(train)
-    second = read_svmlight(test, zero_based=first.zero_based)
-    d = max(first.d, second.d)
-    q = max(first.q, second.q)
-    same = {"n_features": d, "n_labels": q, "zero_based": first.zero_based}
-    return [read_svmlight(path, **same) for path in (train, test)]
-
-
 def _columns(
     indices: np.ndarray, zero_based: bool | str, width: int | None, path: Path_
 ) -> tuple[np.ndarray, int, bool]:

@@ -123,7 +123,7 @@ def test_tables_without_names(read):
         ("", 1, "the first line must hold the column names"),
         ("x,l\n1,\x00\n", 2, "holds zero bytes"),
         ("a,b\n".encode("utf-16-le"), 1, "holds zero bytes; is it a text file"),
-        (b"\xff\xfea", None, "begins like UTF-16-LE text and is not"),
+        (b"\xff\xfea", None, "begins like UTF-16 text and is not"),
         ("x,x,l\n1,1,1\n", None, "two columns are called 'x'; rename one"),
         (",column1,l\n1,1,1\n", None, "two columns are called 'column1'; rename one"),
         ("1,1\n2,0\n", None, "two columns are called '1'; rename one, or add a line of names"),

@@ -116,7 +116,7 @@ def test_a_gzipped_file_is_found_and_half_a_pair_is_not(only_tiny, empty):
     (folder / "tiny.arff").unlink()
     assert load_dataset("tiny").n == tiny.N
     (folder / "tiny.xml").unlink()
-    with pytest.raises(catalogue.DatasetNotFoundError, match="The data set tiny is not here"):
+    with pytest.raises(DataError, match=r"no label file tiny\.xml beside it"):
         load_dataset("tiny")
 
 

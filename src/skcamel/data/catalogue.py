@@ -19,13 +19,17 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources, util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from skcamel.data import DataError, Path_
+import numpy as np
+from scipy import sparse
 
-if TYPE_CHECKING:
-    from skcamel.data.dataset import Dataset
+from skcamel.arrays import default_names
+from skcamel.data import DataError, Path_
+from skcamel.data.arff import read_mulan, write_mulan
+from skcamel.data.dataset import Dataset
+from skcamel.data.sources import read_dataset
 
 DATA_HOME, CACHE = "SKCAMEL_DATA", "SKCAMEL_CACHE"  # environment variables
 EMBEDDED = "yeast"  # the one set that a permissively licensed package, river, carries
@@ -195,7 +199,7 @@ def whereabouts(name: str, data_home: Path_ | None = None) -> Path | None:
     for folder in places(name, data_home):
         for suffix in (".arff", ".arff.gz"):
             path = folder / f"{name}{suffix}"
-            if path.is_file() and (folder / f"{name}.xml").is_file():
+            if path.is_file():
                 return path
     river = util.find_spec("river") if name == EMBEDDED else None
     if river is None or river.origin is None:
@@ -205,12 +209,6 @@ def whereabouts(name: str, data_home: Path_ | None = None) -> Path | None:
 
 def _read(path: Path, facts: DatasetFacts) -> Dataset:
     """A Mulan file, or yeast as the river package carries it: d features, then the labels."""
-    import numpy as np
-
-    from skcamel.arrays import default_names
-    from skcamel.data.arff import read_mulan
-    from skcamel.data.dataset import Dataset
-
     if path.name != RIVER_FILE:
         return read_mulan(path)
     values = np.loadtxt(path, delimiter=",", skiprows=1)
@@ -268,8 +266,6 @@ def fetch_dataset(
     DatasetNotFoundError
         If there is no download for the set.
     """
-    from skcamel.data.arff import write_mulan
-
     facts = dataset_facts(name)
     if facts.download is None:
         raise DatasetNotFoundError(f"{facts.how_to_get()}.")
@@ -287,7 +283,7 @@ def fetch_dataset(
                 content = _downloaded(part, timeout)
                 Path(work, part["save_as"]).write_bytes(content)
             dataset = _checked(facts, _converted(facts, Path(work)), Path(work))
-    except (DataError, UnicodeError) as error:
+    except DataError as error:
         raise DownloadError(
             f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept;"
             " run it again. If the error stays, the host has other files than the pinned ones."
@@ -315,11 +311,6 @@ def _downloaded(part: Any, timeout: float) -> bytes:
 
 def _converted(facts: DatasetFacts, folder: Path) -> Dataset:
     """The data set that downloaded files hold, sparse as the published one is."""
-    from scipy import sparse
-
-    from skcamel.arrays import default_names
-    from skcamel.data.sources import read_dataset
-
     plan = facts.download
     files = [folder / part["save_as"] for part in plan["parts"]]
     has_parts = plan["form"] == "mulan-parts"

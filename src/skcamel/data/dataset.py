@@ -50,7 +50,7 @@ class NamedLabels(np.ndarray):
         part = super().__getitem__(key)
         if isinstance(part, NamedLabels) and part.ndim == 2 and self.columns is not None:
             numbers = np.broadcast_to(np.arange(len(self.columns)), self.shape)[key]
-            part.columns = tuple(self.columns[k] for k in numbers[:1].ravel())
+            part.columns = tuple(self.columns[k] for k in numbers[:1].ravel()) or None
         return part
 
 

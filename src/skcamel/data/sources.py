@@ -11,6 +11,7 @@ import gzip
 import os
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -288,13 +289,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def first_repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that stood there before, or None."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
+    """Return the first name that occurs twice, or None."""
+    counts = Counter(names)
+    return next((name for name in counts if counts[name] > 1), None)
 
 
 def check_different_labels(names: Iterable[str], path: Path_) -> None:

@@ -88,9 +88,9 @@ def read_svmlight(
             path=path,
             line=max(1, content.count(b"\n")),
         )
-    if first and zero_based == "auto":
-        zero_based = True
     bases = zero_based if isinstance(zero_based, tuple) else (zero_based, zero_based)
+    if first:
+        bases = tuple(True if base == "auto" else base for base in bases)
     every = np.fromiter(chain.from_iterable(labels), dtype=np.int64)
     indices, d, of_features = _columns(X.indices, bases[0], n_features or d, path)
     every, q, of_labels = _columns(every, bases[1], n_labels or q, path)

@@ -104,8 +104,8 @@ def test_figures_of_known_entries_are_those_of_literal_loops(labels):
 
 def test_a_card_shows_the_share_of_known_labels():
     text = str(Dataset(X, Y, name="two\n").card())
-    assert text.startswith("two\\n\n  rows                   5\n")
-    assert text.endswith("  known labels      0.6667")
+    assert text.startswith("two\\n\n  n                    5\n")
+    assert text.endswith("  known           0.6667")
 
 
 # Findings

@@ -134,9 +134,10 @@ def _in_features(X: Array, truth: np.ndarray) -> dict[str, Any]:
         values = dense(X[:, start : start + BLOCK])
         is_high = values == values.max(axis=0)
         is_low = values == values.min(axis=0)
-        has_two = (is_low != is_high).all(axis=0)
-        signs = np.where(is_high, 1.0, -1.0) * has_two
-        repeating.append(np.argwhere(_likeness(signs, truth, FEWEST)) + np.array([start, 0]))
+        columns = np.flatnonzero((is_low != is_high).all(axis=0))  # of two values
+        signs = np.where(is_high[:, columns], 1.0, -1.0)
+        features, labels = np.nonzero(_likeness(signs, truth, FEWEST))
+        repeating.append(np.column_stack([start + columns[features], labels]))
         has_one = (is_low & is_high).all(axis=0)
         constant += (start + np.flatnonzero(has_one)).tolist()
     return {"label-in-features": np.concatenate(repeating), "constant-features": constant}

@@ -363,18 +363,11 @@ class Card:
     label_names: tuple[str, ...]
 
     def __str__(self) -> str:
-        figures: dict[str, float] = {
-            "rows": self.n,
-            "features": self.d,
-            "labels": self.q,
-            "cardinality": self.cardinality,
-            "density": self.density,
-            "label sets": self.label_sets,
-            "MeanIR": self.mean_ir,
-            "known labels": self.known,
-        }
-        lines = [f"  {what:<14}{round(figure, 4):>10,}" for what, figure in figures.items()]
-        return "\n".join([one_line(self.name) or "data set", *lines])
+        lines = [one_line(self.name) or "data set"]
+        for name, value in vars(self).items():
+            if isinstance(value, int | float):
+                lines.append(f"  {name:<12}{round(value, 4):>10,}")
+        return "\n".join(lines)
 
 
 def card(dataset: Dataset | tuple[Array, Array]) -> Card:

@@ -171,11 +171,11 @@ def _variables(content: bytes, path: Path_) -> Iterator[tuple[str, list[Element]
 
 def _matrix(name: str, elements: list[Element], path: Path_) -> Array:
     """A matrix, Fortran-ordered or sparse; ValueError where it is damaged, or not of numbers."""
-    flag = np.frombuffer(elements[0][1], dtype="<u4")[:1].sum()
-    shape = np.frombuffer(elements[1][1], dtype="<i4").tolist()
-    is_sparse = flag & 0xFF == SPARSE_CLASS
-    if flag & 0xFF not in NUMERIC_CLASSES or flag & COMPLEX or len(shape) != 2 or min(shape) < 0:
+    flags, shape = (np.frombuffer(data, dtype="<i4").tolist() for _, data in elements[:2])
+    is_matrix = len(flags) == len(shape) == 2 and min(shape) >= 0
+    if not is_matrix or flags[0] & COMPLEX or flags[0] & 0xFF not in NUMERIC_CLASSES:
         raise ValueError(f"{name} is no matrix of real numbers")
+    is_sparse = flags[0] & 0xFF == SPARSE_CLASS
     parts: list[np.ndarray] = []
     for kind, data in elements[3:]:
         if kind not in NUMBER_TYPES:

@@ -175,15 +175,15 @@ def write_dataset(dataset: Dataset, path: Path_, *, meka: bool = False) -> tuple
     if kind == "mat":
         problem = "Matlab files are read, not written; write .arff, .csv or .svm instead."
         raise DataError(problem, path=path)
-    if kind == "table":
-        tables.write_table(dataset, path)
-    elif kind == "svmlight":
-        svmlight.write_svmlight(dataset, path)
-    elif meka:
-        arff.write_meka(dataset, path)
-    else:
+    if kind == "arff" and not meka:
         arff.write_mulan(dataset, path)
         return path, arff.xml_beside(path)
+    writers = {
+        "arff": arff.write_meka,
+        "svmlight": svmlight.write_svmlight,
+        "table": tables.write_table,
+    }
+    writers[kind](dataset, path)
     return (path,)
 
 

@@ -74,18 +74,6 @@ def test_a_device_is_written_into(tmp_path):
 
 
 @posix_only
-def test_a_pipe_is_written_into(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    read = []
-    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()))
-    reader.start()
-    write(tmp_path / "pipe", b"content")
-    reader.join()
-    assert read == [b"content"]
-    assert (tmp_path / "pipe").is_fifo()
-
-
-@posix_only
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_the_standard_output_is_written_into_whatever_it_is(name, tmp_path):
     code = (
@@ -130,14 +118,6 @@ def test_links_stay_links_also_those_that_lead_nowhere_yet(tmp_path):
         write(tmp_path / "link", content)
         assert (tmp_path / "link").is_symlink()
         assert (tmp_path / "target").read_bytes() == content
-
-
-@posix_only
-def test_a_full_disk_names_the_file(tmp_path):
-    if not Path("/dev/full").exists():
-        pytest.skip("needs /dev/full")
-    with pytest.raises(OSError, match=r"No space left on device.*/dev/full"):
-        write("/dev/full", b"content")
 
 
 def test_an_error_while_writing_names_the_target(tmp_path, monkeypatch):

@@ -151,13 +151,6 @@ def test_a_file_that_does_not_fit_is_refused_with_the_cure(name, storage, tmp_pa
     assert tracemalloc.get_traced_memory()[1] < 20e6  # the parser's blocks among them
 
 
-def test_a_matrix_that_does_not_fit_is_refused_before_it_is_unpacked(tmp_path, rng, little_memory):
-    variables = {"data": rng.random((4000, 100)), "target": np.ones((4000, 1))}
-    savemat(tmp_path / "a.mat", variables, do_compression=True)
-    with pytest.raises(DataError, match=f"a.mat: Reading it{REFUSAL}"):
-        read_dataset(tmp_path / "a.mat")
-
-
 def test_names_count_too(tmp_path, little_memory):
     (tmp_path / "a.csv").write_text(",".join(f"f{k}" for k in range(20_000)) + "\n")
     with pytest.raises(DataError, match=f"a.csv: Room for 20000 columns{REFUSAL}"):

@@ -27,12 +27,6 @@ def held_out(splitter, Y, groups=None):
     return [test.tolist() for _, test in splitter.split(np.zeros((Y.shape[0], 1)), Y, groups)]
 
 
-def unevenness(Y, tests):
-    """Mean difference of the odds of labels in the parts and in all rows."""
-    odds = np.array([Y[test].sum(axis=0) / (len(test) - Y[test].sum(axis=0)) for test in tests])
-    return np.abs(odds - Y.sum(axis=0) / (len(Y) - Y.sum(axis=0))).mean()
-
-
 @given(Y=matrices, k=st.integers(2, 8), shuffle=st.booleans())
 def test_every_row_is_tested_once_and_sizes_are_those_of_kfold(Y, k, shuffle):
     k = min(k, len(Y))
@@ -91,13 +85,6 @@ def test_shuffle_split_keeps_the_sizes_asked_for(Y, share):
         assert not set(train) & set(test)
 
 
-@given(Y=matrices, k=st.integers(2, 5))
-def test_label_sets_that_divide_evenly_are_dealt_evenly(Y, k):
-    Y = np.repeat(Y, k, axis=0)
-    for test in held_out(MultilabelStratifiedKFold(k, shuffle=True, random_state=0), Y):
-        assert (k * Y[test].sum(axis=0) == Y.sum(axis=0)).all()
-
-
 def test_larger_folds_do_not_draw_the_rare_labels(rng):
     Y = np.eye(45, dtype=int)[np.minimum(rng.geometric(0.12, 978) - 1, 44)]  # folds of 98 and 97
     Y[np.arange(978), rng.integers(0, 45, 978)] |= rng.random(978) < 0.2
@@ -115,31 +102,6 @@ def test_shuffle_split_is_balanced(rng):
         assert (len(train), len(test)) == (500, 200)
         assert abs(Y[test].sum(axis=0) - 0.2 * Y.sum(axis=0)).max() < 4
         assert abs(Y[train].sum(axis=0) - 0.5 * Y.sum(axis=0)).max() < 4
-
-
-def test_groups_are_balanced_as_well(rng):
-    Y = simulated(rng)
-    groups = rng.integers(0, 200, size=1000)
-    tests = held_out(MultilabelStratifiedKFold(5), Y, groups)
-    assert np.ptp([len(test) for test in tests]) <= 12
-    relabelled = rng.permutation(200)[groups]
-    plain = [np.flatnonzero(relabelled % 5 == fold) for fold in range(5)]
-    assert unevenness(Y, tests) < unevenness(Y, plain) / 2
-
-
-@pytest.mark.parametrize(
-    ("splitter", "message"),
-    [
-        (lambda: MultilabelStratifiedKFold(5), r"n_splits=5 greater than .* n_samples=4"),
-        (lambda: MultilabelStratifiedKFold(1), r"n_splits=2 or more, got n_splits=1"),
-        (lambda: MultilabelStratifiedKFold(2, random_state=0), "has no effect"),
-        (lambda: MultilabelStratifiedShuffleSplit(2, test_size=1.5), r"test_size=1.5 should be"),
-        (lambda: MultilabelStratifiedShuffleSplit(2, test_size=4), r"test_size=4 should be"),
-    ],
-)
-def test_what_cannot_be_split_is_refused_as_by_scikit_learn(splitter, message):
-    with pytest.raises(ValueError, match=message):
-        list(splitter().split(np.zeros((4, 1)), np.eye(4, dtype=int)))
 
 
 def test_labels_and_groups_that_do_not_fit_are_refused():

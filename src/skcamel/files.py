@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import shutil
 import stat
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,46 +15,20 @@ from typing import BinaryIO
 
 NAME_KEPT = 40  # characters of a file's name in that of its temporary
 STANDARD_STREAMS = (0, 1, 2)
-FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0)
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _is_ours(file: BinaryIO, path: Path) -> bool:
-        """Lock the first byte of a temporary file; False where another writer has it."""
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return path.exists()
-
-else:
-    import fcntl
-
-    def _is_ours(file: BinaryIO, path: Path) -> bool:
-        """Lock a temporary file until it is closed; False where another writer has it."""
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
-        except BlockingIOError:
-            return False
-        except FileNotFoundError:  # its writer has just moved it into place
-            return False
-        except OSError:  # a file system without locks
-            return True
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A seekable file whose content goes to `path` in one step when the body ends without an error.
 
-    A regular file is replaced by a temporary one beside it; what a killed writer left there is
-    written over. What exists and is no regular file (a device, a pipe, ``/dev/stdout``) is written
-    into. Errors of the operating system name `path`.
+    A regular file is replaced by a temporary one beside it; a killed writer leaves that there. What
+    exists and is no regular file (a device, a pipe, ``/dev/stdout``) is written into. Errors of the
+    operating system name `path`.
     """
     check_writable(path)
     target = Path(path).resolve()  # a link stays a link, its target is replaced
-    temporary: Path | None = None
+    number = secrets.token_hex(8)  # another one for each writer
+    temporary = target.with_name(f".{target.name[:NAME_KEPT]}.{number}.skcamel-tmp")
     try:
         if is_stream(path):
             with tempfile.TemporaryFile() as file:
@@ -63,36 +37,19 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as stream:
                     shutil.copyfileobj(file, stream)
             return
-        temporary, file = _temporary(target)
-        with file:
+        with temporary.open("x+b") as file:
             if target.exists():
                 temporary.chmod(stat.S_IMODE(target.stat().st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())
-            if sys.platform == "win32":
-                file.close()  # Windows moves no open file
-            temporary.replace(target)  # while it is locked, or another writer could take it
+        temporary.replace(target)
     except BaseException as error:
-        if temporary is not None:
-            temporary.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         about_it = isinstance(error, OSError) and error.filename in (None, str(temporary))
         if not isinstance(error, OSError) or error.errno is None or not about_it:
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from error
-
-
-def _temporary(target: Path) -> tuple[Path, BinaryIO]:
-    """An empty file beside `target` that this process alone writes."""
-    number = 0
-    while True:
-        path = target.with_name(f".{target.name[:NAME_KEPT]}.{number}.skcamel-tmp")
-        file = os.fdopen(os.open(path, FLAGS, 0o666), "r+b")
-        if _is_ours(file, path):
-            file.truncate(0)
-            return path, file
-        file.close()
-        number += 1
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

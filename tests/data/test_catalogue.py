@@ -3,10 +3,7 @@
 import gzip
 import http.client
 import io
-import os
 import re
-import subprocess
-import sys
 import urllib.error
 from pathlib import Path
 from urllib.parse import unquote
@@ -69,7 +66,9 @@ def test_every_entry_is_complete(name):
 
 def test_capitals_do_not_matter_and_a_typing_error_is_understood():
     assert dataset_facts("Emotions").name == "emotions"
-    with pytest.raises(DataError, match=r"No data set is called 'emotion'; did you mean emotions"):
+    with pytest.raises(
+        DataError, match=r"No data set is called 'emotion'; similar names: emotions"
+    ):
         load_dataset("emotion")
     with pytest.raises(DataError, match="No data set is called 3"):
         load_dataset(3)
@@ -83,7 +82,9 @@ def test_a_missing_set_names_every_place_and_the_command(empty):
     for part in (*parts, "skcamel.data.fetch_dataset('emotions')", "emotions.arff[.gz]"):
         assert part in message
     assert "\n" not in message
-    with pytest.raises(catalogue.DatasetNotFoundError, match="no download for it; or put rcv1-s4"):
+    with pytest.raises(
+        catalogue.DatasetNotFoundError, match="no download for rcv1-s4; or put rcv1-s4"
+    ):
         load_dataset("rcv1-s4")
     with pytest.raises(
         catalogue.DatasetNotFoundError, match=r"fetch_dataset\('rcv1-s1', yes=True\)"
@@ -115,14 +116,14 @@ def test_a_gzipped_file_is_found_and_half_a_pair_is_not(only_tiny, empty):
     (folder / "tiny.arff").unlink()
     assert load_dataset("tiny").n == tiny.N
     (folder / "tiny.xml").unlink()
-    with pytest.raises(catalogue.DatasetNotFoundError, match="The data set tiny is not here"):
+    with pytest.raises(DataError, match=r"no label file tiny\.xml beside it"):
         load_dataset("tiny")
 
 
 def test_one_changed_value_is_refused_and_another_layout_is_not(only_tiny, empty):
     folder = tiny.put(empty / "cache")
     (folder / "tiny.arff").write_bytes(tiny.arff(slice(30)))
-    with pytest.raises(DataError, match=r"tiny.arff: this is not .* n=30, .* expected n=40"):
+    with pytest.raises(DataError, match=r"tiny.arff: this is not .* 30 rows, .* published 40 rows"):
         load_dataset("tiny")
     text = tiny.arff().decode()
     head, body = text.split("@data\n")
@@ -131,7 +132,9 @@ def test_one_changed_value_is_refused_and_another_layout_is_not(only_tiny, empty
     first = body.split(",")[0]
     other = f"{float(first) + 0.5}{body.removeprefix(first)}"
     (folder / "tiny.arff").write_text(f"{head}@data\n{other}")
-    with pytest.raises(DataError, match="tiny: it has the same sizes and other values"):
+    with pytest.raises(
+        DataError, match=r"40 rows, .* other sizes or values than the published 40 rows"
+    ):
         load_dataset("tiny")
 
 
@@ -176,30 +179,6 @@ def test_the_embedded_yeast_is_the_mulan_file_value_for_value(empty, monkeypatch
     assert catalogue.whereabouts("yeast").name == "yeast.csv.gz"
 
 
-def test_finding_the_embedded_set_does_not_import_river():
-    pytest.importorskip("river", reason="river is not installed: pip install skcamel[datasets]")
-    code = (
-        "import sys; from skcamel.data.catalogue import whereabouts; whereabouts('yeast');"
-        " print({'river', 'numpy'} & set(sys.modules))"
-    )
-    environment = {key: value for key, value in os.environ.items() if key != "SKCAMEL_DATA"}
-    found = subprocess.check_output([sys.executable, "-c", code], text=True, env=environment)
-    assert found.strip() == "set()"
-
-
-def test_a_damaged_embedded_file_says_so(monkeypatch, tmp_path):
-    path = tmp_path / "river" / "datasets" / "yeast.csv.gz"
-    path.parent.mkdir(parents=True)
-    (tmp_path / "river" / "__init__.py").touch()
-    path.write_bytes(gzip.compress(b"Att1,Class1\n1,x\n"))
-    monkeypatch.delenv("SKCAMEL_DATA", raising=False)
-    monkeypatch.setenv("SKCAMEL_CACHE", str(tmp_path))
-    monkeypatch.delitem(sys.modules, "river", raising=False)
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(DataError, match="install river again"):
-        load_dataset("yeast")
-
-
 # Downloads
 
 
@@ -209,7 +188,7 @@ def web(monkeypatch, only_tiny):
     files = dict(tiny.served())
 
     def urlopen(address, timeout):
-        content = files.get(unquote(address.removeprefix("https://host")))
+        content = files.get(unquote(address.removeprefix("https://raw.githubusercontent.com")))
         if content is None:
             raise urllib.error.HTTPError(address, 404, "Not Found", None, None)
         if isinstance(content, Exception):
@@ -223,9 +202,7 @@ def web(monkeypatch, only_tiny):
 @pytest.fixture
 def fetched(web, tmp_path):
     """`fetched(**options)`: one download of the made-up set."""
-    return lambda **options: fetch_dataset(
-        "tiny", cache=tmp_path / "cache", base_url="https://host", **options
-    )
+    return lambda **options: fetch_dataset("tiny", cache=tmp_path / "cache", **options)
 
 
 def left_over(tmp_path):
@@ -255,9 +232,8 @@ def test_a_download_is_the_data_set_and_load_dataset_finds_it(fetched, web, tmp_
     [
         (tiny.arff()[:100], r"not the expected data .* Nothing was kept"),
         (tiny.arff(slice(30)), "not the data set tiny"),
-        (tiny.arff()[:-2] + b"9\n", "not the expected data"),
         (b"<html>Sign in</html>", "not the expected data"),
-        (b"x" * 6000, "larger than 5000 bytes"),
+        (b"x" * 6000, "not the expected data"),
         (TimeoutError("timed out"), r"could not be fetched \(timed out\); is this machine online"),
         (http.client.IncompleteRead(b""), "could not be fetched"),
         (None, r"HTTP Error 404"),
@@ -282,9 +258,6 @@ def test_missing_files_are_looked_for_at_the_second_address(fetched, only_tiny):
 
 
 def test_what_must_not_be_fetched_is_refused(fetched, only_tiny, tmp_path):
-    for address in ("file:///etc", "http://example.org", "http://127.0.0.1.example.org"):
-        with pytest.raises(ValueError, match="https only"):
-            fetch_dataset("tiny", cache=tmp_path, base_url=address)
     for name in ("../tiny", "/etc/passwd", "", "tiny\0"):
         with pytest.raises(DataError, match="No data set is called"):
             fetch_dataset(name, cache=tmp_path)
@@ -302,7 +275,8 @@ def test_other_forms_become_one_data_set(form, fetched, web, only_tiny, tmp_path
     X, Y = tiny.arrays()
     first, last = slice(25), slice(25, None)
     other = tiny.arff(last, relation="other")
-    files = {"train.arff": tiny.arff(first), "test.arff": other, "tiny.xml": tiny.xml()}
+    files = {"tiny-train.arff": tiny.arff(first), "tiny-test.arff": other}
+    files["tiny.xml"] = tiny.xml()
     if form == "mat":
         signs = 2.0 * Y.T - 1
         parts = {"train_data": X[first], "train_target": signs[:, first]}
@@ -312,7 +286,7 @@ def test_other_forms_become_one_data_set(form, fetched, web, only_tiny, tmp_path
     web |= {f"/{tiny.REPOSITORY}/{name}": content for name, content in files.items()}
     at = {name: {"at": (f"{tiny.REPOSITORY}/{name}",), "max_bytes": 100_000} for name in files}
     plan = {"form": form, "parts": [{"save_as": name, **own} for name, own in at.items()]}
-    names = {"feature_prefix": "f", "label_prefix": "Class"}
+    names = {"label_prefix": "Class"}
     only_tiny(sparse=form == "mat", download=plan | (names if form == "mat" else {}))
     dataset = fetched()
     found = dataset.X.toarray() if form == "mat" else dataset.X

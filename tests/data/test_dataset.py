@@ -41,9 +41,8 @@ def test_frames_bring_their_names(kind):
         (([1.0], [[1]]), "X has 1 dimension"),
         (([[1.0]], [1]), "Y has 1 dimension"),
         (([[1.0]], [[-1, 0]]), "only 0 and 1, or only -1 and \\+1; found -1, 0"),
-        (([[1.0]], [[np.nan, 2.0]]), "found 2.0, nan"),
         (([[1.0]], [[None, "x"]]), "found None, x"),
-        (([[1.0]], [[1]], ("a", "b")), "2 feature names for 1 columns"),
+        (([[1.0]], [[1]], ("a", "b")), "2 names for 1 columns \\(f1"),
         (([[1.0]], [[1, 0]], ("a",), ("l", "l")), "'l' twice"),
         (([[1.0]], [[1]], (), (), "", "", (), [1]), "train must hold row numbers from 0 to 0"),
     ],
@@ -51,17 +50,6 @@ def test_frames_bring_their_names(kind):
 def test_what_does_not_fit_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         Dataset(*arguments)
-
-
-def test_equality_is_of_values_names_and_parts():
-    data = Dataset([[1.0, np.nan]], [[1]])
-    assert data.equals(Dataset(sparse.csr_array([[1.0, np.nan]]), [[1]], name="other"))
-    X = [[1.0, np.nan]]
-    for other in ([[2.0, np.nan]], [[1]]), (X, [[0]]), (X, [[1]], ("a", "b")), ([[1.0]], [[1]]):
-        assert not data.equals(Dataset(*other))
-    assert not data.equals(Dataset(X, [[1]], label_names=("a",)))
-    assert not data.equals(Dataset(X, [[1]], train=[0]))
-    assert not Dataset([[1.0]], [[1]], test=[0]).equals(Dataset([[1.0]], [[1]], test=[]))
 
 
 def test_an_error_names_file_and_line_and_survives_pickling():
@@ -105,7 +93,6 @@ def test_equal_rows_are_told_by_their_values_only():
     X = np.array([[0.0, 1.5], [1.5, 0.0], [-0.0, 1.5], [np.nan, 1.5], [np.nan, 1.5]])
     expected = [0, 1, 0, 2, 2]
     assert row_kinds(X).tolist() == row_kinds(sparse.csr_array(X)).tolist() == expected
-    assert row_kinds(X[:3], np.array([[1], [0], [0]])).tolist() == [0, 1, 2]
 
 
 def test_the_digest_sees_values_and_shape_only():

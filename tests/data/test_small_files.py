@@ -14,7 +14,7 @@ from scipy.io import savemat
 
 from skcamel import memory
 from skcamel.data import DataError, Dataset, read_dataset, write_dataset
-from skcamel.data.sources import utf8, whole_content
+from skcamel.data.sources import utf8
 
 SPENT = 2**29  # bytes of resident memory that reading any of these files may take
 LONG = "x" * 1_000_000
@@ -151,13 +151,6 @@ def test_a_file_that_does_not_fit_is_refused_with_the_cure(name, storage, tmp_pa
     assert tracemalloc.get_traced_memory()[1] < 20e6  # the parser's blocks among them
 
 
-def test_a_matrix_that_does_not_fit_is_refused_before_it_is_unpacked(tmp_path, rng, little_memory):
-    variables = {"data": rng.random((4000, 100)), "target": np.ones((4000, 1))}
-    savemat(tmp_path / "a.mat", variables, do_compression=True)
-    with pytest.raises(DataError, match=f"a.mat: Reading it{REFUSAL}"):
-        read_dataset(tmp_path / "a.mat")
-
-
 def test_names_count_too(tmp_path, little_memory):
     (tmp_path / "a.csv").write_text(",".join(f"f{k}" for k in range(20_000)) + "\n")
     with pytest.raises(DataError, match=f"a.csv: Room for 20000 columns{REFUSAL}"):
@@ -187,16 +180,6 @@ def test_damaged_compression_is_a_data_error_in_every_format(name, kind, tmp_pat
     (tmp_path / name).write_bytes(damaged(BEGINS[name] + noise)[kind])
     with pytest.raises(DataError, match=name):
         read_dataset(tmp_path / name.replace(".xml", ".arff"), labels=1)
-
-
-def test_a_file_in_proportion_unpacks_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("skcamel.data.sources.UNPACKED_ALWAYS", 1000)
-    noise = np.random.default_rng(0).integers(0, 256, size=5000, dtype=np.uint8).tobytes()
-    (tmp_path / "a").write_bytes(gzip.compress(noise))
-    assert whole_content(tmp_path / "a") == noise
-    (tmp_path / "b").write_bytes(gzip.compress(bytes(10**6)))
-    with pytest.raises(DataError, match=r"b: unpacks to more than .* unpack it first"):
-        whole_content(tmp_path / "b")
 
 
 def test_texts_of_older_tools_are_read_too():

@@ -15,6 +15,7 @@ import openpyxl
 import pandas as pd
 from scipy import sparse
 from scipy.io import savemat
+from sklearn.datasets import dump_svmlight_file
 
 from skcamel import CamelClassifier
 from skcamel.data import (
@@ -25,16 +26,12 @@ from skcamel.data import (
     read_meka,
     write_dataset,
     write_meka,
-    write_svmlight,
 )
 from skcamel.data.dataset import is_table
 from skcamel.data.matching import Rows, read_rows
 
 MEMORY = 120e6  # bytes beyond what stands before; the files have some kilobytes
-LIMITS = {  # small ones, so that many files can be tried
-    "skcamel.data.sources.CLAIMED_ALWAYS": 2**24,
-    "skcamel.data.sources.UNPACKED_ALWAYS": 2**22,
-}
+LIMITS = {"skcamel.data.sources.CLAIMED_ALWAYS": 2**24}  # small, so that many files can be tried
 SNIPPETS = [
     *(bytes([letter]) for letter in b"{},'\"\\?%#: \t\n\r\x00\xff-+."),
     *b"e nan inf 1e999 1_0 999999999999 99999999999999999999 -1 0.5 @attribute {1,0} =1+1".split(),
@@ -64,7 +61,7 @@ LINES = b'{"x": 1.5, "c": "red", "l": 1}\n{"x": 2, "c": "blue", "l": 0}\n{"x": 3
 
 
 def write_bare(data, path):
-    write_svmlight(data, path, header=False)
+    dump_svmlight_file(data.X, data.Y, str(path), multilabel=True, zero_based=False)
 
 
 def write_mat(data, path):

@@ -8,15 +8,13 @@ on each line: a dense row becomes its values, and a sparse row ``{3 1,7 0.5}`` t
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
-from xml.parsers import expat
+from typing import Any, NamedTuple, NoReturn
+from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
@@ -42,34 +40,23 @@ from skcamel.data.sources import (
 
 QUOTED = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
 DECLARATION = re.compile(
-    rf"@attribute\s+(?P<name>{QUOTED}|[^\s{{]+|\S+)"
-    r"(?:\s+(?P<type>numeric|real|integer|string|date)\b.*|\s*\{(?P<values>.*)\})",
+    rf"@attribute\s+({QUOTED}|[^\s{{]+|\S+)"
+    r"(?:\s+(numeric|real|integer|string|date)\b.*|\s*(\{.*\}))",
     re.IGNORECASE | re.DOTALL,
 )
-KINDS = {
-    "numeric": "numeric",
-    "real": "numeric",
-    "integer": "numeric",
-    "string": "text",
-    "date": "text",
-}
 DATA_LINE = re.compile(rb"^[ \t]*@data\b[^\n]*\n?", re.IGNORECASE | re.MULTILINE)
-ROW_START = re.compile(rb"^[ \t\r]*[^% \t\r\n]", re.MULTILINE)
-NO_ROWS = re.compile(rb"\n(?:[ \t\r]*(?:%[^\n]*)?\n)++")  # empty lines and comments
+ROW = re.compile(rb"^[ \t\r]*([^% \t\r\n](?:[^\n]*\S)?)", re.MULTILINE)  # no comment, not empty
 MEKA_LABELS = re.compile(r"-C\s+(-?\d{1,9})\b", re.ASCII)
 ESCAPED = str.maketrans({"\\": r"\\", "'": r"\'", "\n": r"\n", "\r": r"\r", "\t": r"\t"})
 ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 CELL = re.compile(rf"(?:^|,)(\s*(?:\d+\s+)?(?:{QUOTED}(?=\s*(?:,|\Z))|[^,]*))")
+SPARSE_CELL = re.compile(r"(\d{1,9})[ \t]+(.+)", re.ASCII | re.DOTALL)
 NO_MARKS = bytes(set(range(256)) - set(b" ,{}\n\r\t'\""))
-DENSE_LINES = bytes.maketrans(b",", b"\n")
-SPARSE_LINES = bytes.maketrans(b", ", b"\n\n")
+LINES = bytes.maketrans(b",", b"\n")
 SPARSE_MARKS = re.compile(rb"(?:\{(?: (?:, )*+)?\}\n)*+")
-# XML 1.0 has no way to write these
-UNWRITABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-WORDS = {"NO": 0.0, "YES": 1.0, "FALSE": 0.0, "TRUE": 1.0}
-LABEL_VALUES = {"0", "1", "-1", "+1", *WORDS}
+WORDS = {"NO": "0.0", "YES": "1.0", "FALSE": "0.0", "TRUE": "1.0"}
+LABEL_CODES = {"0.0", "1.0", "-1.0"}
 NOMINAL_CHOICES = ("index", "onehot")
 # distinct values per row from which a nominal is an identifier; union files repeat a row or two
 IDENTIFYING_SHARE = 0.99
@@ -108,7 +95,8 @@ def read_mulan(arff: Path_, xml: Path_ | None = None, *, nominal: str = "index")
 
     Notes
     -----
-    In a sparse row an omitted nominal has its *first* declared value, as ARFF defines it.
+    In a sparse row an omitted nominal has its *first* declared value, as ARFF defines it. A feature
+    whose declared values are numbers may hold others too.
 
     Examples
     --------
@@ -120,23 +108,22 @@ def read_mulan(arff: Path_, xml: Path_ | None = None, *, nominal: str = "index")
     Dataset(tiny: 2 rows, 1 feature, 2 labels)
     """
     file = ArffFile(arff)
-    found = xml or label_file(arff)
-    if found is None:
+    xml = xml or label_file(arff)
+    if not Path(xml).is_file():
         raise DataError(
-            f"no label file {xml_beside(arff).name} beside it; give its path as xml=…, or use"
-            " read_meka if the labels are counted by -C.",
+            f"no label file {Path(xml).name} beside it; give its path as xml=…, or use read_meka if"
+            " the labels are counted by -C.",
             path=arff,
         )
     names = {attribute.name for attribute in file.attributes}
-    labels = read_label_names(found)
     # some label files are padded with spaces
-    wanted = {label if label in names else label.strip() for label in labels}
+    wanted = {label if label in names else label.strip() for label in read_label_names(xml)}
     absent = sorted(wanted - names)
     if absent:
         raise DataError(
             f"{len(absent)} labels are not attributes of {Path(arff).name}: {shortened(absent)};"
             " are both files of the same release?",
-            path=found,
+            path=xml,
         )
     return _dataset(file, file.named(wanted), nominal)
 
@@ -173,12 +160,11 @@ def read_meka(path: Path_, *, nominal: str = "index") -> Dataset:
         raise DataError(
             f"the relation {file.relation[:60]!r} has no '-C n' with n between 1 and {width - 1},"
             " MEKA's number of labels; correct it, or put Mulan's label file"
-            f" {xml_beside(path).name} beside it.",
+            f" {label_file(path).name} beside it.",
             path=path,
         )
-    position = np.arange(width)
-    is_label = position < count if count > 0 else position >= width + count
-    return _dataset(file, is_label, nominal)
+    columns = range(width)
+    return _dataset(file, columns[:count] if count > 0 else columns[count:], nominal)
 
 
 def read_with_labels(path: Path_, labels: Collection[str], features: Collection[str]) -> Dataset:
@@ -191,27 +177,36 @@ def read_with_labels(path: Path_, labels: Collection[str], features: Collection[
 
 
 def _dataset(
-    file: ArffFile, is_label: np.ndarray, nominal: str, keep: Collection[str] = ()
+    file: ArffFile, labels: Sequence[int], nominal: str, keep: Collection[str] = ()
 ) -> Dataset:
     """Read the rows, and leave out what only names them."""
     if nominal not in NOMINAL_CHOICES:
         raise ValueError(f"nominal must be one of {', '.join(NOMINAL_CHOICES)}, got {nominal!r}.")
-    X, Y = file.read(is_label)
-    label_names = [file.attributes[column].name for column in np.flatnonzero(is_label)]
-    features = [file.attributes[column] for column in file.features]
-    used = [k for k, a in enumerate(features) if a.name in keep or not _names_rows(X, k, a)]
+    for label in labels:
+        file.attributes[label] = file.attributes[label].as_label(file.path)
+    label_names = [file.attributes[label].name for label in labels]
+    check_different_labels(label_names, file.path)
+    table = file.table(labels)
+    columns = set(labels)
+    Y = dense(table[:, labels])
+    Y[Y == -1] = 0
+    used: list[int] = []
+    dropped: list[str] = []
+    for k, attribute in enumerate(file.attributes):
+        if k in columns:
+            continue
+        if attribute.name not in keep and _names_rows(table, k, attribute):
+            dropped.append(attribute.name)
+        elif attribute.kind != "text":
+            used.append(k)
     if not used:
         problem = (
             "no feature is left beside labels and row identifiers; is it the right label file?"
         )
         raise DataError(problem, path=file.path)
-    if len(used) < len(features):
-        X = X[:, used]
-    attributes = [features[k] for k in used]
-    names = [attribute.name for attribute in attributes]
-    known = {*names, *label_names}
-    dropped = [attribute.name for attribute in file.attributes if attribute.name not in known]
-    categories = {a.name: a.values for a in attributes if not a.holds_numbers}
+    attributes = [file.attributes[k] for k in used]
+    X = table[:, used]
+    names: Sequence[str] = [attribute.name for attribute in attributes]
     if nominal == "onehot":
         X, names = _expanded(X, attributes, file.path)
     return Dataset(
@@ -222,17 +217,17 @@ def _dataset(
         name=stem(file.path),
         source=str(file.path),
         dropped=tuple(dropped),
-        categories=categories,
+        categories={a.name: tuple(a.codes) for a in attributes if a.kind in ("words", "positions")},
     )
 
 
-def _names_rows(X: Any, k: int, attribute: Attribute) -> bool:
-    """Whether column k of X has another nominal value in nearly every row."""
-    fewest = IDENTIFYING_SHARE * X.shape[0]
-    if X.shape[0] < 2 or len(attribute.values) < max(3, fewest):
-        return False
-    values = dense(X[:, [k]])
-    return len(np.unique(values[~np.isnan(values)])) >= fewest
+def _names_rows(table: Any, k: int, attribute: Attribute) -> bool:
+    """Whether column k holds texts, or another nominal value in nearly every row."""
+    n = table.shape[0]
+    fewest = max(3, IDENTIFYING_SHARE * n)
+    if n < 2 or len(attribute.codes) < fewest:
+        return attribute.kind == "text"
+    return len(np.unique(dense(table[:, [k]]))) >= fewest
 
 
 def _expanded(X: Any, attributes: list[Attribute], path: Path_) -> tuple[Any, list[str]]:
@@ -240,18 +235,20 @@ def _expanded(X: Any, attributes: list[Attribute], path: Path_) -> tuple[Any, li
 
     A missing value is NaN in all of them.
     """
-    width = sum(max(1, len(attribute.values)) for attribute in attributes)
+    width = sum(max(1, len(attribute.codes)) for attribute in attributes)
     check_claimed_size(16 * X.shape[0] * width, f"{X.shape[0]} rows x {width} columns", path)
     columns: list[Any] = []
     names: list[str] = []
     for k, attribute in enumerate(attributes):
-        values = dense(X[:, [k]])
-        if len(attribute.values) < 3:
+        values = X[:, [k]]
+        if len(attribute.codes) < 3:
             names.append(attribute.name)
         else:
-            values = np.where(np.isnan(values), np.nan, values == list(attribute.codes.values()))
-            names += [f"{attribute.name}={value}" for value in attribute.values]
-        columns.append(alike(values, X))
+            values = dense(values)
+            codes = np.array(list(attribute.codes.values()), dtype=np.float64)
+            values = alike(np.where(np.isnan(values), np.nan, values == codes), X)
+            names += [f"{attribute.name}={value}" for value in attribute.codes]
+        columns.append(values)
     return stacked(columns, axis=1), names
 
 
@@ -259,69 +256,61 @@ def _expanded(X: Any, attributes: list[Attribute], path: Path_) -> tuple[Any, li
 
 
 @lru_cache(maxsize=64)
-def feature_codes(values: tuple[str, ...]) -> dict[str, float]:
-    """Numbers that the values of a nominal stand for.
+def kind_and_codes(declared: str) -> tuple[str, dict[str, str]]:
+    """Kind of an attribute by its declared type, and the numbers that the values of one stand for.
 
     Numerals are numbers, YES/NO and TRUE/FALSE are 1/0, others their position in the header.
 
-    >>> feature_codes(("4", "2")), feature_codes(("red", "blue"))
-    ({'4': 4.0, '2': 2.0}, {'red': 0.0, 'blue': 1.0})
+    >>> kind_and_codes("{4,2}"), kind_and_codes("{red,blue}")
+    (('numerals', {'4': '4.0', '2': '2.0'}), ('positions', {'red': '0', 'blue': '1'}))
     """
-    if all(map(NUMERAL.fullmatch, values)):
-        codes = [float(value) for value in values]
-    elif all(value.upper() in WORDS for value in values):
-        codes = [WORDS[value.upper()] for value in values]
-    else:
-        codes = [float(position) for position in range(len(values))]
-    return dict(zip(values, codes))
+    if not declared.startswith("{"):
+        return ("text" if declared.lower() in ("string", "date") else "numeric"), {}
+    values = [unquoted(value) for value in split_cells(declared[1:-1])]
+    with suppress(ValueError):
+        return "numerals", {value: numeral(value) for value in values}
+    with suppress(KeyError):
+        return "words", {value: WORDS[value.upper()] for value in values}
+    return "positions", {value: str(position) for position, value in enumerate(values)}
 
 
-@dataclass(frozen=True)
-class Attribute:
-    """A column: `kind` is "numeric", "nominal" or "text"; `values` are those of a nominal."""
+def numeral(text: str) -> str:
+    """A number in the form of Python, which allows _ inside numbers; ValueError if it is none."""
+    return str(float(text.replace("_", "?")))
+
+
+class Attribute(NamedTuple):
+    """A column: `kind` is numeric, text, or that of a nominal, and `codes` are of its values."""
 
     name: str
     kind: str
-    values: tuple[str, ...] = ()
+    codes: dict[str, str]
 
-    @cached_property
-    def codes(self) -> dict[str, float]:
-        """Numbers that the values stand for."""
-        return feature_codes(self.values)
-
-    @cached_property
-    def holds_numbers(self) -> bool:
-        """Whether each cell is the number that it stands for."""
-        return self.kind != "text" and all(map(NUMERAL.fullmatch, self.values))
-
-    def number(self, cell: str) -> float:
+    def number(self, cell: str) -> str:
         """Number that a cell stands for; ValueError where the header does not allow it."""
-        found = self.codes.get(cell)
-        if found is not None:
-            return found
+        if cell in self.codes:
+            return self.codes[cell]
         if cell == "?":
-            return np.nan
+            return cell
         if self.kind == "text":
-            return 0.0
+            return "0.0"
         with suppress(ValueError):
-            number = float(cell.replace("_", "?"))  # Python allows _ inside numbers
-            if self.kind == "numeric" or (self.holds_numbers and number in self.codes.values()):
+            number = numeral(cell)
+            if self.kind in ("numeric", "numerals") or number in self.codes.values():
                 return number
-        expected = f"one of {shortened(self.values)}" if self.values else "a number or ?"
+        expected = f"one of {shortened(self.codes)}" if self.codes else "a number or ?"
         raise ValueError(
             f"{cell[:40]!r} for attribute {self.name[:60]!r}; expected {expected}. Correct the"
             " value, or declare it in the header."
         )
 
     def as_label(self, path: Path_) -> Attribute:
-        """The same, with the values 0 and 1 where it is numeric; refused if it is no label."""
-        values = self.values
-        if self.kind == "numeric":
-            values = ("0", "1")
-        if 0 < len(values) <= 2 and {value.upper() for value in values} <= LABEL_VALUES:
-            return replace(self, kind="nominal", values=values)
+        """The same, that takes its values only; refused if it is no label."""
+        codes = {"0": "0.0", "1": "1.0"} if self.kind == "numeric" else self.codes
+        if 0 < len(codes) <= 2 and LABEL_CODES.issuperset(codes.values()):
+            return Attribute(self.name, "label", codes)
         raise DataError(
-            f"label {self.name[:60]!r} has the values {shortened(self.values) or 'text'}; a label"
+            f"label {self.name[:60]!r} has the values {shortened(codes) or 'text'}; a label"
             " is {0,1}, {-1,1}, {NO,YES} or {FALSE,TRUE}: recode it, or keep it as a feature.",
             path=path,
         )
@@ -336,153 +325,121 @@ class ArffFile:
         self.relation = ""
         self.attributes: list[Attribute] = []
         data = DATA_LINE.search(self.text)
-        start, self.body = data.span() if data else (len(self.text), len(self.text))
-        head = without_comments(self.text[:start])
-        check_claimed_size(HEADER_RATIO * len(head), "the attributes of its header", path)
-        lines = head.decode().split("\n")[:-1]
-        self.first_row = len(lines) + 1  # behind the line @data
-        for row, line in enumerate(lines):
-            self._declare(line.strip(), row)
+        end, self.body = data.span() if data else (len(self.text), len(self.text))
+        check_claimed_size(HEADER_RATIO * end, "the attributes of its header", path)
+        for row in ROW.finditer(self.text, 0, end):
+            line = row[1].decode().strip()
+            match = DECLARATION.fullmatch(line)
+            if line[:9].lower() == "@relation":
+                self.relation = line[9:].strip()
+            elif match is None:
+                self.refuse(
+                    f"{line[:60]!r} is not '@attribute name type' with a type numeric, real,"
+                    " integer, string, date or {value,…}. Is this an ARFF file, and are names that"
+                    " hold spaces quoted?",
+                    row.start(),
+                )
+            else:
+                kind, codes = kind_and_codes(match[2] or match[3])
+                self.attributes.append(Attribute(unquoted(match[1]), kind, codes))
         if data is None or not self.attributes:
-            problem = "no attribute, or no @data behind them; it is truncated or no ARFF file."
-            raise DataError(problem, path=path, line=self.text[:start].count(b"\n") + 1)
-
-    def _declare(self, line: str, row: int) -> None:
-        """Take in a line of the header."""
-        match = DECLARATION.fullmatch(line)
-        if line[:9].lower() == "@relation":
-            self.relation = line[9:].strip()
-        elif match is None:
             self.refuse(
-                f"{line[:60]!r} is not '@attribute name type' with a type numeric, real, integer,"
-                " string, date or {value,…}. Is this an ARFF file, and are names that hold spaces"
-                " quoted?",
-                row,
+                "no attribute, or no @data behind them; it is truncated or no ARFF file.", end
             )
-        else:
-            kind = KINDS[match["type"].lower()] if match["type"] else "nominal"
-            values = declared_values(match["values"] or "")
-            self.attributes.append(Attribute(unquoted(match["name"]), kind, values))
 
-    def named(self, names: Collection[str]) -> np.ndarray:
-        """Which attributes have one of these names."""
-        return np.array([attribute.name in names for attribute in self.attributes])
+    def named(self, names: Collection[str]) -> list[int]:
+        """Columns of the attributes that have one of these names."""
+        return [k for k, attribute in enumerate(self.attributes) if attribute.name in names]
 
-    def refuse(self, message: str, row: int) -> NoReturn:
-        """Raise a DataError about a line, counted from 0 without comments and empty lines."""
-        start = next(islice(ROW_START.finditer(self.text), row, None)).start()
-        raise DataError(message, path=self.path, line=self.text.count(b"\n", 0, start) + 1)
+    def refuse(self, message: str, position: int) -> NoReturn:
+        """Raise a DataError about the line at a position of the text."""
+        line = self.text.count(b"\n", 0, position) + 1
+        raise DataError(message, path=self.path, line=line)
 
-    def read(self, is_label: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Features and labels of all rows."""
-        labels = np.flatnonzero(is_label)
-        for label in labels:
-            self.attributes[label] = self.attributes[label].as_label(self.path)
-        check_different_labels([self.attributes[label].name for label in labels], self.path)
-        is_text = np.array([attribute.kind == "text" for attribute in self.attributes])
-        self.features = np.flatnonzero(~is_label & ~is_text)
+    def table(self, labels: Sequence[int]) -> Any:
+        """Matrix of all rows and attributes, sparse where the rows are."""
+        row = ROW.search(self.text, self.body)
+        if row is None:
+            self.refuse("no row follows @data; the file is truncated.", self.body - 1)
+        self.is_sparse = row[1].startswith(b"{")
         self.width = len(self.attributes)
-        self.binary = [k for k, a in enumerate(self.attributes) if a.codes == {"0": 0, "1": 1}]
-        n_numeric = sum(attribute.kind == "numeric" for attribute in self.attributes)
-        self.is_plain = len(self.binary) + n_numeric == self.width
-        Xs: list[Any] = []
-        Ys: list[np.ndarray] = []
-        row = self.first_row
-        for block in self._blocks():
-            if not Xs:
-                self.is_sparse = block.lstrip().startswith(b"{")
-                self._check_room(labels)
-            try:
-                table = self._numbers(block)
-            except ValueError:
-                table = self._words(block, row)
-            if self.is_sparse:
-                table = self._with_omitted(table)
-            Y = dense(table[:, labels])
-            Y[Y == -1] = 0
-            Ys.append(Y)
-            Xs.append(table[:, self.features])
-            row += len(Y)
-        if not Xs:
-            self.refuse("no row follows @data; the file is truncated.", row - 1)
-        return stacked(Xs), stacked(Ys)
-
-    def _blocks(self) -> Iterator[bytes]:
-        """The text of some rows after the other."""
-        start = self.body
-        while start < len(self.text):
-            end = self.text.find(b"\n", start + BLOCK_BYTES) + 1 or len(self.text)
-            block = without_comments(self.text[start:end])
-            if block:
-                yield block
-            start = end
-
-    def _check_room(self, labels: np.ndarray) -> None:
-        """Refuse what does not fit, and rows that leave out too many cells."""
+        self.omitted: dict[int, str] = {}  # columns that hold this where a sparse row omits them
+        for k, attribute in enumerate(self.attributes):
+            first = next(iter(attribute.codes), "")
+            if self.is_sparse and float(attribute.codes.get(first, 0)):
+                self.omitted[k] = first
         n = self.text.count(b"\n", self.body) + 1
         n_cells = n + self.text.count(b",", self.body)
         check_memory(CELL_BYTES * n_cells, "Its cells", self.path)
-        filled = len(labels) + int(np.count_nonzero(self.omitted))
+        filled = len(labels) + len(self.omitted)
         what = f"{n} rows x {filled} labels and features whose omitted value is not 0"
         check_claimed_size(LABEL_BYTES * n * filled, what, self.path)
+        kinds = {attribute.kind for attribute in self.attributes}
+        is_plain = not self.omitted and kinds <= {"numeric", "numerals", "label"}
+        blocks: list[Any] = []
+        while row:
+            start = row.start()
+            end = self.text.find(b"\n", start + BLOCK_BYTES) + 1 or len(self.text)
+            try:
+                if not is_plain:
+                    raise ValueError("words")
+                block = self._numbers(ROW.findall(self.text, start, end))
+                Y = dense(block[:, labels])
+                if not ((Y == 0) | (Y == 1) | np.isnan(Y)).all():
+                    raise ValueError("labels that are not 0 and 1")
+            except ValueError:
+                block = self._numbers(self._translated(start, end))
+            blocks.append(block)
+            row = ROW.search(self.text, end)
+        return stacked(blocks)
 
-    @cached_property
-    def omitted(self) -> np.ndarray:
-        """Number of each attribute where a sparse row leaves it out: the first of a nominal."""
-        return np.array([next(iter(a.codes.values()), 0.0) for a in self.attributes])
-
-    def _numbers(self, block: bytes) -> Any:
+    def _numbers(self, rows: list[bytes]) -> Any:
         """Matrix of rows that hold numbers alone; ValueError where anything is unusual."""
+        block = b"\n".join([*rows, b""])
         marks = block.translate(None, NO_MARKS)
+        lines = block.replace(b"{}\n", b"").translate(LINES, b"{}")
+        shape = (len(rows), self.width)
         if self.is_sparse:
-            is_usual = SPARSE_MARKS.fullmatch(marks) is not None
-            if b"{}" in marks:  # rows without a cell
-                block = block.replace(b"{}\n", b"")
-            lines = block.translate(SPARSE_LINES, b"{}")
-        else:
-            row = b"," * (self.width - 1) + b"\n"
-            is_usual = marks.replace(b" ", b"") == row * marks.count(b"\n")
-            lines = block.translate(DENSE_LINES)
-        if not is_usual or not self.is_plain:
-            raise ValueError("words, quotes, or cells in another form")
-        numbers = parsed(lines)
-        if self.is_sparse:
+            if SPARSE_MARKS.fullmatch(marks) is None:
+                raise ValueError("cells in another form")
+            columns, numbers = parsed(lines, " ", index="int32", number="float64")
+            if columns.dtype != np.int32:
+                raise ValueError("an index is missing")
             counts = [row.count(b" ") for row in marks.split(b"\n")[:-1]]
-            table = self._sparse(counts, numbers[::2], numbers[1::2])
+            cells = (numbers, (np.repeat(np.arange(len(rows), dtype=np.int32), counts), columns))
+            table = sparse.csr_array(cells, shape=shape)  # an index beyond is refused
+            if table.nnz < len(numbers):
+                raise ValueError("an index occurs twice")
         else:
-            table = numbers.reshape(-1, self.width)
-        found = table[:, self.binary]
-        found = found.data if self.is_sparse else found
-        is_declared = (found == 0) | (found == 1) | np.isnan(found)
-        if not is_declared.all():
-            raise ValueError("a number that is not declared")
+            if marks.replace(b" ", b"") != (b"," * (self.width - 1) + b"\n") * len(rows):
+                raise ValueError("cells in another form")
+            (numbers,) = parsed(lines, "\x1f", number="float64")
+            table = numbers.reshape(shape)
         return table
 
-    def _words(self, block: bytes, first: int) -> Any:
-        """Matrix of any rows, cell by cell; a DataError names the first one that is wrong."""
-        counts: list[int] = []
-        columns: list[int] = []
-        numbers: list[float] = []
-        for row, line in enumerate(block.decode().split("\n")[:-1], first):
+    def _translated(self, start: int, end: int) -> list[bytes]:
+        """The same rows with numbers for words; a DataError names the first one that is wrong."""
+        rows: list[bytes] = []
+        for row in ROW.finditer(self.text, start, end):
             try:
-                cells = self._cells(line.strip())
-                numbers += [self.attributes[column].number(cell) for column, cell in cells]
+                cells = self._cells(row[1].decode().strip())
+                numbers = [self.attributes[k].number(cells[k]) for k in cells]
             except ValueError as error:
-                self.refuse(str(error), row)
-            counts.append(len(cells))
-            columns += [column for column, _ in cells]
-        if self.is_sparse:
-            return self._sparse(counts, np.array(columns), np.array(numbers))
-        return np.array(numbers).reshape(-1, self.width)
+                self.refuse(str(error), row.start())
+            if self.is_sparse:
+                numbers = [f"{k} {number}" for k, number in zip(cells, numbers)]
+            line = ",".join(numbers)
+            rows.append((f"{{{line}}}" if self.is_sparse else line).encode())
+        return rows
 
-    def _cells(self, line: str) -> list[tuple[int, str]]:
-        """Column and text of each cell of a row; ValueError where it has another form."""
+    def _cells(self, line: str) -> dict[int, str]:
+        """Text of each cell of a row by its column; ValueError where it has another form."""
         if not self.is_sparse:
             texts = split_cells(line, self.width)
             if len(texts) != self.width:
                 count = line.count(",") + 1
                 raise ValueError(f"{count} values, header declares {self.width}; {HINT}")
-            return list(enumerate(map(unquoted, texts)))
+            return dict(enumerate(map(unquoted, texts)))
         content = line[1:-1].strip()
         if line != f"{{{line[1:-1]}}}":
             raise ValueError(
@@ -491,52 +448,15 @@ class ArffFile:
             )
         cells: dict[int, str] = {}
         for text in split_cells(content, self.width) if content else []:
-            index, _, cell = text.replace("\t", " ").partition(" ")
-            column = int(index[:9]) if index.isdecimal() else self.width
-            if column >= self.width or column in cells or not cell:
+            match = SPARSE_CELL.fullmatch(text)
+            column = int(match[1]) if match else self.width
+            if match is None or column >= self.width or column in cells:
                 raise ValueError(
                     f"{text[:40]!r} in a sparse row; expected an index from 0 to {self.width - 1},"
                     f" each of them once, a space and a value; {HINT}"
                 )
-            cells[column] = unquoted(cell.strip())
-        return list(cells.items())
-
-    def _sparse(self, counts: Sequence[int], columns: np.ndarray, numbers: np.ndarray) -> Any:
-        """Sparse matrix of all attributes; ValueError where an index is none, or stands twice."""
-        is_index = (columns >= 0) & (columns < self.width) & (columns % 1 == 0)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        if not is_index.all():
-            raise ValueError("a cell without an index of the header")
-        cells = (numbers, columns.astype(np.int32), starts)
-        table = sparse.csr_array(cells, shape=(len(counts), self.width))
-        table.sum_duplicates()
-        if table.nnz < len(numbers):
-            raise ValueError("an index occurs twice")
-        return table
-
-    def _with_omitted(self, table: sparse.csr_array) -> sparse.csr_array:
-        """Sparse rows with the first value of nominals where they store none."""
-        if not self.omitted.any():
-            return table
-        is_stored = table.copy()
-        is_stored.data[:] = 1
-        ones = sparse.csr_array(np.ones((table.shape[0], 1)))
-        everywhere = ones @ sparse.csr_array(self.omitted[None, :])
-        return table + everywhere - everywhere.multiply(is_stored)
-
-
-def without_comments(text: bytes) -> bytes:
-    """Lines that each end in a line feed, without comments and empty ones."""
-    text = text.replace(b"\r\n", b"\n") + b"\n"
-    return NO_ROWS.sub(b"\n", b"\n" + text)[1:]
-
-
-@lru_cache(maxsize=64)
-def declared_values(text: str) -> tuple[str, ...]:
-    """Values between the braces of a nominal attribute."""
-    if not text.strip():
-        return ()
-    return tuple(map(unquoted, split_cells(text)))
+            cells[column] = unquoted(match[2])
+        return self.omitted | cells
 
 
 def split_cells(text: str, most: int = -1) -> list[str]:
@@ -558,69 +478,53 @@ def unquoted(text: str) -> str:
     return ESCAPE.sub(meant, text[1:-1])
 
 
-def parsed(lines: bytes) -> np.ndarray:
-    """Numbers that stand on a line each, NaN for ``?``; ValueError where one is none."""
-    arrow = pyarrow_module()
+def parsed(lines: bytes, delimiter: str, **types: str) -> list[np.ndarray]:
+    """Numbers of columns of these types, NaN for ``?``; ValueError where one is none."""
     csv = pyarrow_module("pyarrow.csv")
-    size = len(lines) + 8
-    reading = csv.ReadOptions(column_names=["number"], use_threads=False, block_size=size)
-    parsing = csv.ParseOptions(
-        delimiter="\x1f", quote_char=False, escape_char=False, ignore_empty_lines=False
-    )
-    types = {"number": arrow.float64()}
+    if not lines:
+        return [np.empty(0, dtype=kind) for kind in types.values()]
+    reading = csv.ReadOptions(column_names=list(types), use_threads=False)
+    parsing = csv.ParseOptions(delimiter=delimiter, quote_char=False, ignore_empty_lines=False)
     converting = csv.ConvertOptions(column_types=types, null_values=["?"])
-    table = csv.read_csv(arrow.BufferReader(lines), reading, parsing, converting)
-    return table["number"].chunk(0).to_numpy(False)
+    source = pyarrow_module().BufferReader(lines)
+    table = csv.read_csv(source, reading, parsing, converting)
+    return [column.to_numpy() for column in table.columns]
 
 
 # Label files
 
 
 def xml_beside(arff: Path_) -> Path:
-    """Where the label file of an ARFF file is expected: the same name, ending in ``.xml``."""
+    """The path of an ARFF file with ``.xml`` in place of its suffix."""
     return Path(arff).with_name(f"{stem(arff)}.xml")
 
 
-def label_file(arff: Path_) -> Path | None:
-    """The label file beside an ARFF file, also under its name without ``-train`` or ``-test``."""
+def label_file(arff: Path_) -> Path:
+    """Where the label file is expected: beside it, else under its name without ``-train``."""
     beside = xml_beside(arff)
-    shared = re.sub(r"[-_](train|test)(?=\.xml$)", "", beside.name, flags=re.IGNORECASE)
-    candidates = (beside, beside.with_name(shared))
-    return next((file for file in candidates if file.is_file()), None)
+    if beside.is_file():
+        return beside
+    return beside.with_name(re.sub(r"[-_](train|test)\.xml$", ".xml", beside.name, flags=re.I))
 
 
 def read_label_names(path: Path_) -> list[str]:
-    """Names of all ``label`` elements, nested ones too, in the order of the file.
-
-    A document type is refused: label files have none, and its entities could fill the memory or
-    read other files.
-    """
-    names: list[str] = []
-    parser = expat.ParserCreate()
-
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        if tag.rpartition(":")[2] == "label":
-            if "name" not in attributes:
-                raise ValueError("a <label> has no name")
-            names.append(attributes["name"])
-
-    def refuse(*_: object) -> None:
-        raise ValueError("it has a DOCTYPE, which label files never need; remove it")
-
-    parser.StartElementHandler = start
-    parser.StartDoctypeDeclHandler = refuse
+    """Names of all ``label`` elements, nested ones too, in the order of the file."""
     content = whole_content(path)
+    names: list[str] = []
+    problem = "it names no label"
     try:
-        parser.Parse(content, True)
-        if not names:
-            raise ValueError("it names no label")
-    except (expat.ExpatError, ValueError, LookupError) as error:
+        if b"<!DOCTYPE" in content.replace(b"\0", b""):  # entities could fill the memory
+            raise ValueError("it has a DOCTYPE, which label files never need; remove it")
+        labels = ElementTree.fromstring(content)  # noqa: S314 without a DOCTYPE
+        names = [label.attrib["name"] for label in labels.iterfind(".//{*}label")]
+    except (ElementTree.ParseError, ValueError, LookupError) as error:
+        problem = str(error)[:120]
+    if not names:
         raise DataError(
-            f"is no label file ({str(error)[:120]}); expected XML: <labels> with one"
-            ' <label name="…"> for each label.',
+            f'is no label file ({problem}); expected XML: <labels> with one <label name="…"> for'
+            " each label.",
             path=path,
-            line=parser.CurrentLineNumber,
-        ) from None
+        )
     return names
 
 
@@ -637,11 +541,6 @@ def write_mulan(dataset: Dataset, arff: Path_, xml: Path_ | None = None) -> None
         As :func:`write_meka` writes it: labels come first, which Mulan finds by name.
     xml : str or path, optional
         By default the ARFF's name with ``.xml``.
-
-    Warns
-    -----
-    UserWarning
-        Where the data set has train and test parts, which the format cannot hold.
     """
     clashes = set(dataset.label_names) & set(dataset.feature_names)
     if clashes:
@@ -649,41 +548,34 @@ def write_mulan(dataset: Dataset, arff: Path_, xml: Path_ | None = None) -> None
             f"{shortened(sorted(clashes))} name both a feature and a label; Mulan finds labels by"
             " name, rename one of them."
         )
-    unwritable = [name for name in dataset.label_names if UNWRITABLE.search(name)]
-    if unwritable:
-        raise ValueError(
-            f"The label name {unwritable[0]!r} holds a character that XML cannot hold; rename it"
-            " before writing."
-        )
     labels = [f"<label name={quoteattr(name)}></label>\n" for name in dataset.label_names]
+    for name, label in zip(dataset.label_names, labels):
+        try:
+            ElementTree.fromstring(label)  # noqa: S314 (of this data set)
+        except (ElementTree.ParseError, UnicodeError):
+            raise ValueError(
+                f"The label name {name!r:.60} holds a character that XML cannot hold; rename it"
+                " before writing."
+            ) from None
     head = (
         '<?xml version="1.0" encoding="utf-8"?>\n'
         '<labels xmlns="http://mulan.sourceforge.net/labels">\n'
     )
     write_meka(dataset, arff)
-    write_lines(xml_beside(arff) if xml is None else xml, [head, *labels, "</labels>\n"])
+    write_lines(xml or xml_beside(arff), [head, *labels, "</labels>\n"])
 
 
 def write_meka(dataset: Dataset, path: Path_) -> None:
     """Write an ARFF file whose relation name ends in ``-C q``, with the labels in front.
+
+    The format holds no train and test parts.
 
     Parameters
     ----------
     dataset : Dataset
     path : str or path
         Compressed where it ends in ``.gz``. The file appears whole or not at all.
-
-    Warns
-    -----
-    UserWarning
-        Where the data set has train and test parts, which the format cannot hold.
     """
-    if dataset.train is not None or dataset.test is not None:
-        warnings.warn(
-            "ARFF does not hold train and test parts; write each part to a file of its own.",
-            UserWarning,
-            stacklevel=2,
-        )
     write_lines(path, _lines(dataset))
 
 
@@ -697,7 +589,7 @@ def _lines(dataset: Dataset) -> Iterator[str]:
     yield "\n@data\n"
     table = stacked([alike(dataset.Y, dataset.X), dataset.X], axis=1)
     if sparse.issparse(table):
-        for cells in stored_cells(table, " ", 0, "?"):
+        for cells in stored_cells(table, " ", "?"):
             yield f"{{{','.join(cells)}}}\n"
     else:
         for row in table:

@@ -7,7 +7,6 @@ defects. Only :func:`fetch_dataset` uses the network.
 from __future__ import annotations
 
 import difflib
-import gzip
 import http.client
 import json
 import os
@@ -15,18 +14,22 @@ import tempfile
 import urllib.error
 import urllib.request
 import warnings
-import zlib
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources, util
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from skcamel.data import DataError, Path_
+import numpy as np
+from scipy import sparse
 
-if TYPE_CHECKING:
-    from skcamel.data.dataset import Dataset
+from skcamel.arrays import default_names
+from skcamel.data import DataError, Path_
+from skcamel.data.arff import read_mulan, write_mulan
+from skcamel.data.dataset import Dataset
+from skcamel.data.sources import read_dataset
 
 DATA_HOME, CACHE = "SKCAMEL_DATA", "SKCAMEL_CACHE"  # environment variables
 EMBEDDED = "yeast"  # the one set that a permissively licensed package, river, carries
@@ -65,6 +68,13 @@ class DatasetFacts:
     sources: list[str]  # repository@commit
     repaired: str | None = None  # the variant without the defects
     download: Any = None  # a mapping, what fetch_dataset needs; None where there is no download
+
+    def how_to_get(self) -> str:
+        """What a user calls to have it."""
+        if self.download is None:
+            return f"skcamel has no download for {self.name}"
+        accepted = ", yes=True" if self.terms else ""
+        return f"To get it: skcamel.data.fetch_dataset({self.name!r}{accepted})"
 
 
 def list_datasets() -> tuple[str, ...]:
@@ -106,11 +116,10 @@ def dataset_facts(name: str) -> DatasetFacts:
     key = str(name).lower()
     if key not in catalogue:
         near = difflib.get_close_matches(key, catalogue, n=3, cutoff=0.5)
-        meant = f"did you mean {' or '.join(near)}? " if near else ""
         raise DataError(
-            f"No data set is called {name!r}; {meant}'skcamel datasets list' shows all"
-            f" {len(catalogue)} (in Python: list_datasets()); a file of your own is named with its"
-            " suffix, such as mine.arff (in Python: read_dataset)."
+            f"No data set is called {name!r}; similar names: {', '.join(near) or 'none'}. 'skcamel"
+            " datasets list' shows all (in Python: list_datasets()); a file of your own is named"
+            " with its suffix, such as mine.arff (in Python: read_dataset)."
         )
     return catalogue[key]
 
@@ -153,19 +162,13 @@ def load_dataset(name: str, data_home: Path_ | None = None) -> Dataset:
     facts = dataset_facts(name)
     path = whereabouts(facts.name, data_home)
     if path is None:
-        how = "skcamel has no download for it"
-        if facts.download is not None:
-            accepted = ", yes=True" if facts.terms else ""
-            how = f"To get it: skcamel.data.fetch_dataset({facts.name!r}{accepted})"
-        if facts.name == EMBEDDED:
-            how += ", or pip install 'skcamel[datasets]'"
-        looked = "; ".join(map(str, places(facts.name, data_home)))
+        looked = ", ".join(map(str, places(facts.name, data_home)))
         raise DatasetNotFoundError(
-            f"The data set {facts.name} is not here. Looked in: {looked}. {how}; or put"
-            f" {facts.name}.arff[.gz] and {facts.name}.xml into {facts.name}/ under the folder that"
-            f" {DATA_HOME} names."
+            f"The data set {facts.name} is not here. Looked in: {looked}. {facts.how_to_get()}; or"
+            f" put {facts.name}.arff[.gz] and {facts.name}.xml into {facts.name}/ under the folder"
+            f" that {DATA_HOME} names."
         )
-    dataset = _checked(facts, _read(path, facts.d), path)
+    dataset = _checked(facts, _read(path, facts), path)
     if facts.repaired is not None:
         warnings.warn(
             f"{facts.name} is the public file with its known defects: {' '.join(facts.defects)} Use"
@@ -196,7 +199,7 @@ def whereabouts(name: str, data_home: Path_ | None = None) -> Path | None:
     for folder in places(name, data_home):
         for suffix in (".arff", ".arff.gz"):
             path = folder / f"{name}{suffix}"
-            if path.is_file() and (folder / f"{name}.xml").is_file():
+            if path.is_file():
                 return path
     river = util.find_spec("river") if name == EMBEDDED else None
     if river is None or river.origin is None:
@@ -204,38 +207,23 @@ def whereabouts(name: str, data_home: Path_ | None = None) -> Path | None:
     return Path(river.origin).parent / "datasets" / RIVER_FILE
 
 
-def _read(path: Path, d: int) -> Dataset:
+def _read(path: Path, facts: DatasetFacts) -> Dataset:
     """A Mulan file, or yeast as the river package carries it: d features, then the labels."""
-    import numpy as np
-
-    from skcamel.data.arff import read_mulan
-    from skcamel.data.dataset import Dataset
-
     if path.name != RIVER_FILE:
         return read_mulan(path)
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            names = file.readline().strip().split(",")
-            values = np.loadtxt(file, delimiter=",", ndmin=2)
-        return Dataset(values[:, :d], values[:, d:], names[:d], names[d:])
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        hint = "install river again: pip install --force-reinstall 'river>=0.26'."
-        raise DataError(f"this table cannot be read ({error}); {hint}", path=path) from error
+    values = np.loadtxt(path, delimiter=",", skiprows=1)
+    names = default_names("Att", facts.d), default_names("Class", facts.q)
+    return Dataset(values[:, : facts.d], values[:, facts.d :], *names)
 
 
 def _checked(facts: DatasetFacts, dataset: Dataset, path: Path) -> Dataset:
     """The data set under its name, if its values are the expected ones."""
-    from skcamel.data.dataset import digest
-
-    found = f"n={dataset.n}, d={dataset.d}, q={dataset.q}"
-    expected = f"n={facts.n}, d={facts.d}, q={facts.q}"
-    if found == expected and digest(dataset.X, dataset.Y) != facts.digest:
-        found = "the same sizes and other values"
-    if found != expected:
+    if dataset.sha256 != facts.digest:
         raise DataError(
-            f"this is not the data set {facts.name}: it has {found}, expected {expected}; put the"
-            f" published file in {path.parent}, or give yours as a file, with its suffix (in"
-            " Python: read_dataset).",
+            f"this is not the data set {facts.name}: {dataset!r} has other sizes or values than the"
+            f" published {facts.n} rows, {facts.d} features and {facts.q} labels; put the published"
+            f" file in {path.parent}, or give yours as a file, with its suffix (in Python:"
+            " read_dataset).",
             path=path,
         )
     return replace(dataset, name=facts.name, source=str(path))
@@ -246,7 +234,6 @@ def fetch_dataset(
     *,
     yes: bool = False,
     cache: Path_ | None = None,
-    base_url: str = GITHUB,
     timeout: float = 30.0,
 ) -> Dataset:
     """Download one benchmark set into the cache, from where ``load_dataset`` takes it.
@@ -262,8 +249,6 @@ def fetch_dataset(
         Accept the terms of use; needed for the rcv1 sets.
     cache : str or path, default=None
         Folder to fill. None: the variable ``SKCAMEL_CACHE``, else one under ``~/.cache``.
-    base_url : str, default="https://raw.githubusercontent.com"
-        Host or mirror that serves ``/OWNER/REPOSITORY/COMMIT/PATH``.
     timeout : float, default=30
         Seconds without any answer from the host.
 
@@ -281,75 +266,55 @@ def fetch_dataset(
     DatasetNotFoundError
         If there is no download for the set.
     """
-    from skcamel.data.arff import write_mulan
-
     facts = dataset_facts(name)
     if facts.download is None:
-        raise DatasetNotFoundError(f"skcamel has no download for {facts.name}.")
+        raise DatasetNotFoundError(f"{facts.how_to_get()}.")
     if facts.terms and not yes:
         raise TermsError(
             f"{facts.name}: from {', '.join(facts.sources)}\nLicence: {facts.licence}\nPlease cite:"
             f" {facts.reference}\nTerms apply; if you accept them, pass yes=True."
         )
-    if not base_url.startswith("https://"):
-        raise ValueError(f"{base_url}: data is fetched by https only.")
     home = Path(cache or cache_folder())
-    try:
+    with suppress(DataError, DatasetNotFoundError):  # damaged or missing
         return load_dataset(facts.name, home)
-    except (DataError, DatasetNotFoundError):  # missing or damaged
-        pass
     try:
         with tempfile.TemporaryDirectory() as work:
             for part in facts.download["parts"]:
-                content = _downloaded(part, base_url, timeout)
+                content = _downloaded(part, timeout)
                 Path(work, part["save_as"]).write_bytes(content)
             dataset = _checked(facts, _converted(facts, Path(work)), Path(work))
-        folder = home / facts.name
-        folder.mkdir(parents=True, exist_ok=True)
-        write_mulan(dataset, folder / f"{facts.name}.arff")
-    except (DataError, UnicodeError) as error:
+    except DataError as error:
         raise DownloadError(
             f"What was sent for {facts.name} is not the expected data ({error}). Nothing was kept;"
             " run it again. If the error stays, the host has other files than the pinned ones."
         ) from error
+    folder = home / facts.name
+    folder.mkdir(parents=True, exist_ok=True)
+    write_mulan(dataset, folder / f"{facts.name}.arff")
     return load_dataset(facts.name, home)
 
 
-def _downloaded(part: Any, base_url: str, timeout: float) -> bytes:
+def _downloaded(part: Any, timeout: float) -> bytes:
     """A file from the first address that has it; `timeout` is in seconds without any answer."""
     problem = ""
     for path in part["at"]:
-        address = f"{base_url.rstrip('/')}/{quote(path)}"
+        address = f"{GITHUB}/{quote(path)}"
         try:
-            with urllib.request.urlopen(address, timeout=timeout) as response:  # noqa: S310 https, see fetch_dataset
-                content = response.read(part["max_bytes"] + 1)
+            with urllib.request.urlopen(address, timeout=timeout) as response:  # noqa: S310 https
+                return response.read(part["max_bytes"])  # what is cut is not the expected data
         except (OSError, http.client.HTTPException) as error:
             problem = f"{address} could not be fetched ({error})"
-            continue
-        if len(content) <= part["max_bytes"]:
-            return content
-        problem = (
-            f"{address} is larger than {part['max_bytes']} bytes, as the published file is not"
-        )
     raise DownloadError(
         f"{problem}; is this machine online? Run it again later, or put the files into data_home."
     )
 
 
 def _converted(facts: DatasetFacts, folder: Path) -> Dataset:
-    """The data set that downloaded files hold."""
-    from scipy import sparse
-
-    from skcamel.arrays import default_names
-    from skcamel.data.sources import read_dataset
-
+    """The data set that downloaded files hold, sparse as the published one is."""
     plan = facts.download
-    names = [part["save_as"] for part in plan["parts"]]
-    if plan["form"] == "mulan-parts":
-        train, test, xml = (folder / name for name in names)
-        dataset = read_dataset(train, xml=xml, test=test)
-    else:
-        dataset = read_dataset(folder / names[0])
+    files = [folder / part["save_as"] for part in plan["parts"]]
+    has_parts = plan["form"] == "mulan-parts"
+    dataset = read_dataset(files[0], test=files[1] if has_parts else None)
     if plan["form"] == "mat":  # without names
         labels = default_names(plan["label_prefix"], dataset.q)
         dataset = replace(dataset, X=sparse.csr_array(dataset.X), label_names=labels)

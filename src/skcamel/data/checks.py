@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from skcamel.arrays import Array, dense
-from skcamel.data.dataset import Dataset, as_features, as_labels, row_kinds
+from skcamel.data.dataset import Dataset, as_features, row_kinds
 
 NAMED = 5  # places that a message lists
 FEWEST = 5  # positives, and negatives: with fewer, a label may equal a feature by chance
@@ -54,25 +54,16 @@ class Finding:
         return f"{self.severity}: {self.message}  [{self.code}]"
 
 
-def check_dataset(
-    X: Array | Dataset,
-    Y: Array | None = None,
-    *,
-    train: Array | None = None,
-    test: Array | None = None,
-    label_names: Sequence[str] | None = None,
-    feature_names: Sequence[str] | None = None,
-) -> list[Finding]:
+def check_dataset(X: Array | Dataset, Y: Array | None = None, **more: Any) -> list[Finding]:
     """Look for defects in a data set, the gravest first.
 
     Parameters
     ----------
-    X : array, sparse matrix or frame of shape (n, d); or a Dataset, which brings all the rest
+    X : Dataset; or array, sparse matrix or frame of shape (n, d)
     Y : labels of shape (n, q) in {0, 1}, {-1, +1} or bool, NaN where unknown
-    train, test : row numbers or masks, default=None
-        Parts to compare with each other.
-    label_names, feature_names : sequences of str, default=None
-        For the messages.
+    **more
+        With X and Y, what a :class:`Dataset` takes too: `train` and `test`, parts that are
+        compared with each other; `feature_names` and `label_names`, for the messages.
 
     Returns
     -------
@@ -91,32 +82,28 @@ def check_dataset(
     >>> finding.code, finding.message[:63]
     ('label-in-features', 'features that repeat a label: 1 (feature f2 and label label2). ')
     """
-    if isinstance(X, Dataset):
-        data = X
-    elif Y is None:
-        raise ValueError("check_dataset needs the labels: check_dataset(X, Y), or a Dataset.")
-    else:
-        names = (feature_names or (), label_names or ())
-        data = Dataset(X, as_labels(Y), *names, train=train, test=test)
+    data = X if isinstance(X, Dataset) else Dataset(X, Y, **more)
     features = as_features(data.X)
     is_unknown = np.isnan(data.Y)
     truth = np.where(is_unknown, 0, 2 * data.Y - 1.0)  # (n, q) 1, -1, and 0 where unknown
     kinds = row_kinds(features)
-    found: dict[str, Any] = {"unknown-labels": np.argwhere(is_unknown)}
-    found["non-finite"] = non_finite_cells(features)
-    found |= _in_features(data, features, truth)
-    found["group-columns"] = _groups(features, data.feature_names)
-    found |= _in_parts(data, kinds)
-    found |= _in_labels(truth)
-    found |= _in_rows(truth, kinds)
+    places = {
+        "unknown-labels": np.argwhere(is_unknown),
+        "non-finite": non_finite_cells(features),
+        "group-columns": _groups(features, data.feature_names),
+        **_in_features(features, truth),
+        **_in_parts(data, kinds),
+        **_in_labels(truth),
+        **_in_rows(truth, kinds),
+    }
     texts = json.loads(FINDINGS.read_text(encoding="utf-8"))
     findings: list[Finding] = []
     for code, text in texts.items():
-        places = np.asarray(found.get(code, ()), dtype=np.int64)
-        if len(places):
-            listed = _listed(places, text["place"], data)
-            message = f"{text['what']}: {len(places):,} ({listed}). {text['advice']}"
-            findings.append(Finding(code, text["severity"], message, places))
+        where = np.asarray(places.get(code, ()), dtype=np.int64)
+        if len(where):
+            listed = _listed(where, text["place"], data)
+            message = f"{text['what']}: {len(where):,} ({listed}). {text['advice']}"
+            findings.append(Finding(code, text["severity"], message, where))
     return findings
 
 
@@ -124,13 +111,10 @@ def _listed(places: np.ndarray, kinds: Sequence[str], data: Dataset) -> str:
     """The first places, each a row, the name of a feature or label, or two of these."""
     names = {"feature": data.feature_names, "label": data.label_names, "row": range(data.n)}
     shown: list[str] = []
-    first = places[:NAMED].reshape(-1, len(kinds))
-    for place in first.tolist():
+    for place in places.reshape(-1, len(kinds))[:NAMED].tolist():
         words = [f"{kind} {names[kind][k]}" for kind, k in zip(kinds, place)]
         shown.append(" and ".join(words))
-    if len(places) > NAMED:
-        shown.append("…")
-    return ", ".join(shown)
+    return ", ".join(shown) + ", …" * (len(places) > NAMED)
 
 
 def non_finite_cells(X: Array) -> np.ndarray:
@@ -138,28 +122,25 @@ def non_finite_cells(X: Array) -> np.ndarray:
     if not sparse.issparse(X):
         return np.argwhere(~np.isfinite(X))
     cells = X.tocoo()
-    odd = ~np.isfinite(cells.data)
-    rows, columns = cells.row[odd], cells.col[odd]
-    return np.column_stack([rows, columns])
+    places = np.column_stack([cells.row, cells.col])
+    return places[~np.isfinite(cells.data)]
 
 
-def _in_features(data: Dataset, X: Array, truth: np.ndarray) -> dict[str, Any]:
+def _in_features(X: Array, truth: np.ndarray) -> dict[str, Any]:
     """Features that repeat a label, and those that are constant."""
     constant: list[int] = []
-    pairs = [np.empty((0, 2), dtype=np.int64)]
-    for start in range(0, data.d, BLOCK):
+    repeating = [np.empty((0, 2), dtype=np.int64)]
+    for start in range(0, X.shape[1], BLOCK):
         values = dense(X[:, start : start + BLOCK])
-        is_low = values == values.min(axis=0)
         is_high = values == values.max(axis=0)
-        has_one = (is_low & is_high).all(axis=0)
-        has_two = (is_low | is_high).all(axis=0)
-        constant += (start + np.flatnonzero(has_one)).tolist()
-        columns = np.flatnonzero(has_two & ~has_one)
+        is_low = values == values.min(axis=0)
+        columns = np.flatnonzero((is_low != is_high).all(axis=0))  # of two values
         signs = np.where(is_high[:, columns], 1.0, -1.0)
-        places = np.argwhere(_likeness(signs, truth, FEWEST))
-        places[:, 0] = start + columns[places[:, 0]]
-        pairs.append(places)
-    return {"label-in-features": np.concatenate(pairs), "constant-features": constant}
+        features, labels = np.nonzero(_likeness(signs, truth, FEWEST))
+        repeating.append(np.column_stack([start + columns[features], labels]))
+        has_one = (is_low & is_high).all(axis=0)
+        constant += (start + np.flatnonzero(has_one)).tolist()
+    return {"label-in-features": np.concatenate(repeating), "constant-features": constant}
 
 
 def _groups(X: Array, names: Sequence[str]) -> list[int]:
@@ -216,18 +197,16 @@ def _in_labels(truth: np.ndarray) -> dict[str, Any]:
 
 def _in_rows(truth: np.ndarray, kinds: np.ndarray) -> dict[str, Any]:
     """Rows that are copies, that contradict others, and that have no label."""
-    wholes = row_kinds(kinds[:, None], truth)
+    wholes = row_kinds(np.column_stack([kinds, truth]))
     _, first = np.unique(wholes, return_index=True)
-    rows = np.arange(len(kinds))
-    has_yes = np.zeros(truth.shape, dtype=bool)  # of each kind of row
-    has_no = np.zeros_like(has_yes)
-    np.logical_or.at(has_yes, kinds, truth > 0)
-    np.logical_or.at(has_no, kinds, truth < 0)
-    clashes = np.flatnonzero((has_yes & has_no).any(axis=1))
-    has_known = truth.any(axis=1)
-    is_empty = has_known & (truth <= 0).all(axis=1)
+    highest = np.zeros_like(truth)  # of each kind of row
+    lowest = np.zeros_like(truth)
+    np.maximum.at(highest, kinds, truth)
+    np.minimum.at(lowest, kinds, truth)
+    clashes = (highest - lowest == 2).any(axis=1)
+    is_empty = truth.any(axis=1) & (truth <= 0).all(axis=1)
     return {
-        "copied-rows": np.setdiff1d(rows, first),
-        "contradicting-rows": np.flatnonzero(np.isin(kinds, clashes)),
+        "copied-rows": np.setdiff1d(np.arange(len(kinds)), first),
+        "contradicting-rows": np.flatnonzero(clashes[kinds]),
         "unlabelled-rows": np.flatnonzero(is_empty),
     }

@@ -25,7 +25,6 @@ from skcamel.data.sources import counted, first_repeated
 from skcamel.text import one_line
 
 DIGEST_FORMAT = b"skcamel digest 1\n"
-LABELS_SHOWN = 10  # on a card
 
 
 class NamedLabels(np.ndarray):
@@ -50,11 +49,8 @@ class NamedLabels(np.ndarray):
     def __getitem__(self, key: Any) -> Any:
         part = super().__getitem__(key)
         if isinstance(part, NamedLabels) and part.ndim == 2 and self.columns is not None:
-            names = np.array(self.columns, dtype=object)
-            if isinstance(key, tuple) and len(key) == 2 and key[1] is not Ellipsis:
-                names = names[key[1]]
-            if names.shape == part.shape[1:]:
-                part.columns = tuple(names.tolist())
+            numbers = np.broadcast_to(np.arange(len(self.columns)), self.shape)[key]
+            part.columns = tuple(self.columns[k] for k in numbers[:1].ravel()) or None
         return part
 
 
@@ -108,13 +104,16 @@ class Dataset:
     test: Any = None
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     table: Any = None
-    zero_based: tuple[bool, bool] | None = None
+    zero_based: Any = None
 
     def __post_init__(self) -> None:
         X = self.X if is_table(self.X) else as_features(self.X)
         Y = as_labels(self.Y)
         n, d = X.shape
-        check_same_rows(X, Y)
+        if n != Y.shape[0]:
+            raise ValueError(
+                f"Y has {Y.shape[0]} rows but X has {n}; each row of X needs one row of labels."
+            )
         label_names = _names(self.label_names, self.Y, "label", Y.shape[1])
         twice = first_repeated(label_names)
         if twice is not None:
@@ -166,36 +165,14 @@ class Dataset:
     @property
     def sha256(self) -> str:
         """Digest of all values: of X and Y, and of the cells of a table."""
-        known = digest(as_features(self.X), self.Y)
         if self.table is None:
-            return known
-        return hashlib.sha256(f"{known} {self.table.to_pydict()}".encode()).hexdigest()
+            return digest(self.X, self.Y)
+        values = f"{self.Y.tolist()} {self.table.to_pydict()}"
+        return hashlib.sha256(values.encode()).hexdigest()
 
     def card(self) -> Card:
         """Sizes and label statistics; see :func:`skcamel.data.card`."""
         return card(self)
-
-    def equals(self, other: Dataset) -> bool:
-        """Whether both hold the same values, names and parts.
-
-        Storage, `name`, `source`, `dropped` and `categories` do not count.
-
-        Examples
-        --------
-        >>> data = Dataset([[0.0, np.nan]], [[1]])
-        >>> data.equals(Dataset(sparse.csr_array([[0.0, np.nan]]), [[1]]))
-        True
-        """
-        if self.feature_names != other.feature_names or self.label_names != other.label_names:
-            return False
-        same_train = np.array_equal(self.train, other.train)
-        same_test = np.array_equal(self.test, other.test)
-        same_labels = np.array_equal(self.Y, other.Y, equal_nan=True)
-        if not (same_train and same_test and same_labels):
-            return False
-        if is_table(self.X) or is_table(other.X):
-            return is_table(self.X) and is_table(other.X) and self.X.equals(other.X)
-        return digest(self.X, self.Y) == digest(other.X, other.Y)
 
 
 def joined(train: Dataset, test: Dataset) -> Dataset:
@@ -236,8 +213,8 @@ def is_table(X: Any) -> bool:
 def as_features(X: Array) -> Any:
     """X as a float64 array or canonical CSR matrix of shape (n, d) without stored zeros.
 
-    In place of a table of pyarrow, numbers from 1 on that are equal where its cells are, NaN for
-    missing ones: statistics compare them, and no model learns from them.
+    In place of a table of pyarrow, numbers that are equal where its cells are, NaN for missing
+    ones: statistics compare them, and no model learns from them.
     """
     if is_table(X):
         return np.column_stack([_codes(column) for column in X.columns])
@@ -250,16 +227,10 @@ def as_features(X: Array) -> Any:
     return matrix
 
 
-def _codes(column: Any) -> np.ndarray:
-    """Numbers from 1 on for the different cells of a column, NaN for missing ones."""
-    if hasattr(column.type, "value_field"):  # lists
-        known: dict[str, float] = {"": np.nan, "None": np.nan}
-        return np.array([known.setdefault(str(cell), len(known)) for cell in column.to_pylist()])
-    coded = column.dictionary_encode().unify_dictionaries().combine_chunks()
-    codes = np.array(coded.indices.fill_null(-1), dtype=np.float64) + 1
-    empty = [k for k, cell in enumerate(coded.dictionary.to_pylist(), 1) if cell == ""]
-    codes[np.isin(codes, [0, *empty])] = np.nan
-    return codes
+def _codes(column: Any) -> list[float]:
+    """Numbers of the different cells of a column, NaN for missing ones."""
+    known = {"": np.nan, "None": np.nan}
+    return [known.setdefault(str(cell), len(known)) for cell in column.to_pylist()]
 
 
 def as_labels(Y: Array, name: str = "Y") -> np.ndarray:
@@ -294,31 +265,18 @@ def _as_array(table: Any) -> np.ndarray:
     return np.asarray(table.to_numpy() if hasattr(table, "to_numpy") else to_numpy(table))
 
 
-def check_same_rows(X: Any, Y: Any, name: str = "Y") -> None:
-    """Refuse labels of more or fewer rows than X has."""
-    if X.shape[0] != Y.shape[0]:
-        raise ValueError(
-            f"{name} has {Y.shape[0]} rows but X has {X.shape[0]}; each row of X needs one row of"
-            " labels."
-        )
-
-
 def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
     """Row numbers of a part, from row numbers or a mask."""
     if rows is None:
         return None
-    given = np.asarray(rows)
-    if given.dtype == bool and given.shape == (n,):
-        return np.flatnonzero(given)
-    are_numbers = given.ndim == 1 and (given.size == 0 or given.dtype.kind in "iu")
-    if are_numbers:
-        are_numbers = given.min(initial=0) >= 0 and given.max(initial=-1) < n
-    if not are_numbers:
+    given = np.ravel(rows)
+    try:
+        return np.arange(n)[given if given.size else []]
+    except IndexError:
         raise ValueError(
             f"{name} must hold row numbers from 0 to {n - 1}, or be a mask of {n} rows; got shape"
             f" {given.shape}, {given.dtype}."
-        )
-    return given.astype(np.int64)
+        ) from None
 
 
 def _names(names: Iterable[str], table: Any, prefix: str, count: int) -> tuple[str, ...]:
@@ -327,8 +285,8 @@ def _names(names: Iterable[str], table: Any, prefix: str, count: int) -> tuple[s
     if not found:
         found = tuple(column_names(table) or default_names(prefix, count))
     if len(found) != count:
-        noun = "label" if prefix == "label" else "feature"
-        raise ValueError(f"{len(found)} {noun} names for {count} columns; give one for each.")
+        shown = ", ".join(default_names(prefix, 2))
+        raise ValueError(f"{len(found)} names for {count} columns ({shown}, …); give one for each.")
     return found
 
 
@@ -352,20 +310,17 @@ def digest(X: Any, Y: Any) -> str:
     return hasher.hexdigest()
 
 
-def row_kinds(X: Any, Y: Any = None) -> np.ndarray:
-    """Numbers (n,) that are equal exactly where rows of X, and of Y if given, are equal.
+def row_kinds(X: Any) -> np.ndarray:
+    """Numbers (n,) that are equal exactly where rows of a matrix or table are equal.
 
-    X is a matrix or a table; NaN counts as equal to NaN. Rows are compared by 128-bit digests.
+    NaN counts as equal to NaN.
     """
-    parts = [sparse.csr_array(as_features(part)) for part in (X, Y) if part is not None]
-    rows = canonical(stacked(parts, axis=1))
+    rows = canonical(sparse.csr_array(as_features(X)))
     known: dict[bytes, int] = {}
     kinds: list[int] = []
     for start, stop in pairwise(rows.indptr.tolist()):
-        hasher = hashlib.blake2b(rows.indices[start:stop].tobytes(), digest_size=16)
-        hasher.update(rows.data[start:stop].tobytes())
-        key = hasher.digest()
-        kinds.append(known.setdefault(key, len(known)))
+        row = rows.indices[start:stop].tobytes() + rows.data[start:stop].tobytes()
+        kinds.append(known.setdefault(row, len(known)))
     return np.array(kinds, dtype=np.int64)
 
 
@@ -408,23 +363,10 @@ class Card:
     label_names: tuple[str, ...]
 
     def __str__(self) -> str:
-        figures = {
-            "rows": f"{self.n:,}",
-            "features": f"{self.d:,}",
-            "labels": f"{self.q:,}",
-            "cardinality": f"{self.cardinality:.4f}",
-            "density": f"{self.density:.4f}",
-            "label sets": f"{self.label_sets:,}",
-            "MeanIR": f"{self.mean_ir:.3f}",
-        }
-        if self.known < 1:
-            figures["known labels"] = f"{self.known:.2%}"
         lines = [one_line(self.name) or "data set"]
-        lines += [f"  {what:<14}{figure:>10}" for what, figure in figures.items()]
-        lines.append("  commonest labels, and their rows")
-        for label in np.argsort(-self.label_counts, kind="stable")[:LABELS_SHOWN]:
-            name = one_line(self.label_names[label])
-            lines.append(f"  {self.label_counts[label]:>10,}  {name:.60}")
+        for name, value in vars(self).items():
+            if isinstance(value, int | float):
+                lines.append(f"  {name:<12}{round(value, 4):>10,}")
         return "\n".join(lines)
 
 

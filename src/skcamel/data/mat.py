@@ -11,7 +11,6 @@ import struct
 import zlib
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -44,6 +43,7 @@ trainX trainY testX testY
 train_X train_Y test_X test_Y
 train_data train_target
 """
+Element = tuple[int, memoryview]  # type and bytes
 HEADER_BYTES = 128
 MATRIX, COMPRESSED = 14, 15
 SPARSE_CLASS, NUMERIC_CLASSES = 5, range(5, 16)
@@ -96,12 +96,12 @@ def read_mat(path: Path_, *, features: str | None = None, labels: str | None = N
     content = whole_content(path)
     named = [f"{features} {labels}"] if features else USUAL.splitlines()
     try:
-        found = {variable.name: variable for variable in _variables(content, path)}
+        found = dict(_variables(content, path))
         names = _chosen(list(found), [line.split() for line in named], path)
-        loaded = [found[name].load(path) for name in names]
+        loaded = [_matrix(name, found[name], path) for name in names]
+    except DataError:
+        raise
     except (ValueError, zlib.error) as error:
-        if isinstance(error, DataError):
-            raise
         raise DataError(
             f"is damaged or no Matlab file of version 5 to 7 ({str(error)[:120]}); copy or save it"
             " again, 7.3 by save(…, '-v7').",
@@ -143,69 +143,59 @@ def _dataset(X: Array, Y: Array, names: str, path: Path_) -> Dataset:
         )
     X, Y = same_rows[0]
     n, q = Y.shape
-    check_claimed_size(LABEL_BYTES * n * q, f"{n} rows x {q} labels", path)
-    check_claimed_size(NAME_BYTES * X.shape[1], f"{X.shape[1]} features", path)
+    d = X.shape[1]
+    what = f"{n} rows x {q} labels and {d} features"
+    check_claimed_size(LABEL_BYTES * n * q + NAME_BYTES * d, what, path)
     try:
         return Dataset(X, Y, name=stem(path), source=str(path))
     except ValueError as error:
         raise DataError(f"{names}: {error} Are these the right variables?", path=path) from None
 
 
-class Variable(NamedTuple):
-    """A matrix in a file: its description, and its content, unpacked."""
-
-    name: str
-    shape: tuple[int, int]
-    is_sparse: bool
-    elements: list[tuple[int, memoryview]]
-
-    def load(self, path: Path_) -> Array:
-        """Read the matrix, Fortran-ordered or sparse; ValueError where it is damaged."""
-        n, width = self.shape
-        if not self.is_sparse:  # as float64, and again while joined
-            what = f"{n} x {width} values of {self.name[:60]!r}"
-            check_claimed_size(16 * n * width, what, path)
-        parts = [_numbers(kind, data) for kind, data in self.elements]
-        if len(parts) < (3 if self.is_sparse else 1):
-            raise ValueError(f"{self.name} lacks indices or values")
-        if not self.is_sparse:
-            return parts[0].reshape(self.shape, order="F")
-        rows, starts = parts[0].astype(np.int64), parts[1].astype(np.int64)
-        stored = int(starts[-1]) if starts.size else 0
-        values = parts[2].astype(np.float64)
-        matrix = sparse.csc_array((values[:stored], rows[:stored], starts), shape=self.shape)
-        matrix.check_format(full_check=True)
-        return matrix
-
-
-def _variables(content: bytes, path: Path_) -> Iterator[Variable]:
-    """All real numeric matrices of two dimensions."""
+def _variables(content: bytes, path: Path_) -> Iterator[tuple[str, list[Element]]]:
+    """Name and elements of each matrix: flags, shape, name, and its numbers."""
     if content[126:HEADER_BYTES] != b"IM":
         raise ValueError("no version 5 header of a little-endian machine")
     unpacked = 0
     for kind, data in _elements(memoryview(content)[HEADER_BYTES:]):
         if kind == COMPRESSED:
-            tag = zlib.decompressobj().decompress(data, 8).ljust(8, b"\0")
-            n_bytes = struct.unpack("<II", tag)[1] + 8
+            packed = zlib.decompressobj()
+            kind, n_bytes = np.frombuffer(packed.decompress(data, 8), dtype="<u4").tolist()
             unpacked += n_bytes
             check_claimed_size(2 * unpacked, "compressed variables", path, size=len(content))
-            plain = zlib.decompressobj().decompress(data, n_bytes)
-            ((kind, data),) = _elements(memoryview(plain))
-        if kind != MATRIX:
-            continue
-        elements = _elements(data)
-        head = [part for _, part in islice(elements, 3)]
-        if len(head) < 3 or [len(part) for part in head[:2]] != [8, 8]:  # of more dimensions
-            continue
-        flag, _ = struct.unpack("<II", head[0])
-        shape = struct.unpack("<ii", head[1])
-        matrix_class = flag & 0xFF
-        if matrix_class in NUMERIC_CLASSES and not flag & COMPLEX and min(shape) >= 0:
-            name = bytes(head[2]).decode("latin-1")
-            yield Variable(name, shape, matrix_class == SPARSE_CLASS, list(islice(elements, 3)))
+            data = memoryview(packed.decompress(packed.unconsumed_tail, max(1, n_bytes)))
+        elements = list(islice(_elements(data), 6)) if kind == MATRIX else []
+        if len(elements) > 2:
+            yield bytes(elements[2][1]).decode("latin-1"), elements
 
 
-def _elements(content: memoryview) -> Iterator[tuple[int, memoryview]]:
+def _matrix(name: str, elements: list[Element], path: Path_) -> Array:
+    """A matrix, Fortran-ordered or sparse; ValueError where it is damaged, or not of numbers."""
+    flags, shape = (np.frombuffer(data, dtype="<i4").tolist() for _, data in elements[:2])
+    is_matrix = len(flags) == len(shape) == 2 and min(shape) >= 0
+    if not is_matrix or flags[0] & COMPLEX or flags[0] & 0xFF not in NUMERIC_CLASSES:
+        raise ValueError(f"{name} is no matrix of real numbers")
+    is_sparse = flags[0] & 0xFF == SPARSE_CLASS
+    parts: list[np.ndarray] = []
+    for kind, data in elements[3:]:
+        if kind not in NUMBER_TYPES:
+            raise ValueError(f"an element of type {kind} where numbers are expected")
+        parts.append(np.frombuffer(data, dtype=f"<{NUMBER_TYPES[kind]}"))
+    if len(parts) < (3 if is_sparse else 1):
+        raise ValueError(f"{name} lacks indices or values")
+    # as float64, and again while joined
+    check_claimed_size(16 * parts[0].size, f"values of {name[:60]!r}", path)
+    if not is_sparse:
+        return parts[0].reshape(shape, order="F")
+    rows, starts = parts[0].astype(np.int64), parts[1].astype(np.int64)
+    n_stored = int(starts[-1]) if starts.size else 0
+    values = parts[2].astype(np.float64)
+    matrix = sparse.csc_array((values[:n_stored], rows[:n_stored], starts), shape=shape)
+    matrix.check_format(full_check=True)
+    return matrix
+
+
+def _elements(content: memoryview) -> Iterator[Element]:
     """Type and bytes of each data element."""
     position = 0
     while position + 8 <= len(content):
@@ -219,9 +209,3 @@ def _elements(content: memoryview) -> Iterator[tuple[int, memoryview]]:
             raise ValueError(f"{size} bytes are announced, {len(content) - start} are there")
         yield kind, content[start:end]
         position = end if kind == COMPRESSED else end + -(end - position) % 8
-
-
-def _numbers(kind: int, data: memoryview) -> np.ndarray:
-    if kind not in NUMBER_TYPES:
-        raise ValueError(f"an element of type {kind} where numbers are expected")
-    return np.frombuffer(data, dtype=f"<{NUMBER_TYPES[kind]}")

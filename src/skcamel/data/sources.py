@@ -11,8 +11,9 @@ import gzip
 import os
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -39,19 +40,13 @@ FORMATS = {
     ".mat": "mat",
     **dict.fromkeys((".svm", ".svmlight", ".libsvm", ".txt"), "svmlight"),
 }
-BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF8: "utf-8",
-    codecs.BOM_UTF16_LE: "utf-16-le",
-    codecs.BOM_UTF16_BE: "utf-16-be",
-}
-ENCODINGS = ("utf-8", "cp1252", "latin-1")  # of a text without a mark; the first that fits
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+ENCODINGS = ("utf-8-sig", "cp1252", "latin-1")  # of other texts; the first that fits
 STDIN = "standard input"  # as messages name it
 GZIP_MAGIC = b"\x1f\x8b"
 READ_BYTES = 2**22  # unpacked at once
 PEAK_OF_TEXT = 4  # bytes of memory for each byte of a text and its columns
-UNPACKED_ALWAYS = 2**26  # bytes that a compressed file may unpack to, however small it is;
-UNPACKED_RATIO = 100  # or this many times its size on disk
-# bytes that a file may claim for cells that it does not store, however small it is;
+# bytes that a file may claim for what it packs or does not store, however small it is;
 CLAIMED_ALWAYS = 2**29
 CLAIMED_RATIO = 512  # or this many times its size on disk
 LABEL_BYTES = 24  # of one label at the peak
@@ -122,9 +117,8 @@ def read_dataset(
     nominal : {"index", "onehot"}, default="index"
         Nominals of an ARFF file; see ``read_mulan``.
     test : str or path, default=None
-        A second file, ARFF or svmlight, with the same columns. Its rows follow those of the first,
-        and `train` and `test` name their rows. Whether a svmlight file counts from 0 is seen in the
-        first one.
+        A second ARFF file with the same columns. Its rows follow those of the first, and `train`
+        and `test` name their rows.
 
     Returns
     -------
@@ -134,24 +128,20 @@ def read_dataset(
     from skcamel.data.dataset import joined
 
     kind = format_of(path)
+    if test is not None and kind == "arff":
+        files = (path, test)
+        return joined(*(read_dataset(file, xml=xml, nominal=nominal) for file in files))
     if test is not None:
-        if kind not in ("arff", "svmlight"):
-            problem = "only ARFF and svmlight take a second file; put all rows into one file."
-            raise DataError(problem, path=path)
-        if kind == "svmlight":
-            return joined(*svmlight.read_pair(path, test))
-        found = xml or arff.label_file(path)
-        train = read_dataset(path, xml=found, nominal=nominal)
-        return joined(train, read_dataset(test, xml=found, nominal=nominal))
+        problem = "only ARFF takes a second file; put all rows into one file."
+        raise DataError(problem, path=path)
     if kind == "mat":
         return mat.read_mat(path)
     if kind == "svmlight":
         return svmlight.read_svmlight(path)
     if kind == "arff":
-        found = xml or arff.label_file(path)
-        if found is None:
+        if xml is None and not arff.label_file(path).is_file():
             return arff.read_meka(path, nominal=nominal)
-        return arff.read_mulan(path, found, nominal=nominal)
+        return arff.read_mulan(path, xml, nominal=nominal)
     if labels is None:
         raise DataError(
             "a table does not say which columns are labels; name them by labels= (command line:"
@@ -185,15 +175,15 @@ def write_dataset(dataset: Dataset, path: Path_, *, meka: bool = False) -> tuple
     if kind == "mat":
         problem = "Matlab files are read, not written; write .arff, .csv or .svm instead."
         raise DataError(problem, path=path)
-    if kind == "table":
-        tables.write_table(dataset, path)
-    elif kind == "svmlight":
-        svmlight.write_svmlight(dataset, path)
-    elif meka:
-        arff.write_meka(dataset, path)
-    else:
+    if kind == "arff" and not meka:
         arff.write_mulan(dataset, path)
         return path, arff.xml_beside(path)
+    writers = {
+        "arff": arff.write_meka,
+        "svmlight": svmlight.write_svmlight,
+        "table": tables.write_table,
+    }
+    writers[kind](dataset, path)
     return (path,)
 
 
@@ -207,32 +197,19 @@ def whole_content(path: Path_) -> bytes:
     with Path(path).open("rb") as raw:
         if raw.peek(2)[:2] != GZIP_MAGIC:  # a pipe cannot be wound back
             return raw.read(size or -1)
+        content = bytearray()
         try:
-            return _unpacked(raw, max(UNPACKED_ALWAYS, UNPACKED_RATIO * size), path)
+            with gzip.GzipFile(fileobj=raw) as packed:
+                while part := packed.read(READ_BYTES):
+                    content += part
+                    check_claimed_size(PEAK_OF_TEXT * len(content), "its unpacked lines", path)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(
                 f"the compressed file is damaged or truncated ({error}); download or copy it"
                 " again.",
                 path=path,
             ) from error
-
-
-def _unpacked(raw: BinaryIO, most: int, path: Path_) -> bytes:
-    """What a compressed file holds, up to `most` bytes."""
-    parts: list[bytes] = []
-    total = 0
-    with gzip.GzipFile(fileobj=raw) as packed:
-        while part := packed.read(READ_BYTES):
-            parts.append(part)
-            total += len(part)
-            if total > most:
-                raise DataError(
-                    f"unpacks to more than {memory.gib(most)}, out of proportion to its size; if"
-                    " that is meant, unpack it first.",
-                    path=path,
-                )
-            check_memory((PEAK_OF_TEXT - 1) * len(part), "Reading on", path)
-    return b"".join(parts)
+    return bytes(content)
 
 
 def utf8(content: bytes, path: Path_) -> bytes:
@@ -250,15 +227,11 @@ def utf8(content: bytes, path: Path_) -> bytes:
 
 def _decoded(content: bytes, path: Path_) -> str:
     """A text in the encoding of its mark, else in the first that fits."""
-    marked = [name for mark, name in BYTE_ORDER_MARKS.items() if content.startswith(mark)]
-    for encoding in marked or ENCODINGS:
-        try:
-            return content.decode(encoding).removeprefix("\ufeff")
-        except UnicodeDecodeError:
-            continue
-    raise DataError(
-        f"begins like {marked[0].upper()} text and is not; save it again as UTF-8.", path=path
-    )
+    encodings = ["utf-16"] if content[:2] in UTF16_MARKS else ENCODINGS
+    for encoding in encodings:
+        with suppress(UnicodeDecodeError):
+            return content.decode(encoding)
+    raise DataError("begins like UTF-16 text and is not; save it again as UTF-8.", path=path)
 
 
 @contextmanager
@@ -289,14 +262,10 @@ def numerals(values: np.ndarray, missing: str) -> list[str]:
     ]
 
 
-def stored_cells(X: Any, separator: str, first: int, missing: str) -> Iterator[list[str]]:
-    """Text of the cells that each row of a CSR matrix stores: column, separator, value.
-
-    Columns are counted from `first`.
-    """
+def stored_cells(X: Any, separator: str, missing: str) -> Iterator[list[str]]:
+    """Text of the cells that each row of a CSR matrix stores: column, separator, value."""
     for start, stop in pairwise(X.indptr.tolist()):
-        indices = X.indices[start:stop] + first
-        columns = indices.tolist()
+        columns = X.indices[start:stop].tolist()
         values = numerals(X.data[start:stop], missing)
         yield [f"{column}{separator}{value}" for column, value in zip(columns, values)]
 
@@ -320,13 +289,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def first_repeated(names: Iterable[str]) -> str | None:
-    """Return the first name that stood there before, or None."""
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None
+    """Return the first name that occurs twice, or None."""
+    counts = Counter(names)
+    return next((name for name in counts if counts[name] > 1), None)
 
 
 def check_different_labels(names: Iterable[str], path: Path_) -> None:
@@ -358,7 +323,7 @@ def check_proportion(needed: float, what: str, path: Path_, size: int | None = N
     if needed > max(CLAIMED_ALWAYS, CLAIMED_RATIO * size):
         raise DataError(
             f"{what} need {memory.gib(needed)}, out of proportion to a file of its size; keep a"
-            " part of them.",
+            " part of them, or unpack it first.",
             path=path,
         )
 

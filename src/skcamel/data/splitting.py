@@ -18,12 +18,11 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.model_selection import KFold, ShuffleSplit
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 
 from skcamel.arrays import Array
-from skcamel.data.dataset import as_labels, check_same_rows
+from skcamel.data.dataset import as_labels
 
 Split = tuple[np.ndarray, np.ndarray]
 Rng = np.random.RandomState | None
@@ -69,7 +68,7 @@ class MultilabelStratifiedKFold(KFold):
         ----------
         X : array-like or sparse matrix with n rows
             Only its number of rows is used.
-        y : array-like, sparse matrix or frame of shape (n, q), or (n,) of classes
+        y : array-like, sparse matrix or frame of shape (n, q)
             Labels in {0, 1}, {-1, +1} or bool; NaN where unknown.
         groups : array-like of shape (n,), default=None
             Rows with the same group stay together.
@@ -127,41 +126,35 @@ class MultilabelStratifiedShuffleSplit(ShuffleSplit):
 
 
 def _labels(X: Array, y: Array | None) -> np.ndarray:
-    """Labels in 0 and 1, (n, q); a 1-d y of classes has one column for each class."""
-    if y is None:
-        raise ValueError(
-            "Stratified splitting needs the labels: call split(X, Y) with one row of labels for"
-            " each row of X."
-        )
-    if not sparse.issparse(y) and np.ndim(y) == 1:
-        classes, index = np.unique(np.asarray(y), return_inverse=True)
-        y = index[:, None] == np.arange(len(classes))
-    labels = as_labels(y, "y")
-    Y = (labels == 1).astype(np.int64)
-    if not hasattr(X, "shape"):  # a list
-        X = np.empty(len(X))
-    check_same_rows(X, Y, "y")
+    """Labels in 0 and 1, (n, q)."""
+    Y = (as_labels(y, "y") == 1).astype(np.int64)
+    check_consistent_length(X, Y)
     return Y
 
 
 def _folds(Y: np.ndarray, sizes: np.ndarray, groups: Array | None, rng: Rng) -> np.ndarray:
     """Fold of each row, (n,), groups kept together where given; `rng` shuffles them first."""
-    n = len(Y)
-    index = np.arange(n)
+    index = np.arange(len(Y))
     if groups is not None:
-        index = _numbered(groups, n, sizes)
-    ones = np.ones((n, 1), dtype=np.int64)
+        check_consistent_length(Y, groups)
+        _, index = np.unique(np.ravel(groups), return_inverse=True)
+    n_groups = index.max() + 1
+    n_parts = int((sizes > 0).sum())
+    if n_groups < n_parts:
+        raise ValueError(
+            f"{n_groups} groups cannot fill {n_parts} parts; choose fewer folds or finer groups."
+        )
+    ones = np.ones((len(Y), 1), dtype=np.int64)
     columns = np.hstack([Y, ones])  # each row counts, as labels do
     frequency = columns.sum(axis=0)
-    shape = (index.max() + 1, columns.shape[1])
-    counts = np.zeros(shape, dtype=np.int64)  # of each group
+    counts = np.zeros((n_groups, columns.shape[1]), dtype=np.int64)  # of each group
     np.add.at(counts, index, columns)
     # sizes that differ by one count as equal, or the larger folds would draw every rare label
     shares = np.ones_like(sizes) if np.ptp(sizes) <= 1 else sizes
     lacking = np.outer(frequency, shares)  # of each fold, times the sum of the shares
     weights = 1 / np.sqrt(np.maximum(frequency, 1))
     room = sizes.copy()
-    folds = np.empty(len(counts), dtype=np.int64)
+    folds = np.empty(n_groups, dtype=np.int64)
     order = _rarest_first(counts, frequency, rng)
     for placed, group in enumerate(order):
         count = counts[group, :, None]
@@ -196,19 +189,3 @@ def _fitting(room: np.ndarray, sizes: np.ndarray, n_rows: int, n_left: int) -> n
     elif not fits.any():
         fits = room == room.max()
     return fits
-
-
-def _numbered(groups: Array, n: int, sizes: np.ndarray) -> np.ndarray:
-    """Number of the group of each row."""
-    given = np.asarray(groups)
-    if given.shape != (n,):
-        raise ValueError(
-            f"groups has shape {given.shape}; one group for each of the {n} rows is needed."
-        )
-    names, index = np.unique(given, return_inverse=True)
-    n_parts = int((sizes > 0).sum())
-    if len(names) < n_parts:
-        raise ValueError(
-            f"{len(names)} groups cannot fill {n_parts} parts; choose fewer folds or finer groups."
-        )
-    return index

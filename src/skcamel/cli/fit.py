@@ -31,7 +31,6 @@ SHOWN_COLUMNS = 20
 @click.command()
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @options.labels
-@options.labels_file
 @options.columns
 @options.groups
 @options.preset

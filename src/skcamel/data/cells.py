@@ -10,7 +10,7 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -23,37 +23,36 @@ import numpy as np
 # Words and formats, each in one table.
 TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 MISSING = frozenset(TABLE["missing"])
-NONE = "none"  # as a feature it says as much as a missing value; as a label it may be an answer
+# "none" as a feature says as much as a missing value; as a label it may be an answer.
+MISSING_FEATURE = MISSING | {"none"}
 # What the words for yes and no mean, in lower case: 1 or 0.
 YES_NO = {yes: 1.0 for yes, _ in TABLE["yes_no"]} | {no: 0.0 for _, no in TABLE["yes_no"]}
 PAIRS = {frozenset(pair): tuple(pair) for pair in TABLE["yes_no"]}
 BOOLEANS = ("true", "false")
 
-NUMBER = re.compile(TABLE["number"]["whole"])
 DECIMALS = ("point", "comma")
-DIGITS = {decimal: re.compile(TABLE["number"][decimal]) for decimal in DECIMALS}
+NUMERALS = {
+    decimal: re.compile(TABLE["number"]["whole"].replace("DIGITS", TABLE["number"][decimal]))
+    for decimal in DECIMALS
+}
 GROUP = "'’ \u00a0\u202f"  # between groups of three digits, beside comma or point
 WITHOUT_GROUPS = {
     "point": str.maketrans("", "", "," + GROUP),
     "comma": str.maketrans(",", ".", "." + GROUP),
 }
-PLAIN = {kind: re.compile(pattern) for kind, pattern in TABLE["plain"].items()}
+PLAIN = re.compile(TABLE["number"]["plain"])
 LOSS = re.compile(r"^\((.*)\)$")  # a number in parentheses is below 0
 SIGNS = {"": 1, "+": 1, "-": -1, "−": -1}
-# Units of numbers that are no text, and of 2:30:00, which may also be a time of day.
-TYPED, CLOCK_TIME = "typed", "clock"
+TYPED = "typed"  # the unit of numbers that are no text
 PERCENT, DURATION = "%", "duration"
 # What a column takes beside numbers of its unit; one of any other unit takes those without a unit.
-TAKEN = {"": (DURATION,), PERCENT: (), DURATION: (CLOCK_TIME,)}
+TAKEN = {"": (DURATION,), PERCENT: (), DURATION: ()}
 MOST_UNITS = 5  # that are looked at
-SPANS = [re.compile(pattern) for pattern in TABLE["duration"].values()]
+SPAN = re.compile(TABLE["time"]["duration"])
 SECONDS = {"days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1}
 
-TIME_OF_DAY = "time of day"
-CLOCK = TABLE["time"][TIME_OF_DAY]
+CLOCK = TABLE["time"]["of day"]
 DATES = {order: re.compile(f"{day}(?:[T ,]+{CLOCK})?") for order, day in TABLE["day"].items()}
-WITH_DAY = tuple(DATES)
-DATES[TIME_OF_DAY] = re.compile(CLOCK)
 PARTS: dict[str, str] = TABLE["default"]
 MONTHS = {
     name: str(number)
@@ -87,7 +86,7 @@ def missing_spellings() -> list[str]:
 
     For readers that compare texts.
     """
-    cases = [zip(word.lower(), word.upper(), strict=True) for word in (*MISSING, NONE)]
+    cases = [zip(word.lower(), word.upper(), strict=True) for word in MISSING_FEATURE]
     return sorted({"".join(letters) for both in cases for letters in product(*both)})
 
 
@@ -133,8 +132,11 @@ class Cells:
         return Cells(texts.values, texts.codes[self.codes], self.declared)
 
     @classmethod
-    def of(cls, cells: Any) -> Cells:
-        """Cells of a pandas, polars or pyarrow column, an array, or any sequence."""
+    def of(cls, cells: Any, missing: Collection[str] = MISSING_FEATURE) -> Cells:
+        """Cells of a pandas, polars or pyarrow column, an array, or any sequence.
+
+        `missing` are the texts, in lower case, that stand for a missing cell.
+        """
         kind = str(getattr(cells, "dtype", getattr(cells, "type", ""))).lower()
         declared = kind.startswith(("categor", "enum", "dictionary"))
         if "string" in kind:  # equal texts stored once are no category
@@ -145,7 +147,7 @@ class Cells:
         if array.dtype.kind in "iufMm":
             found = [None if value != value else value for value in _plain(array)]
         else:
-            found = [_cell(cell) for cell in array]
+            found = [_cell(cell, missing) for cell in array]
         return replace(_different(found), declared=declared)
 
 
@@ -171,7 +173,7 @@ def _different(cells: Iterable[Cell | None]) -> Cells:
     return Cells(values, np.array(codes, dtype=np.int64))
 
 
-def _cell(cell: Any) -> Cell | None:
+def _cell(cell: Any, missing: Collection[str]) -> Cell | None:
     """A cell as text, number, date in UTC or tuple of texts; None for a missing value."""
     if isinstance(cell, bytes):
         cell = cell.decode(errors="replace")
@@ -189,7 +191,7 @@ def _cell(cell: Any) -> Cell | None:
         return items_of(cell, None)
     text = str(cell).strip()
     lower = text.lower()
-    if lower in MISSING or lower == NONE:
+    if lower in (missing if isinstance(cell, str) else MISSING_FEATURE):
         return None
     if isinstance(cell, datetime):
         offset = np.timedelta64(cell.utcoffset() or 0, "s")
@@ -199,7 +201,7 @@ def _cell(cell: Any) -> Cell | None:
     return lower if lower in BOOLEANS else text
 
 
-def as_text(value: Cell | None) -> str:
+def as_text(value: Any) -> str:
     """A value as text: whole numbers without decimals, dates as in ISO 8601, None as "".
 
     Examples
@@ -211,9 +213,9 @@ def as_text(value: Cell | None) -> str:
         return " ".join(value)
     if isinstance(value, np.datetime64):
         return str(value).removesuffix("T00:00:00")
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else repr(float(value))
-    return value or ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value)
 
 
 def yes_no(values: Iterable[str]) -> tuple[str, ...] | None:
@@ -227,67 +229,40 @@ def yes_no(values: Iterable[str]) -> tuple[str, ...] | None:
     return PAIRS.get(frozenset(value.lower() for value in values))
 
 
-def numeral(value: Cell | None) -> tuple[str, float, float]:
-    """Unit of a number or a duration, and its value where a point or a comma is decimal.
-
-    The values are NaN where that cannot be.
+def numeral(value: Cell | None, decimal: str) -> tuple[str, float]:
+    """Unit of a number or a duration, and its value, NaN where it is none; `decimal` is the mark.
 
     Examples
     --------
-    >>> numeral("(1,234)"), numeral("12,5 kg"), numeral("1 days 00:00:30"), numeral("(15")
-    (('', -1234.0, -1.234), ('kg', nan, 12.5), ('duration', 86430.0, 86430.0), ('typed', nan, nan))
+    >>> numeral("(1,234)", "point"), numeral("12,5 kg", "comma"), numeral("(15", "point")
+    (('', -1234.0), ('kg', 12.5), ('typed', nan))
     """
     if isinstance(value, float):
-        return TYPED, value, value
+        return TYPED, value
     if not isinstance(value, str):
-        return TYPED, np.nan, np.nan
-    match = NUMBER.fullmatch(LOSS.sub(r"-\1", value))
+        return TYPED, np.nan
+    if span := SPAN.fullmatch(value):
+        parts = [scale * float(span[name] or 0) for name, scale in SECONDS.items()]
+        return DURATION, round(sum(parts), 6)
+    match = NUMERALS[decimal].fullmatch(LOSS.sub(r"-\1", value))
     if match is None:
-        return _duration(value)
+        return TYPED, np.nan
     unit = match["before"] + match["after"].strip()
     unit = TABLE["currencies"].get(unit.lower(), unit)
     sign = SIGNS.get(match["sign"] + match["inner"], np.nan)
+    digits = match["digits"].translate(WITHOUT_GROUPS[decimal])
     scale = 100 if unit == PERCENT else 1
-    point, comma = [sign * _number(match, decimal) / scale for decimal in DECIMALS]
-    return unit, point, comma
+    return unit, sign * float(digits + match["exponent"]) / scale
 
 
-def _number(match: re.Match[str], decimal: str) -> float:
-    """The number without its sign; NaN where the digits are not parted in this way."""
-    if not DIGITS[decimal].fullmatch(match["digits"]):
-        return np.nan
-    return float(match["digits"].translate(WITHOUT_GROUPS[decimal]) + match["exponent"])
-
-
-def _duration(text: str) -> tuple[str, float, float]:
-    """A duration in seconds."""
-    match = SPANS[0].fullmatch(text) or SPANS[1].fullmatch(text)
-    if match is None:
-        return TYPED, np.nan, np.nan
-    parts = [scale * float(match[name] or 0) for name, scale in SECONDS.items()]
-    value = round(sum(parts), 6)
-    if text.startswith("-P"):
-        value = -value
-    if ":" in text and match["days"] is None:
-        return CLOCK_TIME, value, value
-    return DURATION, value, value
-
-
-def plain(values: np.ndarray, kind: str) -> np.ndarray | None:
-    """Texts as numbers, or as dates in seconds, if all are written as programs do.
-
-    Parameters
-    ----------
-    values : array of shape (1 + k,)
-    kind : {"float64", "datetime64[s]"}
-    """
+def plain(values: np.ndarray) -> np.ndarray | None:
+    """Texts (1 + k,) as numbers if all are written as programs do."""
     try:
-        if not all(map(PLAIN[kind].fullmatch, values[1:])):
+        if not all(map(PLAIN.fullmatch, values[1:])):
             return None
-        numbers = values[1:].astype(str).astype(kind)
-    except (TypeError, ValueError):
+    except TypeError:  # not all are texts
         return None
-    return np.append(np.nan, numbers.astype(np.float64))
+    return np.append(np.nan, values[1:].astype(np.float64))
 
 
 class NumberFormat(NamedTuple):
@@ -313,28 +288,20 @@ class NumberFormat(NamedTuple):
             return values
         numbers = None
         if self.decimal != "comma" and self.unit not in (PERCENT, DURATION):
-            numbers = plain(values, "float64")
+            numbers = plain(values)
         if numbers is None:
-            numbers = self.numbers(*numerals(values))
+            numbers = np.array([self.number(value) for value in values])
         return numbers
 
-    def numbers(self, units: np.ndarray, point: np.ndarray, comma: np.ndarray) -> np.ndarray:
-        """The same of numerals."""
-        own, other = point, comma
-        if self.decimal == "comma":
-            own, other = comma, point
-        found = np.where(np.isnan(own), other, own)  # where nothing else can be meant
-        taken = TAKEN.get(self.unit, ("",))
-        is_taken = np.isin(units, (TYPED, self.unit, *taken))
-        if self.decimal == "":
-            is_taken &= ~(abs(comma) < abs(point))  # 1,234
-        return np.where(is_taken, found, np.nan)
-
-
-def numerals(values: np.ndarray) -> list[np.ndarray]:
-    """Units and both readings of values, (1 + k,) each."""
-    found = [numeral(value) for value in values]
-    return [np.array(part) for part in zip(*found, strict=True)]
+    def number(self, value: Cell | None) -> float:
+        """The same of one value."""
+        units = (TYPED, self.unit, *TAKEN.get(self.unit, ("",)))
+        marks = DECIMALS[::-1] if self.decimal == "comma" else DECIMALS
+        readings = [numeral(value, mark) for mark in marks]  # the second if nothing else is meant
+        numbers = [number for unit, number in readings if unit in units and number == number]
+        if not numbers or (not self.decimal and abs(numbers[-1]) < abs(numbers[0])):  # 1,234
+            return np.nan
+        return numbers[0]
 
 
 def number_format(cells: Cells, *, comma: bool = False) -> NumberFormat:
@@ -353,20 +320,18 @@ def number_format(cells: Cells, *, comma: bool = False) -> NumberFormat:
     """
     if cells.values.dtype != object:
         return NumberFormat()
-    if not comma and plain(cells.values, "float64") is not None:
+    if not comma and plain(cells.values) is not None:
         return NumberFormat("point")
-    found = numerals(cells.values)
-    units, *readings = found
-    points, commas = [cells.counts @ ~np.isnan(numbers) for numbers in readings]
-    decimal = "comma" if commas > points - comma else "point"
-    best = NumberFormat(decimal)
-    most = 0
-    for unit, _ in Counter(units.tolist()).most_common(MOST_UNITS):
-        how = NumberFormat(decimal, unit)
-        n_rows = cells.counts @ ~np.isnan(how.numbers(*found))
-        if n_rows > most and unit not in (TYPED, CLOCK_TIME):
-            best, most = how, n_rows
-    return best
+    readings = {mark: [numeral(value, mark) for value in cells.values] for mark in DECIMALS}
+    rows = {
+        mark: cells.counts @ [number == number for _, number in found]
+        for mark, found in readings.items()
+    }
+    decimal = "comma" if rows["comma"] > rows["point"] - comma else "point"
+    units = Counter(unit for unit, _ in readings[decimal] if unit != TYPED)
+    formats = [NumberFormat(decimal, unit) for unit, _ in units.most_common(MOST_UNITS)]
+    n_read = [cells.counts @ ~np.isnan(how.read(cells.values)) for how in formats]
+    return formats[np.argmax(n_read)] if formats else NumberFormat(decimal)
 
 
 class DateFormat(NamedTuple):
@@ -389,10 +354,7 @@ class DateFormat(NamedTuple):
         """The dates of values in UTC, in seconds from 1970, (1 + k,); NaN for what is none."""
         if values.dtype.kind == "M":
             return (values - EPOCH) / SECOND
-        seconds = plain(values, "datetime64[s]") if "year first" in self.orders else None
-        if seconds is None:
-            seconds = np.array([self.seconds(value) for value in values], dtype=np.float64)
-        return seconds
+        return np.array([self.seconds(value) for value in values], dtype=np.float64)
 
     def seconds(self, value: Cell | None) -> float:
         """The same of one value."""
@@ -411,7 +373,7 @@ class DateFormat(NamedTuple):
 
 
 def _seconds(found: dict[str, str | None]) -> float:
-    """A date, or a time of day, of its parts as they are written."""
+    """A date of its parts as they are written."""
     part = PARTS | {name: text for name, text in found.items() if text}
     part["month"] = MONTHS.get(part["month"].lower(), part["month"])
     numbers = {name: int(part[name]) for name in PARTS}
@@ -439,8 +401,6 @@ def date_format(cells: Cells, *, day_first: bool = False) -> DateFormat:
     rows = {order: float(cells.counts @ is_read[order]) for order in DATES}
     if day_first:
         rows["day first"] += 0.5
-    if max(rows, key=rows.__getitem__) != TIME_OF_DAY:
-        del rows[TIME_OF_DAY]  # a time belongs to no day
     formats: list[str] = []
     unread = np.ones(len(cells.values), dtype=bool)
     for order in sorted(rows, key=rows.__getitem__, reverse=True):

@@ -11,6 +11,8 @@ import numpy as np
 
 from skcamel.arrays import dense
 from skcamel.data import DataError, Path_, checks, labels, sources
+from skcamel.data.cells import as_text
+from skcamel.data.columns import REASONS
 from skcamel.data.dataset import Dataset
 from skcamel.data.pipeline import final, transformers
 from skcamel.data.preparer import TablePreparer
@@ -20,7 +22,6 @@ from skcamel.text import count
 # features, saved with it. Of a table: the columns that held the labels. Of another file: values of
 # nominal features, columns that were left out, and whether the numbers of columns count from 0.
 LABEL_COLUMNS, REMEMBERED = "label_columns_", "input_columns_"
-LEFT_OUT = ("id", "constant", "empty", "dropped")  # kinds of columns that are no features
 
 
 class Expected(NamedTuple):
@@ -101,7 +102,7 @@ def expected_by(model: Any) -> Expected:
     label_names = tuple(map(str, estimator.label_names_))
     if preparer is not None:
         kinds = preparer.kinds_.items()
-        features = tuple(name for name, kind in kinds if kind not in LEFT_OUT)
+        features = tuple(name for name, kind in kinds if kind not in REASONS)
         return Expected(len(features), features, label_names)
     first = (*transformers(model), estimator)[0]
     names = getattr(first, "feature_names_in_", None)
@@ -214,7 +215,7 @@ def _prepared(preparer: TablePreparer, found: Any, source: str, *, allow_missing
 def ids_of(preparer: TablePreparer, table: Any) -> dict[str, list[str]]:
     """The columns of a table that name its rows, as text; "" for missing cells."""
     names = [name for name in preparer.id_columns_ if name in table.column_names]
-    return {name: labels.texts_of(table, name, "") for name in names}
+    return {name: [as_text(cell) for cell in table[name].to_pylist()] for name in names}
 
 
 def _matrix(model: Any, found: Any, source: str) -> Rows:

@@ -241,10 +241,20 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
     def _evidence(self, cells: Mapping[str, Cells]) -> list[Evidence]:
         """What each column says, and what the parameters say of it."""
-        evidence = {
-            name: Evidence(name, own, encoder=self._encoder_of(self.text_encoder, name))
+        forced = self._forced(cells)
+        evidence = [
+            Evidence(name, own, forced.get(name, ""), self._encoder_of(self.text_encoder, name))
             for name, own in cells.items()
-        }
+        ]
+        readings = [own.number for own in evidence if len(own.cells.values) > 1]
+        sure = [found.how.decimal for found in readings if found.share >= kinds.MOSTLY]
+        if "comma" in sure:
+            evidence = [replace(own, comma=True) for own in evidence]
+        return evidence
+
+    def _forced(self, cells: Mapping[str, Cells]) -> dict[str, str]:
+        """Column ► the parameter that names it."""
+        forced: dict[str, str] = {}
         for kind in kinds.FORCED:
             names = getattr(self, kind)
             if isinstance(names, str):
@@ -260,16 +270,12 @@ class TablePreparer(TransformerMixin, BaseEstimator):
                         f"{kind} names {name!r:.80}, which is no column; the columns are"
                         f" {shortened(cells, 12)}."
                     )
-                other = evidence[name].forced
-                if other:
+                if name in forced:
                     raise ValueError(
-                        f"{name!r:.80} is named by {other} and by {kind}; name it once."
+                        f"{name!r:.80} is named by {forced[name]} and by {kind}; name it once."
                     )
-                evidence[name].forced = kind
-        readings = [own.number for own in evidence.values() if len(own.cells.values) > 1]
-        sure = [found.how.decimal for found in readings if found.share >= kinds.MOSTLY]
-        comma = "comma" in sure
-        return [replace(own, comma=comma) for own in evidence.values()]
+                forced[name] = kind
+        return forced
 
     @staticmethod
     def _encoder_of(text_encoder: Any, name: str) -> Any:
@@ -280,10 +286,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def kinds_(self) -> dict[str, str]:
         """Column ► what it holds, or why it is left out."""
         check_is_fitted(self)
-        return {
-            column.name: column.why if isinstance(column, LeftOut) else column.kind
-            for column in self.columns_
-        }
+        return {column.name: column.kind for column in self.columns_}
 
     @property
     def id_columns_(self) -> tuple[str, ...]:
@@ -430,7 +433,8 @@ def _with_missing(column: LearnedColumn, cells: Cells, labels: np.ndarray | None
     """
     if isinstance(column, LeftOut):
         return column
-    unreadable = column.encode(cells).odd & column.fills
+    _, odd = column.encode(cells)
+    unreadable = odd & column.fills
     filled = cells.missing | unreadable
     n_filled = filled.sum()
     indicator = min(n_filled, len(filled) - n_filled) >= FEW_MISSING

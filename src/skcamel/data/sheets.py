@@ -12,15 +12,13 @@ import json
 import os
 import subprocess
 import sys
-import zipfile
 from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
+from skcamel import memory
 from skcamel.data import DataError, Path_, sources
 
-LEAST_BYTES = 2**28  # of memory for Python, the reader and a small sheet
-CELL_RATIO = 16  # bytes of memory for each byte of an unpacked sheet
 PYTHON = (sys.executable, "-P", "-m", "skcamel.data.sheets")
 
 
@@ -28,7 +26,10 @@ def sheet_rows(content: bytes, path: Path_, sheet: str | int) -> list[list[Any]]
     """Rows of a sheet: numbers, truth values, texts, dates as ISO text, None where nothing is."""
     if importlib.util.find_spec("python_calamine") is None:
         raise ImportError("Spreadsheets need python-calamine: pip install skcamel[tables]")
-    limit = LEAST_BYTES + CELL_RATIO * _unpacked_bytes(content, path)
+    limit = max(sources.CLAIMED_ALWAYS, sources.CLAIMED_RATIO * len(content))
+    free = memory.available()
+    if free is not None:
+        limit = min(limit, free)
     command = [*PYTHON, json.dumps([sheet, limit])]
     folders = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(  # noqa: S603 - this module, without a shell
@@ -48,18 +49,6 @@ def sheet_rows(content: bytes, path: Path_, sheet: str | int) -> list[list[Any]]
             path=path,
         )
     return json.loads(done.stdout)
-
-
-def _unpacked_bytes(content: bytes, path: Path_) -> int:
-    """Size of all parts of a workbook; one that is out of proportion to the file is refused."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(part.file_size for part in archive.infolist())
-    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
-        problem = f"is no workbook ({error}); save the file again as .xlsx."
-        raise DataError(problem, path=path) from error
-    sources.check_claimed_size(size, "its unpacked sheets", path, size=len(content))
-    return size
 
 
 def _cell(cell: Any) -> Any:

@@ -13,16 +13,16 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from skcamel.arrays import default_names, dense
+from skcamel.arrays import dense
 from skcamel.data import DataError, Path_, batches, cells, sheets, sources
 from skcamel.data.dataset import Dataset, is_table
-from skcamel.data.labels import LabelColumns, key_text, take_labels
+from skcamel.data.labels import LabelColumns, take_labels
 from skcamel.files import whole_file
 from skcamel.text import original_cell, plain_cell
 
@@ -33,16 +33,13 @@ BLOCK_BYTES, LARGEST_BLOCK = 2**20, 2**28  # of text that pyarrow parses at once
 SAMPLE_BYTES = 2**16  # from which the separator is found
 ABSENT = "\x1f"  # a separator that no text has, for files of a single column
 SEP_LINE = re.compile(rb'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
-UNEVEN = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")  # as pyarrow says it
 # numbers as programs write them; 007 names something
 PLAIN = r"^[+-]?(?:(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf)$"
 JSON_PEAK = 20  # bytes of memory for each byte of JSON, as Python objects
 ROW_NUMBERS = ("column1", "Unnamed: 0")  # what a first column without a name is called
 
 
-def read_columns(
-    path: Path_, *, separator: str | None = None, header: bool = True, sheet: str | int = 0
-) -> Any:
+def read_columns(path: Path_, *, separator: str | None = None, sheet: str | int = 0) -> Any:
     r"""Read any table file, its cells as they are: those of a CSV file are text.
 
     Parameters
@@ -53,8 +50,6 @@ def read_columns(
     separator : str, optional
         One character between the cells of a text file; by default it is found among comma,
         semicolon, tab and bar.
-    header : bool, default=True
-        Whether the first line holds the column names.
     sheet : str or int, default=0
         Name or number of the sheet of a spreadsheet.
 
@@ -84,14 +79,15 @@ def read_columns(
         content = sources.whole_content(path)
     try:
         if suffix in sources.SHEETS:
-            table = _read_sheet(content, path, header, sheet)
+            table = _read_sheet(content, path, sheet)
         elif suffix in sources.JSON_LINES:
             table = _read_json_lines(content, path)
         else:
-            table = _read_separated(content, path, separator, header)
+            table = _read_separated(content, path, separator)
     except (arrow.ArrowException, UnicodeEncodeError) as error:
-        problem = f"cannot be read ({str(error)[:120]}); is it damaged, or another kind of file?"
-        raise DataError(problem, path=path) from error
+        problem = f"cannot be read ({str(error)[:120]})"
+        hint = "is a cell with the separator not quoted, or the file damaged?"
+        raise DataError(f"{problem}; {hint}", path=path) from error
     if not table.num_rows:
         raise DataError("holds no row below the column names; is it truncated?", path=path)
     return table
@@ -121,7 +117,7 @@ def _named(names: Sequence[str], path: Path_) -> list[str]:
 # CSV
 
 
-def _read_separated(content: bytes, path: Path_, separator: str | None, header: bool) -> Any:
+def _read_separated(content: bytes, path: Path_, separator: str | None) -> Any:
     content = sources.utf8(content, path)
     sep_line = SEP_LINE.match(content)
     if sep_line:
@@ -133,11 +129,8 @@ def _read_separated(content: bytes, path: Path_, separator: str | None, header: 
     sources.check_claimed_size(
         batches.COLUMN_BYTES * width, f"{width} columns", path, size=len(content)
     )
-    table = _parsed(content, separator, width, path)
-    if not header:
-        return table.rename_columns(default_names("column", width))
     names = _named([original_cell(name) for name in first], path)
-    return table.slice(1).rename_columns(names)
+    return _parsed(content, separator, width).slice(1).rename_columns(names)
 
 
 def _separator(content: bytes, path: Path_) -> str:
@@ -177,60 +170,36 @@ def _first_record(content: bytes, separator: str, path: Path_) -> list[str]:
     return first
 
 
-def _parsed(content: bytes, separator: str, width: int, path: Path_) -> Any:
+def _parsed(content: bytes, separator: str, width: int) -> Any:
     """All records as columns of text."""
     types = {f"f{k}": arrow.string() for k in range(width)}
     convert = arrow_csv.ConvertOptions(column_types=types, check_utf8=False)
     # without newlines in cells, threads begin at any line
     parse = arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in content)
-    problem = ""
-    for block_bytes in (BLOCK_BYTES, LARGEST_BLOCK):
+
+    def parsed(block_bytes: int, *, use_threads: bool) -> Any:
+        size = min(block_bytes, len(content) + 1)
         how = arrow_csv.ReadOptions(
-            autogenerate_column_names=True,
-            block_size=min(block_bytes, len(content) + 1),
-            use_threads=block_bytes == BLOCK_BYTES,  # then rows are not counted
+            autogenerate_column_names=True, block_size=size, use_threads=use_threads
         )
-        try:
-            return arrow_csv.read_csv(arrow.BufferReader(content), how, parse, convert)
-        except arrow.ArrowInvalid as error:  # a wrong row, or one that is longer than a block
-            problem = str(error)
-    uneven = UNEVEN.search(problem)
-    if uneven is None:
-        raise DataError(f"a row cannot be read ({problem[:200]}); is it too long?", path=path)
-    row, expected, found = uneven.groups()
-    raise DataError(
-        f"{found} cells, the first line has {expected}; is a cell with the separator not quoted?",
-        path=path,
-        line=_line_of(int(row), content, separator),
-    )
+        return arrow_csv.read_csv(arrow.BufferReader(content), how, parse, convert)
 
-
-def _line_of(row: int, content: bytes, separator: str) -> int:
-    """The line in which a record begins, both counted from 1; empty lines are no records."""
-    lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
-    records = csv.reader(lines, delimiter=separator)
-    for _ in islice(filter(None, records), row - 1):
-        pass
-    n_empty = 0
-    for line in lines:
-        if line.strip():
-            break
-        n_empty += 1
-    return records.line_num + n_empty + 1
+    try:
+        return parsed(BLOCK_BYTES, use_threads=True)
+    except arrow.ArrowInvalid:  # a row that is longer than a block, or a wrong one
+        return parsed(LARGEST_BLOCK, use_threads=False)  # then its number is known
 
 
 # Spreadsheets and JSON lines
 
 
-def _read_sheet(content: bytes, path: Path_, header: bool, sheet: str | int) -> Any:
+def _read_sheet(content: bytes, path: Path_, sheet: str | int) -> Any:
     """Columns of a sheet; rows and columns without any cell are left out."""
     rows = [row for row in sheets.sheet_rows(content, path, sheet) if set(row) != {None}]
     columns = [column for column in zip(*rows) if set(column) != {None}]
     if not columns:
         raise DataError("the sheet is empty; name another by sheet=.", path=path)
-    if not header:
-        return _table(default_names("column", len(columns)), columns, path)
-    names = [key_text(column[0]) for column in columns]
+    names = [cells.as_text(column[0]).strip() for column in columns]
     return _table(names, [column[1:] for column in columns], path)
 
 
@@ -272,20 +241,19 @@ def _array(column: Sequence[Any]) -> Any:
     try:
         return arrow.array(column)
     except (arrow.ArrowException, OverflowError):  # also integers that no column of numbers holds
-        texts: list[str | None] = []
-        for cell in column:
-            is_structure = isinstance(cell, (bool, list, dict))
-            text = json.dumps(cell) if is_structure else key_text(cell)
-            texts.append(None if cell is None else text)
-        return arrow.array(texts, arrow.string())
+        return arrow.array([_text(cell) for cell in column], arrow.string())
+
+
+def _text(cell: Any) -> str | None:
+    if isinstance(cell, (bool, list, dict)):
+        return json.dumps(cell)
+    return None if cell is None else cells.as_text(cell)
 
 
 # Data sets
 
 
-def read_table(
-    path: Path_, *, labels: LabelColumns, separator: str | None = None, header: bool = True
-) -> Dataset:
+def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = None) -> Dataset:
     r"""Read a table file.
 
     Parameters
@@ -296,8 +264,6 @@ def read_table(
         The label columns, as in :func:`take_labels`: ``"tags"``, ``"a,b"``, ``"topic_*"``, …
     separator : str, optional
         One character between cells; by default it is found among comma, semicolon, tab and bar.
-    header : bool, default=True
-        Whether the first line holds the column names.
 
     Returns
     -------
@@ -316,12 +282,12 @@ def read_table(
     ...     read_table(file, labels="tag:*").label_names
     ('tag:calm', 'tag:sad')
     """
-    table = read_columns(path, separator=separator, header=header)
+    table = read_columns(path, separator=separator)
     table, found = take_labels(table, labels, path)
     numbers, odd = numbers_of(table, path)
     X = table if odd else numbers
     dropped: tuple[str, ...] = ()
-    if not odd and header and _counts_rows(numbers, table.column_names[0]):
+    if not odd and _counts_rows(numbers, table.column_names[0]):
         dropped = (table.column_names[0],)
         X, table = numbers[:, 1:], table.drop_columns(dropped[0])
         problem = f"{Path(path).name}: {dropped[0]!r} left out, as it only numbers the rows."

@@ -58,7 +58,6 @@ CLASSES = MODELS | {
     "TablePreparer": "skcamel.data.preparer",
     **dict.fromkeys(
         (
-            "RankScale",
             "LeftOut",
             "Number",
             "Flag",

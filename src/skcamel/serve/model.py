@@ -227,8 +227,7 @@ def _details(part: LearnedColumn, mean: np.ndarray) -> dict[str, Any]:
     if isinstance(part, Number):
         return {"typical": _rounded(part.median), "unit": part.unit}
     if isinstance(part, Date):
-        day, clock = str(np.datetime64(part.median, "s")).split("T")
-        return {"typical": f"{day} {clock}" if part.ranks is not None else clock}
+        return {"typical": str(np.datetime64(int(part.median), "s")).replace("T", " ")}
     if isinstance(part, Flag):
         return {"typical": part.yes if mean[0] > 0.5 else part.no, "choices": [part.yes, part.no]}
     names = getattr(part, "values", getattr(part, "words", ()))

@@ -188,13 +188,14 @@ def _fitted(model: Any, source: Labelled, preset: str, train: Any, groups: Any) 
 def _fit_in_batches(model: Any, source: Labelled, files: Any, preparer: Any) -> None:
     """Fit on all rows of files, and say how they differ from the sample."""
     from skcamel.data import batches
+    from skcamel.data.preparer import notes_on
 
     differences = batches.fit_batches(model, files, source.all_labels, preparer)
     n = source.Y.shape[0]
     n_rows = files.n_rows
     if n < n_rows:
         preparer.sampled_ = (n, n_rows)
-    for remark in differences.notes("sample"):
+    for remark in notes_on(differences, "sample"):
         note(f"{remark}.")
 
 

@@ -292,7 +292,7 @@ def rows_in_batches(model: Any, data: str, *, allow_missing: bool) -> Iterator[R
         rows = matching.match(model, batch.table, data, allow_missing=allow_missing)
         yield rows
         if last is not None:
-            rows = rows._replace(differences=last.differences.plus(rows.differences))
+            rows = rows._replace(differences=last.differences + rows.differences)
         last = rows
     for remark in last.notes(data):
         note(remark)

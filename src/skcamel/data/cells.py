@@ -256,7 +256,9 @@ def numeral(value: Cell | None, decimal: str) -> tuple[str, float]:
 
 
 def plain(values: np.ndarray) -> np.ndarray | None:
-    """Texts (1 + k,) as numbers if all are written as programs do."""
+    """Values (1 + k,) as numbers, if all are numbers or texts that programs write for them."""
+    if values.dtype.kind == "f":
+        return values
     try:
         if not all(map(PLAIN.fullmatch, values[1:])):
             return None
@@ -284,10 +286,9 @@ class NumberFormat(NamedTuple):
 
     def read(self, values: np.ndarray) -> np.ndarray:
         """The numbers of values, (1 + k,), NaN for what is none or has another unit."""
-        if values.dtype.kind == "f":
-            return values
         numbers = None
-        if self.decimal != "comma" and self.unit not in (PERCENT, DURATION):
+        is_other = self.decimal == "comma" or self.unit in (PERCENT, DURATION)
+        if values.dtype.kind == "f" or not is_other:
             numbers = plain(values)
         if numbers is None:
             numbers = np.array([self.number(value) for value in values])

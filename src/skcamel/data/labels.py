@@ -18,8 +18,7 @@ from skcamel.data import DataError, Path_
 from skcamel.data.cells import YES_NO, Cell, Cells, as_text, is_missing, items_of, list_separator
 from skcamel.data.sources import check_different_labels, check_memory, shortened
 
-MARKED = {"x": 1.0, "✓": 1.0, "": 0.0}  # in a column where some cells are ticked
-MARKS = {"x", "✓"}
+MARKS = ("x", "✓")  # where some cells are ticked, nothing means no
 NO_LABEL = np.inf  # what a cell means that says nothing about a label
 
 LabelColumns = str | int | Sequence[str]
@@ -153,8 +152,11 @@ def _cells(column: Any) -> Cells:
 def _two_values(cells: Cells, name: str, source: Path_) -> np.ndarray:
     """The labels of a column: 1, 0, NaN if missing; beside marks, nothing is 0."""
     texts = [as_text(value).casefold() for value in cells.values]
-    marked = not MARKS.isdisjoint(texts)
-    meanings = np.array([_meaning(text, marked=marked) for text in texts])
+    marked = np.isin(texts, MARKS)
+    meanings = np.array([_meaning(text) for text in texts])
+    if marked.any():
+        meanings[marked] = 1.0
+        meanings[0] = 0.0
     no = -1 if -1 in meanings else 0
     is_label = np.isin(meanings, [no, 1]) | np.isnan(meanings)
     if not is_label.all():
@@ -166,15 +168,12 @@ def _two_values(cells: Cells, name: str, source: Path_) -> np.ndarray:
     return np.maximum(meanings, 0.0)[cells.codes]
 
 
-def _meaning(text: str, *, marked: bool = False) -> float:
+def _meaning(text: str) -> float:
     """What the text of a cell says of a label: a number, NaN if missing, NO_LABEL if nothing."""
-    words = MARKED if marked else YES_NO
-    if text in words:
-        return words[text]
+    if text in YES_NO:
+        return YES_NO[text]
     if is_missing(text):
         return np.nan
-    if marked:
-        return NO_LABEL
     try:
         return float(text)
     except ValueError:

@@ -15,7 +15,7 @@ from skcamel.data.cells import as_text
 from skcamel.data.columns import REASONS
 from skcamel.data.dataset import Dataset
 from skcamel.data.pipeline import final, transformers
-from skcamel.data.preparer import TablePreparer
+from skcamel.data.preparer import Differences, TablePreparer, notes_on
 from skcamel.text import count
 
 # What the estimator of a model fitted by the command knows of its file, beside the names of its
@@ -40,19 +40,14 @@ class Rows(NamedTuple):
     unused: tuple[str, ...] = ()  # columns and labels that the model does not take
     Y: np.ndarray | None = None  # (n, q), NaN where unknown; None unless the truth was wanted
     table: Any = None  # the cells of a table that was prepared
-    differences: Any = None  # of the cells from those of the fit, where there is a preparer
-    by_position: bool = False  # no names were compared
+    differences: Differences = Differences()  # of the cells from those of the fit
 
     def notes(self, source: str) -> list[str]:
         """What a user should know of rows from `source` that do not look like those of the fit."""
-        found = [] if self.differences is None else self.differences.notes()
+        found = notes_on(self.differences)
         if self.unused:
-            found.insert(
-                0,
-                f"{count(len(self.unused), 'column')} left aside: {sources.shortened(self.unused)}",
-            )
-        if self.by_position:
-            found.append("columns taken in their order, as model and file have no names in common")
+            names = sources.shortened(self.unused)
+            found.insert(0, f"{count(len(self.unused), 'column')} left aside: {names}")
         return [f"{source}: {note}." for note in found]
 
 
@@ -124,10 +119,7 @@ def read_rows(model: Any, path: Path_, *, truth: bool = False, allow_missing: bo
         found = arff.read_with_labels(path, expected.labels, expected.features or ())
     else:
         found = _read_nameless(path, kind, model)
-    rows = match(model, found, str(path), truth=truth, allow_missing=allow_missing)
-    if kind not in ("table", "arff"):
-        rows = rows._replace(by_position=True)
-    return rows
+    return match(model, found, str(path), truth=truth, allow_missing=allow_missing)
 
 
 def _read_nameless(path: Path_, kind: str, model: Any) -> Dataset:
@@ -209,7 +201,8 @@ def _prepared(preparer: TablePreparer, found: Any, source: str, *, allow_missing
         X, differences = preparer.transform_with_differences(columns, allow_missing=allow_missing)
     except ValueError as error:
         raise DataError(str(error), path=source) from error
-    return rows._replace(X=X, unused=tuple(differences.extra), differences=differences)
+    unused = tuple(name for what, name in differences if what == "extra")
+    return rows._replace(X=X, unused=unused, differences=differences)
 
 
 def ids_of(preparer: TablePreparer, table: Any) -> dict[str, list[str]]:
@@ -223,9 +216,7 @@ def _matrix(model: Any, found: Any, source: str) -> Rows:
     expected, known = expected_by(model), getattr(final(model), REMEMBERED, {})
     is_data = isinstance(found, Dataset)
     names = found.feature_names if is_data else tuple(found.column_names)
-    wanted = expected.features
-    if wanted is None:
-        wanted = names
+    wanted = names if expected.features is None else expected.features
     if len(wanted) != expected.n_features:
         raise DataError(
             f"has {len(names)} columns beside the labels, the model was fitted on"
@@ -235,18 +226,22 @@ def _matrix(model: Any, found: Any, source: str) -> Rows:
     positions = _positions(names, wanted, source)
     if is_data:
         _check_categories(found.categories, known.get("categories", {}), wanted, source)
-        X = found.X if names == wanted else found.X[:, positions]
+        X = found.X[:, positions]
     else:
         from skcamel.data import tables
 
         X, odd = tables.numbers_of(found.select(positions), source)
         if odd:
-            hint = "correct it, or fit again with a TablePreparer (skcamel fit has one)"
-            raise DataError(f"{odd}, where a number is needed; {hint}.", path=source)
+            problem = f"column {odd!r:.60} holds cells that are no plain numbers"
+            hint = "correct them, or fit again with a TablePreparer (skcamel fit has one)"
+            raise DataError(f"{problem}; {hint}.", path=source)
     check_complete(X, wanted, source)
     used = {*wanted, *known.get("dropped", ())}
     unused = tuple(name for name in names if name not in used)
-    return Rows(X, {}, unused, by_position=expected.features is None)
+    differences = Differences()
+    if expected.features is None:
+        differences["order", ""] = len(wanted)
+    return Rows(X, {}, unused, differences=differences)
 
 
 def _positions(names: Sequence[str], wanted: Sequence[str], source: Path_) -> list[int]:
@@ -256,8 +251,7 @@ def _positions(names: Sequence[str], wanted: Sequence[str], source: Path_) -> li
     if missing:
         hint = "which the model knows from its fit; add these columns, or correct their names"
         raise DataError(f"lacks {sources.shortened(missing)}, {hint}.", path=source)
-    used = set(wanted)
-    twice = sources.first_repeated(name for name in names if name in used)
+    twice = sources.first_repeated(names)
     if twice is not None:
         problem = f"two columns are called {twice!r:.60}; rename one, and fit again."
         raise DataError(problem, path=source)

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pkgutil import resolve_name
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -28,7 +28,6 @@ from skcamel.data import columns as kinds
 from skcamel.data.cells import Cells
 from skcamel.data.columns import Category, EncodedText, Evidence, LearnedColumn, LeftOut, Text
 from skcamel.data.sources import counted, first_repeated, shortened
-from skcamel.memory import require
 
 NUMERIC = (LeftOut, kinds.Number, kinds.Flag)  # kinds whose columns a scaling does not spoil
 # output columns of categories and tags from which the output is sparse, as it always is with text
@@ -37,44 +36,31 @@ FEW_UNSEEN = 2  # unseen values that are worth a warning, if they are most
 FEW_MISSING = 5  # below, missing values carry no information
 CHANCE = 0.05  # that missing values without information are taken to have some
 
-NOTES = {
+NOTES = {  # what differs: "strange" columns are those where most values are unseen
     "unseen": ("row", "{n} with a value of {name} that the {fit} did not see"),
     "strange": ("row", "most values of {name} were not seen by the {fit}"),
     "missing": ("missing value", "{n} in {name}, which had none"),
     "unreadable": ("cell", "{n} of {name} not readable, taken as missing"),
     "absent": ("row", "no column {name}, taken as missing values"),
+    "order": ("column", "{n} taken in their order, as model and file have no names in common"),
 }
 
 
-class Differences(NamedTuple):
-    """How the rows of a table differ from those that a preparer learned from.
+# How the rows of a table differ from those that a preparer learned from: (what, column) ► rows, with
+# "extra" for columns that it does not know.
+Differences = Counter[tuple[str, str]]
 
-    Parameters
-    ----------
-    counts : Counter
-        (what, column) ► rows. "unseen" are values that the training rows did not have, and
-        "strange" if they are most; "missing" values in columns that had none; "unreadable"
-        cells, which are not what the column holds; "absent" columns.
-    extra : tuple of str
-        Columns that the preparer does not know.
-    """
 
-    counts: Counter[tuple[str, str]]
-    extra: tuple[str, ...]
-
-    def plus(self, other: Differences) -> Differences:
-        """Of the rows of both."""
-        extra = dict.fromkeys(self.extra + other.extra)
-        return Differences(self.counts + other.counts, tuple(extra))
-
-    def notes(self, fit: str = "fit", kinds: Collection[str] = tuple(NOTES)) -> list[str]:
-        """A sentence for each difference of some kinds; `fit` is what to call the training rows."""
-        notes = []
-        for (what, name), n in self.counts.items():
-            if what in kinds:
-                unit, sentence = NOTES[what]
-                notes.append(sentence.format(n=counted(n, unit), name=f"{name!r:.60}", fit=fit))
-        return notes
+def notes_on(
+    differences: Differences, fit: str = "fit", kinds: Collection[str] = tuple(NOTES)
+) -> list[str]:
+    """A sentence for each difference of some kinds; `fit` is what to call the training rows."""
+    notes = []
+    for (what, name), n in differences.items():
+        if what in kinds:
+            unit, sentence = NOTES[what]
+            notes.append(sentence.format(n=counted(n, unit), name=f"{name!r:.60}", fit=fit))
+    return notes
 
 
 class TablePreparer(TransformerMixin, BaseEstimator):
@@ -348,7 +334,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             column.
         """
         rows, differences = self.transform_with_differences(X)
-        notes = differences.notes(kinds=("unreadable", "strange"))
+        notes = notes_on(differences, kinds=("unreadable", "strange"))
         if notes:
             warnings.warn(f"{'; '.join(notes)}. Is the table written as at the fit?", stacklevel=3)
         return rows
@@ -374,7 +360,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             )
         nothing = Cells.of([None] * n)
         blocks: list[Any] = []
-        counts = Counter[tuple[str, str]]()
+        counts = Differences(("extra", name) for name in cells if name not in self.kinds_)
         for column in used:
             own = cells.get(column.name, nothing)
             entries, odd = column.encode(own)
@@ -393,8 +379,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             counts[what, column.name] = n_odd
             if what == "unseen" and n_odd >= max(FEW_UNSEEN, (n - n_missing) / 2):
                 counts["strange", column.name] = n_odd
-        extra = tuple(name for name in cells if name not in self.kinds_)
-        return self._stacked(blocks), Differences(+counts, extra)
+        return self._stacked(blocks), +counts
 
     def _stacked(self, blocks: Sequence[Any]) -> Any:
         is_sparse = self.sparse_output
@@ -404,11 +389,6 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             is_sparse = any(self.is_word_) or n_values > MANY
         if is_sparse:
             return sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr")
-        require(
-            8.0 * blocks[0].shape[0] * len(self.source_columns_),
-            "A dense table of the features",
-            "Leave the output sparse.",
-        )
         return np.hstack([dense(block) for block in blocks])
 
     def take_encoder(self, text_encoder: Any) -> bool:
@@ -498,18 +478,11 @@ def import_encoder(name: str) -> Any:
     >>> import_encoder("sklearn.feature_extraction.text:HashingVectorizer")
     HashingVectorizer()
     """
-    if ":" not in name:
-        raise ValueError(
-            f"{name!r:.80} names no text encoder; write module:factory, as in my_texts:encoder."
-        )
     sys.path.append(os.getcwd())
     try:
-        make = resolve_name(name)
-    except (ImportError, AttributeError, ValueError) as error:
+        return resolve_name(name)()
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise ValueError(
-            f"the text encoder {name!r:.80} cannot be imported ({error}); is its module installed,"
-            " or in this folder?"
+            f"{name!r:.80} makes no text encoder ({error}); write module:factory, as in"
+            " my_texts:encoder, of a module that is installed or in this folder."
         ) from error
-    finally:
-        sys.path.remove(os.getcwd())
-    return make()

@@ -26,15 +26,13 @@ from skcamel.data.labels import LabelColumns, take_labels
 from skcamel.files import whole_file
 from skcamel.text import original_cell, plain_cell
 
-arrow, compute = sources.pyarrow_module(), sources.pyarrow_module("pyarrow.compute")
+arrow = sources.pyarrow_module()
 arrow_csv = sources.pyarrow_module("pyarrow.csv")
 
 BLOCK_BYTES, LARGEST_BLOCK = 2**20, 2**28  # of text that pyarrow parses at once; the longest row
 SAMPLE_BYTES = 2**16  # from which the separator is found
 ABSENT = "\x1f"  # a separator that no text has, for files of a single column
 SEP_LINE = re.compile(rb'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
-# numbers as programs write them; 007 names something
-PLAIN = r"^[+-]?(?:(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf)$"
 JSON_PEAK = 20  # bytes of memory for each byte of JSON, as Python objects
 ROW_NUMBERS = ("column1", "Unnamed: 0")  # what a first column without a name is called
 
@@ -73,7 +71,7 @@ def read_columns(path: Path_, *, separator: str | None = None, sheet: str | int 
         content, path = sys.stdin.buffer.read(), sources.STDIN
         suffix = ".jsonl" if content[:1024].lstrip().startswith(b"{") else ".csv"
     else:
-        suffix = _known_suffix(path, separator, sources.TABLES)
+        suffix = ".csv" if separator else _known_suffix(path, sources.TABLES)
         if suffix in sources.PARQUET:
             return batches.read_parquet(path)
         content = sources.whole_content(path)
@@ -93,16 +91,14 @@ def read_columns(path: Path_, *, separator: str | None = None, sheet: str | int 
     return table
 
 
-def _known_suffix(path: Path_, separator: str | None, known: Sequence[str]) -> str:
-    """Suffix of a table; one that names no format is refused unless a separator is given."""
+def _known_suffix(path: Path_, known: Sequence[str]) -> str:
+    """Suffix of a table; one that names no format is refused."""
     suffix = sources.suffix_of(path)
-    if separator is not None:
-        return ".csv"
     if suffix not in known:
         listed = ", ".join(known)
         raise ValueError(
             f"{Path(path).name} ends in {suffix!r}; known are {listed}. (In Python, separator=…"
-            " takes others.)"
+            " reads others.)"
         )
     return suffix
 
@@ -315,37 +311,19 @@ def _counts_rows(X: np.ndarray, name: str) -> bool:
 
 
 def numbers_of(table: Any, path: Path_) -> tuple[np.ndarray, str]:
-    """The cells as a matrix (n, d), NaN if missing; and the first that is no number, or ""."""
+    """The cells as a matrix (n, d), NaN if missing; and the first column with others, or ""."""
     sources.check_memory(8 * table.num_rows * table.num_columns, "A matrix of the numbers", path)
     X = np.empty((table.num_rows, table.num_columns))
     for k, name in enumerate(table.column_names):
-        column = table[name]
-        if batches.is_text(column.type):
-            column = _with_nulls(column)
-            is_plain = compute.match_substring_regex(column, PLAIN)
-            row = compute.index(is_plain, False).as_py()
-            if row >= 0:
-                cell = column[row].as_py()
-                return X, f"{cell!r:.60} in column {name!r:.60}, row {row + 1}"
-        if arrow.types.is_dictionary(column.type):
-            return X, f"a category in column {name!r:.60}"
-        try:
-            X[:, k] = column.cast(arrow.float64(), safe=False)
-        except arrow.ArrowException:
-            return X, f"{str(column.type)[:60]} in column {name!r:.60}"
+        found = cells.Cells.of(table[name])
+        numbers = None if found.declared else cells.plain(found.values)
+        if numbers is None:
+            return X, name
+        X[:, k] = numbers[found.codes]
     return X, ""
 
 
-def _with_nulls(column: Any) -> Any:
-    """Texts without spaces around them, and none in place of words for a missing value."""
-    texts = compute.utf8_trim_whitespace(column)
-    is_missing = compute.is_in(
-        compute.utf8_lower(texts), value_set=arrow.array(list(cells.MISSING))
-    )
-    return compute.if_else(is_missing, None, texts)
-
-
-def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) -> None:
+def write_table(dataset: Dataset, path: Path_) -> None:
     """Write a CSV, TSV or Parquet file: features first, then labels, under their names.
 
     Parameters
@@ -354,15 +332,13 @@ def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) 
     path : str or path
         ``.csv``, ``.tsv`` or ``.tab``, also compressed as ``.gz``; or ``.parquet``. The file
         appears whole or not at all.
-    separator : str, optional
-        One character between cells; by default by suffix.
 
     Warns
     -----
     UserWarning
         About what a table cannot hold: which columns are labels, sparse storage, and parts.
     """
-    suffix = _known_suffix(path, separator, (*sources.SEPARATORS, *sources.PARQUET))
+    suffix = _known_suffix(path, (*sources.SEPARATORS, *sources.PARQUET))
     lost = f"which columns are labels (the last {dataset.q} here), sparse storage, and parts"
     warnings.warn(f"A table does not hold {lost}.", UserWarning, stacklevel=2)
     table = _as_table(dataset, path)
@@ -370,7 +346,7 @@ def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) 
         with whole_file(path) as file:
             sources.pyarrow_module("pyarrow.parquet").write_table(table, file)
         return
-    options = arrow_csv.WriteOptions(delimiter=separator or sources.SEPARATORS[suffix])
+    options = arrow_csv.WriteOptions(delimiter=sources.SEPARATORS[suffix])
     names = [plain_cell(name) for name in table.column_names]  # no formulas for spreadsheets
     with sources.text_file(path) as file:
         arrow_csv.write_csv(table.rename_columns(names), file, options)

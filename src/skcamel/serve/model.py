@@ -22,6 +22,7 @@ from skcamel.camel.base import BaseCamel
 from skcamel.checks import names_compared
 from skcamel.data.columns import Category, Date, Flag, LearnedColumn, LeftOut, Number, Tags
 from skcamel.data.matching import expected_by, preparer_of
+from skcamel.data.preparer import notes_on
 from skcamel.data.pipeline import (
     explained,
     final,
@@ -164,7 +165,7 @@ class Served:
         X, differences = self.preparer.transform_with_differences(table)
         for step in transformers(self.model)[1:]:
             X = step.transform(X)
-        return X, differences.notes()
+        return X, notes_on(differences)
 
     def _add_reasons(self, predictions: list[dict[str, Any]], X: Any) -> list[str]:
         """Add to each prediction why its labels have their scores; notes."""

@@ -174,21 +174,6 @@ def sheet(labels: LabelCells) -> Form:
     return write
 
 
-def apart(key: str, labels: LabelCells) -> Form:
-    """Two CSV files that share the column `key`; the second has the labels, in another order."""
-
-    def write(folder, name, frame, Y, names):
-        path, other = folder / f"{name}.csv", folder / f"{name}_labels.csv"
-        _write_text(path, frame, {})
-        if Y is None:
-            return path, []
-        turned = slice(None, None, -1)
-        _write_text(other, frame[[key]].iloc[turned], labels(Y[turned], names))
-        return path, ["--labels-file", str(other), "--column", f"{key}=id"]
-
-    return write
-
-
 def _write_text(
     path: Path, frame: pd.DataFrame, labels: Mapping[str, list], separator=",", encoding="utf-8"
 ) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from . import hand
-from .form import Messy, apart, joined, json_lines, lists, marks, parquet, separated, sheet
+from .form import Messy, joined, json_lines, lists, marks, parquet, separated, sheet
 from .making import days, gaps, generator, minutes, sentences, spoiling, topics, truth, written
 
 
@@ -126,7 +126,7 @@ def patients() -> Messy:
 
 
 def visits() -> Messy:
-    """Visits with labels in a file of their own, joined by codes such as P-0012."""
+    """Visits of patients with codes such as P-0012."""
     rng, n = generator("visits"), 280
     about, weight = topics(rng, n, 3), rng.normal(78, 14, n).round(1)
     words = "rash itch eczema skin", "blurred eye vision glasses", "knee joint ankle swelling"
@@ -152,7 +152,7 @@ def visits() -> Messy:
         (hand.number(), ["weight"]),
         (hand.flag(("Yes",)), ["insured"]),
     )
-    form = apart("patient", marks())
+    form = separated(marks())
     return Messy("visits", cells, Y, names, ",".join(names), form, parts, others={"patient": "id"})
 
 

@@ -53,21 +53,32 @@ PROBES = ("the parcel came late, and broken", "Größe 42 in blau, bitte", "than
 TOLERANCE = 1e-4  # of entries of rows of length 1; other devices round otherwise
 
 
-def rank_scale(numbers: np.ndarray) -> Ranks:
-    """The ranks of numbers without NaN, with a thousand knots at the most.
+class RankScale(Ranks):
+    """Ranks of the numbers of one column, with a thousand knots at the most.
 
     Examples
     --------
-    >>> rank_scale(np.array([1.0, 1.0, 5.0, 9.0]))(np.array([[1.0], [3.0], [100.0]])).ravel()
+    >>> RankScale.of(np.array([1.0, 1.0, 5.0, 9.0]))(np.array([[1.0], [3.0], [100.0]])).ravel()
     array([0.25  , 0.4375, 0.875 ])
     """
-    ranks = ranked(numbers[:, None])
-    knots, levels, _ = ranks
-    if len(knots) <= MOST_KNOTS:
-        return ranks
-    wanted = np.linspace(levels[0], levels[-1], MOST_KNOTS)
-    chosen = np.unique(np.searchsorted(levels, wanted))
-    return Ranks(knots[chosen], levels[chosen], np.array([len(chosen)]))
+
+    stored: ClassVar = Ranks.stored | {"ends": ("one", int)}
+
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        super().check_stored()
+        if len(self.ends) > 1:
+            raise ValueError("must be of one column")
+
+    @classmethod
+    def of(cls, numbers: np.ndarray) -> RankScale:
+        """The ranks of numbers without NaN."""
+        knots, levels, _ = ranked(numbers[:, None])
+        if len(knots) > MOST_KNOTS:
+            wanted = np.linspace(levels[0], levels[-1], MOST_KNOTS)
+            chosen = np.unique(np.searchsorted(levels, wanted))
+            knots, levels = knots[chosen], levels[chosen]
+        return cls(knots, levels, np.array([len(knots)]))
 
 
 class Reading(NamedTuple):
@@ -152,13 +163,13 @@ IN_FILES = {
     "int": int,
     "float": float,
     "tuple[str, ...]": [str],
-    "Ranks | None": Ranks | None,
+    "RankScale | None": RankScale | None,
     "np.ndarray": ("w",),
     "sparse.csr_array": ("t", "e", sparse.csr_array),
 }
 
 
-# What a column makes of cells: entries (n, width), dense or CSR; and which cells are odd, (n,) bool:
+# What a column makes of cells: entries (n, width), dense or CSR; and which cells, (n,) bool, are
 # not what the column holds, or not seen.
 Encoded = tuple[Any, np.ndarray]
 
@@ -278,7 +289,7 @@ class Measured(LearnedColumn):
     """A number in each cell, as its rank or as it is; a missing one is the median."""
 
     median: float
-    ranks: Ranks | None = None
+    ranks: RankScale | None = None
 
     def read(self, values: np.ndarray) -> np.ndarray:
         """The numbers of values, NaN for what is none."""
@@ -321,7 +332,7 @@ class Number(Measured):
             raise evidence.refusal("number", "of which no cell is a number")
         if not evidence.forced and _are_names(evidence):
             return LeftOut(evidence.name, "id")
-        ranks = rank_scale(numbers) if evidence.ranks else None
+        ranks = RankScale.of(numbers) if evidence.ranks else None
         return cls(evidence.name, float(np.median(numbers)), ranks, how.decimal, how.unit)
 
     def read(self, values: np.ndarray) -> np.ndarray:
@@ -450,7 +461,7 @@ class Tags(Category):
 
 @dataclass(frozen=True, eq=False)
 class Date(Measured):
-    """A date, with or without a time: its rank, and sine and cosine of its place in the year, week and day."""
+    """A date: its rank, and sine and cosine of its place in the year, the week and the day."""
 
     kind = "date"
     about = "{0.written}"
@@ -475,7 +486,7 @@ class Date(Measured):
             raise evidence.refusal("date", "whose cells hold no two different dates")
         median = float(seconds[len(seconds) // 2])
         cycles = [cycle for cycle, phase in _phases(seconds).items() if np.ptp(phase) > 0]
-        return cls(evidence.name, median, rank_scale(seconds), how.orders, tuple(cycles))
+        return cls(evidence.name, median, RankScale.of(seconds), how.orders, tuple(cycles))
 
     def read(self, values: np.ndarray) -> np.ndarray:
         """Seconds from 1970, by the formats of the fit before others."""

@@ -46,8 +46,8 @@ NOTES = {  # what differs: "strange" columns are those where most values are uns
 }
 
 
-# How the rows of a table differ from those that a preparer learned from: (what, column) ► rows, with
-# "extra" for columns that it does not know.
+# How the rows of a table differ from those that a preparer learned from: (what, column) ► rows;
+# "extra" are columns that it does not know.
 Differences = Counter[tuple[str, str]]
 
 

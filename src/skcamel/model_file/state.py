@@ -58,6 +58,7 @@ CLASSES = MODELS | {
     "TablePreparer": "skcamel.data.preparer",
     **dict.fromkeys(
         (
+            "RankScale",
             "LeftOut",
             "Number",
             "Flag",

@@ -22,7 +22,6 @@ from skcamel.camel.base import BaseCamel
 from skcamel.checks import names_compared
 from skcamel.data.columns import Category, Date, Flag, LearnedColumn, LeftOut, Number, Tags
 from skcamel.data.matching import expected_by, preparer_of
-from skcamel.data.preparer import notes_on
 from skcamel.data.pipeline import (
     explained,
     final,
@@ -32,6 +31,7 @@ from skcamel.data.pipeline import (
     source_names,
     transformers,
 )
+from skcamel.data.preparer import notes_on
 
 MOST_VALUES = 2_000_000  # numbers in an answer, or to compute for its reasons
 MOST_REASONS = 8  # columns, and other labels, that the reasons for a score list

@@ -148,5 +148,5 @@ def test_the_user_names_an_encoder_by_module_and_factory(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert import_encoder("my_texts:encoder") == "made"
     for name in ("my_texts", "my_texts:other", "no_such_module:encoder"):
-        with pytest.raises(ValueError, match="makes no text encoder .* write module:factory"):
+        with pytest.raises(ValueError, match=r"makes no text encoder .* write module:factory"):
             import_encoder(name)

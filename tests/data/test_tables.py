@@ -189,7 +189,7 @@ def book(tmp_path):
 
 def test_spreadsheets(book):
     cells = {"n": [1, 2], "x": ["1.5", "NA"], "mixed": ["2", "z"], "flag": [True, False]}
-    times = {"day": [str(DAY), None], "time": ["1 days 6:00:00", None]}
+    times = {"day": [str(DAY), None], "time": ["1 day, 6:00:00", None]}
     assert read_columns(book).to_pydict() == cells | times
     assert read_columns(book, sheet="other").to_pydict() == {"a": [7]}
     assert read_columns(book, sheet=1).to_pydict() == {"a": [7]}

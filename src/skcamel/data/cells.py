@@ -16,7 +16,7 @@ from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -267,46 +267,44 @@ def plain(values: np.ndarray) -> np.ndarray | None:
     return np.append(np.nan, values[1:].astype(np.float64))
 
 
-class NumberFormat(NamedTuple):
-    """How the numbers of a column are written: their unit, and the decimal mark.
+def read_numbers(values: np.ndarray, decimal: str = "", unit: str = "") -> np.ndarray:
+    """The numbers of values, (1 + k,), NaN for what is none or has another unit.
 
-    The mark decides where both could be meant; it is "" if no text says.
+    Parameters
+    ----------
+    values : array of shape (1 + k,)
+    decimal : {"point", "comma", ""}
+        The decimal mark, which decides where both could be meant; "" if nothing says.
+    unit : str
 
     Examples
     --------
     >>> cells = Cells.of(["$1,234.50", "(12)", None])
-    >>> number_format(cells)
-    NumberFormat(decimal='point', unit='$')
-    >>> number_format(cells).read(cells.values)
-    array([   nan, 1234.5,  -12. ])
+    >>> how = number_format(cells)
+    >>> how, read_numbers(cells.values, *how)
+    (('point', '$'), array([   nan, 1234.5,  -12. ]))
     """
-
-    decimal: str = ""
-    unit: str = ""
-
-    def read(self, values: np.ndarray) -> np.ndarray:
-        """The numbers of values, (1 + k,), NaN for what is none or has another unit."""
-        numbers = None
-        is_other = self.decimal == "comma" or self.unit in (PERCENT, DURATION)
-        if values.dtype.kind == "f" or not is_other:
-            numbers = plain(values)
-        if numbers is None:
-            numbers = np.array([self.number(value) for value in values])
-        return numbers
-
-    def number(self, value: Cell | None) -> float:
-        """The same of one value."""
-        units = (TYPED, self.unit, *TAKEN.get(self.unit, ("",)))
-        marks = DECIMALS[::-1] if self.decimal == "comma" else DECIMALS
-        readings = [numeral(value, mark) for mark in marks]  # the second if nothing else is meant
-        numbers = [number for unit, number in readings if unit in units and number == number]
-        if not numbers or (not self.decimal and abs(numbers[-1]) < abs(numbers[0])):  # 1,234
-            return np.nan
-        return numbers[0]
+    numbers = None
+    is_other = decimal == "comma" or unit in (PERCENT, DURATION)
+    if values.dtype.kind == "f" or not is_other:
+        numbers = plain(values)
+    if numbers is None:
+        numbers = np.array([_number(value, decimal, unit) for value in values])
+    return numbers
 
 
-def number_format(cells: Cells, *, comma: bool = False) -> NumberFormat:
-    """How numbers are written in these cells.
+def _number(value: Cell | None, decimal: str, unit: str) -> float:
+    units = (TYPED, unit, *TAKEN.get(unit, ("",)))
+    marks = DECIMALS[::-1] if decimal == "comma" else DECIMALS
+    readings = [numeral(value, mark) for mark in marks]  # the second if nothing else is meant
+    numbers = [number for own, number in readings if own in units and number == number]
+    if not numbers or (not decimal and abs(numbers[-1]) < abs(numbers[0])):  # 1,234
+        return np.nan
+    return numbers[0]
+
+
+def number_format(cells: Cells, *, comma: bool = False) -> tuple[str, str]:
+    """The decimal mark and the unit of the numbers in these cells.
 
     Parameters
     ----------
@@ -317,12 +315,12 @@ def number_format(cells: Cells, *, comma: bool = False) -> NumberFormat:
     Examples
     --------
     >>> number_format(Cells.of(["12,5 kg", "1.234 kg"]))
-    NumberFormat(decimal='comma', unit='kg')
+    ('comma', 'kg')
     """
     if cells.values.dtype != object:
-        return NumberFormat()
+        return "", ""
     if not comma and plain(cells.values) is not None:
-        return NumberFormat("point")
+        return "point", ""
     readings = {mark: [numeral(value, mark) for value in cells.values] for mark in DECIMALS}
     rows = {
         mark: cells.counts @ [number == number for _, number in found]
@@ -330,47 +328,42 @@ def number_format(cells: Cells, *, comma: bool = False) -> NumberFormat:
     }
     decimal = "comma" if rows["comma"] > rows["point"] - comma else "point"
     units = Counter(unit for unit, _ in readings[decimal] if unit != TYPED)
-    formats = [NumberFormat(decimal, unit) for unit, _ in units.most_common(MOST_UNITS)]
-    n_read = [cells.counts @ ~np.isnan(how.read(cells.values)) for how in formats]
-    return formats[np.argmax(n_read)] if formats else NumberFormat(decimal)
+    formats = [(decimal, unit) for unit, _ in units.most_common(MOST_UNITS)]
+    n_read = [cells.counts @ ~np.isnan(read_numbers(cells.values, *how)) for how in formats]
+    return formats[np.argmax(n_read)] if formats else (decimal, "")
 
 
-class DateFormat(NamedTuple):
-    """The formats in which the dates of a column are written.
+def read_dates(values: np.ndarray, formats: Iterable[str]) -> np.ndarray:
+    """The dates of values in UTC, in seconds from 1970, (1 + k,); NaN for what is none.
 
-    Each cell is read by the first that it allows.
+    Each cell is read by the first of the formats that it allows.
 
     Examples
     --------
     >>> cells = Cells.of(["31.12.1969", "30.12.1969", "1970-01-01 12:30+01:00"])
-    >>> date_format(cells)
-    DateFormat(orders=('day first', 'year first'))
-    >>> date_format(cells).read(cells.values)
+    >>> date_formats(cells)
+    ('day first', 'year first')
+    >>> read_dates(cells.values, ["day first", "year first"])
     array([     nan,  -86400., -172800.,   41400.])
     """
+    if values.dtype.kind == "M":
+        return (values - EPOCH) / SECOND
+    return np.array([_date(value, formats) for value in values], dtype=np.float64)
 
-    orders: tuple[str, ...]
 
-    def read(self, values: np.ndarray) -> np.ndarray:
-        """The dates of values in UTC, in seconds from 1970, (1 + k,); NaN for what is none."""
-        if values.dtype.kind == "M":
-            return (values - EPOCH) / SECOND
-        return np.array([self.seconds(value) for value in values], dtype=np.float64)
-
-    def seconds(self, value: Cell | None) -> float:
-        """The same of one value."""
-        if isinstance(value, np.datetime64):
-            return float((value - EPOCH) / SECOND)
-        if not isinstance(value, str):
-            return np.nan
-        for order in self.orders:
-            match = DATES[order].fullmatch(value)
-            try:
-                if match is not None:
-                    return _seconds(match.groupdict())
-            except ValueError:  # the 31st of February
-                continue
+def _date(value: Cell | None, formats: Iterable[str]) -> float:
+    if isinstance(value, np.datetime64):
+        return float((value - EPOCH) / SECOND)
+    if not isinstance(value, str):
         return np.nan
+    for name in formats:
+        match = DATES[name].fullmatch(value)
+        try:
+            if match is not None:
+                return _seconds(match.groupdict())
+        except ValueError:  # the 31st of February
+            continue
+    return np.nan
 
 
 def _seconds(found: dict[str, str | None]) -> float:
@@ -391,24 +384,23 @@ def _seconds(found: dict[str, str | None]) -> float:
     return datetime(**numbers, tzinfo=zone).timestamp()
 
 
-def date_format(cells: Cells, *, day_first: bool = False) -> DateFormat:
+def date_formats(cells: Cells, *, day_first: bool = False) -> tuple[str, ...]:
     """The formats in which dates are written, the most frequent first.
 
     Where day and month could change places, what other cells need decides; else the day comes
     first if `day_first`.
     """
-    orders = {order: DateFormat((order,)) for order in DATES}
-    is_read = {order: ~np.isnan(how.read(cells.values)) for order, how in orders.items()}
-    rows = {order: float(cells.counts @ is_read[order]) for order in DATES}
+    is_read = {name: ~np.isnan(read_dates(cells.values, [name])) for name in DATES}
+    rows = {name: float(cells.counts @ read) for name, read in is_read.items()}
     if day_first:
         rows["day first"] += 0.5
     formats: list[str] = []
     unread = np.ones(len(cells.values), dtype=bool)
-    for order in sorted(rows, key=rows.__getitem__, reverse=True):
-        if (unread & is_read[order]).any():
-            formats.append(order)
-        unread &= ~is_read[order]
-    return DateFormat(tuple(formats))
+    for name in sorted(rows, key=rows.__getitem__, reverse=True):
+        if (unread & is_read[name]).any():
+            formats.append(name)
+        unread &= ~is_read[name]
+    return tuple(formats)
 
 
 def list_separator(values: Sequence[str] | np.ndarray) -> str | None:

@@ -24,7 +24,7 @@ from sklearn.preprocessing import MultiLabelBinarizer, normalize
 
 from skcamel.camel.scaling import Ranks, ranked
 from skcamel.data import cells as reading
-from skcamel.data.cells import Cells, DateFormat, NumberFormat, as_text, items_of
+from skcamel.data.cells import Cells, as_text, items_of
 from skcamel.data.sources import counted
 
 MOST_KNOTS = 1000  # of the ranks of a number
@@ -62,7 +62,7 @@ class RankScale(Ranks):
     array([0.25  , 0.4375, 0.875 ])
     """
 
-    stored: ClassVar = Ranks.stored | {"ends": ("one", int)}
+    stored = Ranks.stored | {"ends": ("one", int)}
 
     def check_stored(self) -> None:
         """Refuse what no fit gives."""
@@ -84,7 +84,7 @@ class RankScale(Ranks):
 class Reading(NamedTuple):
     """Numbers or dates of a column."""
 
-    how: Any  # a NumberFormat or a DateFormat
+    how: tuple[str, ...]  # the decimal mark and the unit, or formats of dates
     share: float  # of the rows that hold them
     numbers: np.ndarray  # of the rows, sorted and finite; dates in seconds from 1970
 
@@ -103,12 +103,14 @@ class Evidence:
     @cached_property
     def number(self) -> Reading:
         """The cells as numbers."""
-        return self._read(reading.number_format(self.cells, comma=self.comma))
+        how = reading.number_format(self.cells, comma=self.comma)
+        return self._reading(how, reading.read_numbers(self.cells.values, *how))
 
     @cached_property
     def date(self) -> Reading:
         """The cells as dates."""
-        return self._read(reading.date_format(self.cells, day_first=self.comma))
+        how = reading.date_formats(self.cells, day_first=self.comma)
+        return self._reading(how, reading.read_dates(self.cells.values, how))
 
     def refusal(self, kind: str, why: str) -> ValueError:
         """An error where the user names a kind that the column is not."""
@@ -116,8 +118,7 @@ class Evidence:
             f"{kind} names {self.name!r:.80}, {why}; take it as text or category, or drop it."
         )
 
-    def _read(self, how: Any) -> Reading:
-        of_values = how.read(self.cells.values)
+    def _reading(self, how: tuple[str, ...], of_values: np.ndarray) -> Reading:
         numbers = of_values[self.cells.codes]
         n_read = (numbers == numbers).sum()
         n_there = (~self.cells.missing).sum()
@@ -245,7 +246,7 @@ class LearnedColumn:
 class LeftOut(LearnedColumn):
     """A column that is no feature, for one of the `REASONS`."""
 
-    kind: str
+    kind: str  # pyrefly: ignore (of each column, not of the class)
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> bool:
@@ -333,11 +334,11 @@ class Number(Measured):
         if not evidence.forced and _are_names(evidence):
             return LeftOut(evidence.name, "id")
         ranks = RankScale.of(numbers) if evidence.ranks else None
-        return cls(evidence.name, float(np.median(numbers)), ranks, how.decimal, how.unit)
+        return cls(evidence.name, float(np.median(numbers)), ranks, *how)
 
     def read(self, values: np.ndarray) -> np.ndarray:
         """By the unit and the decimal mark."""
-        return NumberFormat(self.decimal, self.unit).read(values)
+        return reading.read_numbers(values, self.decimal, self.unit)
 
 
 def _are_names(evidence: Evidence) -> bool:
@@ -486,11 +487,11 @@ class Date(Measured):
             raise evidence.refusal("date", "whose cells hold no two different dates")
         median = float(seconds[len(seconds) // 2])
         cycles = [cycle for cycle, phase in _phases(seconds).items() if np.ptp(phase) > 0]
-        return cls(evidence.name, median, RankScale.of(seconds), how.orders, tuple(cycles))
+        return cls(evidence.name, median, RankScale.of(seconds), how, tuple(cycles))
 
     def read(self, values: np.ndarray) -> np.ndarray:
         """Seconds from 1970, by the formats of the fit before others."""
-        return DateFormat((*self.formats, *reading.DATES)).read(values)
+        return reading.read_dates(values, (*self.formats, *reading.DATES))
 
     def outputs(self, numbers: np.ndarray, odd: np.ndarray) -> np.ndarray:
         """Rank and cycles; half of sine and cosine, so that opposite phases are 1 apart."""

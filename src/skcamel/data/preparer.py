@@ -233,7 +233,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             for name, own in cells.items()
         ]
         readings = [own.number for own in evidence if len(own.cells.values) > 1]
-        sure = [found.how.decimal for found in readings if found.share >= kinds.MOSTLY]
+        sure = [found.how[0] for found in readings if found.share >= kinds.MOSTLY]
         if "comma" in sure:
             evidence = [replace(own, comma=True) for own in evidence]
         return evidence

@@ -12,7 +12,6 @@ import json
 import os
 import subprocess
 import sys
-from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
@@ -51,13 +50,6 @@ def sheet_rows(content: bytes, path: Path_, sheet: str | int) -> list[list[Any]]
     return json.loads(done.stdout)
 
 
-def _cell(cell: Any) -> Any:
-    """A cell as JSON has it."""
-    if isinstance(cell, timedelta):
-        return f"{cell.days} days {timedelta(seconds=cell.seconds)}"
-    return None if cell == "" else cell
-
-
 def main() -> None:
     """Read the workbook on standard input with limited memory, and write the rows of a sheet."""
     calamine = import_module("python_calamine")
@@ -67,13 +59,12 @@ def main() -> None:
         import resource
 
         _, most = resource.getrlimit(resource.RLIMIT_AS)
-        if most == resource.RLIM_INFINITY or limit < most:
-            resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+        resource.setrlimit(resource.RLIMIT_AS, (limit, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     book = calamine.CalamineWorkbook.from_object(io.BytesIO(content))
     is_number = isinstance(sheet, int)
     found = book.get_sheet_by_index(sheet) if is_number else book.get_sheet_by_name(sheet)
-    rows = [[_cell(cell) for cell in row] for row in found.to_python()]
+    rows = [[None if cell == "" else cell for cell in row] for row in found.to_python()]
     json.dump(rows, sys.stdout, default=str)
 
 

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.stats import rankdata
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skcamel import CamelClassifier
-from skcamel.data import TablePreparer, columns
+from skcamel.data import TablePreparer
 from skcamel.data.preparer import notes_on
 
 N = 60
@@ -103,21 +102,6 @@ def test_many_different_numbers_keep_a_thousand_knots():
     assert len(preparer.columns_[0].ranks.knots) <= 1000
     ranks = (rankdata(numbers) - 0.5) / len(numbers)
     np.testing.assert_allclose(preparer.transform({"x": numbers})[:, 0], ranks, atol=1e-3)
-
-
-@pytest.mark.parametrize("n", [20, 300])
-@pytest.mark.parametrize("most", [3, 10_000])
-def test_words_are_the_most_frequent_of_all_rows(n, most, monkeypatch):
-    rng = np.random.default_rng(0)
-    different = [" ".join(rng.choice(WORDS, 7)) for _ in range(15)]
-    texts = [different[k] for k in rng.integers(0, 15, n)]
-    monkeypatch.setattr(columns, "MOST_WORDS", most)
-    tfidf = TfidfVectorizer(min_df=2 if n >= columns.MANY_TEXTS else 1).fit(texts)
-    counts = tfidf.set_params(use_idf=False, norm=None).transform(texts).sum(axis=0).A1
-    frequent = sorted(np.argsort(-counts, kind="stable")[:most])
-    part = TablePreparer(text=["t"]).fit({"t": [*texts, None]}).columns_[0]
-    assert part.words == tuple(tfidf.get_feature_names_out()[frequent])
-    np.testing.assert_allclose(part.idf, tfidf.idf_[frequent], rtol=1e-15)
 
 
 def test_dates_have_a_trend_and_cycles():

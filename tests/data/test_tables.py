@@ -122,7 +122,7 @@ def test_columns_without_names(read):
         (b"\xff\xfea", None, "begins like UTF-16-LE text and is not"),
         ("x,x,l\n1,1,1\n", None, "two columns are called 'x'; rename one"),
         (",column1,l\n1,1,1\n", None, "two columns are called 'column1'; rename one"),
-        ("1,1\n2,0\n", None, "two columns are called '1'; rename one, or add a line of names"),
+        ("1,1\n2,0\n", None, "two columns are called '1'; rename one"),
     ],
 )
 def test_a_damaged_file_is_refused_with_the_line_and_what_to_do(read, content, line, message):

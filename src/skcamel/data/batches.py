@@ -144,7 +144,7 @@ def _open(path: Path_) -> Iterator[Any]:
         texts = [field.name for field in schema if is_text(field.type)]
         with parquet.ParquetFile(path, read_dictionary=texts) as file:
             sources.check_proportion(_declared_bytes(file), "its cells", path)
-            check_names(schema.names, path)
+            sources.check_different_labels(schema.names, path, "columns")
             yield file
     except (arrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:
         problem = f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again."
@@ -210,14 +210,6 @@ def check_cells(column: Any, name: str, path: Path_) -> None:
     if arrow.types.is_nested(kind):
         holds = f"column {name!r:.60} holds {str(kind)[:60]}"
         raise DataError(f"{holds}; give each of its parts a column of its own.", path=path)
-
-
-def check_names(names: Sequence[str], path: Path_) -> None:
-    """Refuse columns of one name."""
-    twice = sources.first_repeated(names)
-    if twice is not None:
-        problem = f"two columns are called {twice!r:.60}; rename one, or add a line of names."
-        raise DataError(problem, path=path)
 
 
 def fit_batches(

@@ -138,9 +138,8 @@ class Cells:
         `missing` are the texts, in lower case, that stand for a missing cell.
         """
         kind = str(getattr(cells, "dtype", getattr(cells, "type", ""))).lower()
-        declared = kind.startswith(("categor", "enum", "dictionary"))
-        if "string" in kind:  # equal texts stored once are no category
-            declared = False
+        # equal texts stored once are no category
+        declared = kind.startswith(("categor", "enum", "dictionary")) and "string" not in kind
         if isinstance(cells, (list, tuple)):
             cells = np.fromiter(cells, dtype=object, count=len(cells))
         array = np.asarray(cells)

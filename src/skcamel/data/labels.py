@@ -81,14 +81,11 @@ def label_columns(names: Sequence[str], labels: LabelColumns, source: Path_) -> 
     wanted = labels
     if isinstance(labels, str):
         wanted = [labels] if labels in names else _number_or_names(labels)
+    if isinstance(wanted, int | np.integer):
+        wanted = names[-wanted:] if wanted > 0 else names[:-wanted]
     chosen: set[str] = set()
-    if not isinstance(wanted, int | np.integer):
-        for name in wanted:
-            chosen.update(_matching(name, names, source))
-    elif wanted > 0:
-        chosen.update(names[-wanted:])
-    else:
-        chosen.update(names[:-wanted])
+    for name in wanted:
+        chosen.update(_matching(name, names, source))
     if not 0 < len(chosen) < len(names):
         problem = f"{str(labels)[:60]!r} as labels names {len(chosen)} of {len(names)} columns"
         hint = "name at least one, and leave at least one feature"

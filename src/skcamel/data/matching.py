@@ -251,10 +251,7 @@ def _positions(names: Sequence[str], wanted: Sequence[str], source: Path_) -> li
     if missing:
         hint = "which the model knows from its fit; add these columns, or correct their names"
         raise DataError(f"lacks {sources.shortened(missing)}, {hint}.", path=source)
-    twice = sources.first_repeated(names)
-    if twice is not None:
-        problem = f"two columns are called {twice!r:.60}; rename one, and fit again."
-        raise DataError(problem, path=source)
+    sources.check_different_labels(names, source, "columns")
     return [places[name] for name in wanted]
 
 

@@ -27,7 +27,7 @@ from skcamel.arrays import column_names, default_names, dense
 from skcamel.data import columns as kinds
 from skcamel.data.cells import Cells
 from skcamel.data.columns import Category, EncodedText, Evidence, LearnedColumn, LeftOut, Text
-from skcamel.data.sources import counted, first_repeated, shortened
+from skcamel.data.sources import check_different_labels, counted, shortened
 
 NUMERIC = (LeftOut, kinds.Number, kinds.Flag)  # kinds whose columns a scaling does not spoil
 # output columns of categories and tags from which the output is sparse, as it always is with text
@@ -446,9 +446,7 @@ def cells_of(X: Any, known: Sequence[str] = ()) -> dict[str, Cells]:
         names = column_names(X) or []
         of_arrow = type(X).__module__.startswith("pyarrow")
         columns = X.columns if of_arrow else [X[name] for name in X.columns]
-    twice = first_repeated(names)
-    if twice is not None:
-        raise ValueError(f"two columns are called {twice!r:.80}; rename one.")
+    check_different_labels(names, "the table", "columns")
     if not names or not len(columns[0]):
         raise ValueError("The table is empty; it needs a column and a row at least.")
     return {name: Cells.of(own) for name, own in zip(names, columns, strict=True)}

@@ -106,7 +106,7 @@ def _known_suffix(path: Path_, known: Sequence[str]) -> str:
 def _named(names: Sequence[str], path: Path_) -> list[str]:
     """Names of columns, ``columnN`` where one has none; equal ones are refused."""
     found = [name if name.strip() else f"column{k}" for k, name in enumerate(names, 1)]
-    batches.check_names(found, path)
+    sources.check_different_labels(found, path, "columns")
     return found
 
 

@@ -21,7 +21,7 @@ from skcamel.arrays import default_names, dense
 from skcamel.camel.base import BaseCamel
 from skcamel.checks import names_compared
 from skcamel.data.columns import Category, Date, Flag, LearnedColumn, LeftOut, Number, Tags
-from skcamel.data.matching import expected_by, preparer_of
+from skcamel.data.matching import expected_by, notes_on, preparer_of
 from skcamel.data.pipeline import (
     explained,
     final,
@@ -31,7 +31,6 @@ from skcamel.data.pipeline import (
     source_names,
     transformers,
 )
-from skcamel.data.preparer import notes_on
 
 MOST_VALUES = 2_000_000  # numbers in an answer, or to compute for its reasons
 MOST_REASONS = 8  # columns, and other labels, that the reasons for a score list

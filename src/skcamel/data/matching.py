@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import dense
 from skcamel.data import DataError, Path_, checks, labels, sources
 from skcamel.data.cells import as_text
 from skcamel.data.columns import REASONS
@@ -161,6 +160,10 @@ def match(
         does not allow it.
     """
     expected, preparer = expected_by(model), preparer_of(model)
+    if preparer is not None and isinstance(found, Dataset):
+        from skcamel.data import tables
+
+        found = tables.as_table(found, source)
     if isinstance(found, Dataset):
         columns, label_columns = found, found.label_names
     else:
@@ -189,20 +192,14 @@ def _label_columns(model: Any, table: Any) -> tuple[str, ...]:
     return tuple(name for name in possible if name in table.column_names)
 
 
-def _prepared(preparer: TablePreparer, found: Any, source: str, *, allow_missing: bool) -> Rows:
-    """Rows of a table or a data set, without the labels, as a preparer makes them."""
-    if isinstance(found, Dataset):
-        columns = dict(zip(found.feature_names, dense(found.X).T, strict=True))
-        rows = Rows(None, {})
-    else:
-        columns = found
-        rows = Rows(None, ids_of(preparer, found), table=found)
+def _prepared(preparer: TablePreparer, table: Any, source: str, *, allow_missing: bool) -> Rows:
+    """Rows of a table, without the labels, as a preparer makes them."""
     try:
-        X, differences = preparer.transform_with_differences(columns, allow_missing=allow_missing)
+        X, differences = preparer.transform_with_differences(table, allow_missing=allow_missing)
     except ValueError as error:
         raise DataError(str(error), path=source) from error
     unused = tuple(name for what, name in differences if what == "extra")
-    return rows._replace(X=X, unused=unused, differences=differences)
+    return Rows(X, ids_of(preparer, table), unused, table=table, differences=differences)
 
 
 def ids_of(preparer: TablePreparer, table: Any) -> dict[str, list[str]]:

@@ -341,7 +341,7 @@ def write_table(dataset: Dataset, path: Path_) -> None:
     suffix = _known_suffix(path, (*sources.SEPARATORS, *sources.PARQUET))
     lost = f"which columns are labels (the last {dataset.q} here), sparse storage, and parts"
     warnings.warn(f"A table does not hold {lost}.", UserWarning, stacklevel=2)
-    table = _as_table(dataset, path)
+    table = as_table(dataset, path)
     if suffix in sources.PARQUET:
         with whole_file(path) as file:
             sources.pyarrow_module("pyarrow.parquet").write_table(table, file)
@@ -352,8 +352,8 @@ def write_table(dataset: Dataset, path: Path_) -> None:
         arrow_csv.write_csv(table.rename_columns(names), file, options)
 
 
-def _as_table(dataset: Dataset, path: Path_) -> Any:
-    """Features and labels as columns."""
+def as_table(dataset: Dataset, path: Path_) -> Any:
+    """Features and labels of a data set as columns."""
     X = dataset.X
     if is_table(X):
         columns = X.columns

@@ -248,6 +248,11 @@ class LeftOut(LearnedColumn):
 
     kind: str  # pyrefly: ignore (of each column, not of the class)
 
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        if self.kind not in REASONS:
+            raise ValueError(f"must be left out for one of {', '.join(REASONS)}")
+
     @classmethod
     def recognise(cls, evidence: Evidence) -> bool:
         """Whether words name the rows: nearly all are different, of one word or one pattern."""
@@ -271,7 +276,7 @@ class LeftOut(LearnedColumn):
 
     def describe(self) -> str:
         """Why it is left out."""
-        return f"left out: {REASONS.get(self.kind, self.kind).format(self.name)}"
+        return f"left out: {REASONS[self.kind].format(self.name)}"
 
 
 REASONS = {

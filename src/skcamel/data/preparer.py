@@ -384,8 +384,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def _stacked(self, blocks: Sequence[Any]) -> Any:
         is_sparse = self.sparse_output
         if is_sparse == "auto":
-            are_values = [isinstance(column, Category) for column in self.columns_]
-            n_values = self._in_outputs(are_values).sum()
+            values = [column for column in self.columns_ if isinstance(column, Category)]
+            n_values = sum(len(column.output_names()) for column in values)
             is_sparse = any(self.is_word_) or n_values > MANY
         if is_sparse:
             return sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr")
@@ -431,25 +431,25 @@ def cells_of(X: Any, known: Sequence[str] = ()) -> dict[str, Cells]:
     Columns of an array have the `known` names, if there are such, in their order.
     """
     if isinstance(X, dict) and not sparse.issparse(X):  # scipy has a matrix that is one
-        names = list(X)
-        columns = list(X.values())
-    elif column_names(X) is None:
+        columns = X
+    elif (names := column_names(X)) is None:
         table = check_array(X, dtype=None, ensure_all_finite=False)
-        columns = list(table.T)
-        names = list(known or default_names("x", len(columns)))
-        if len(names) != len(columns):
+        names = known or default_names("x", table.shape[1])
+        if len(names) != table.shape[1]:
             raise ValueError(
-                f"X has {len(columns)} features, but TablePreparer is expecting {len(known)}"
+                f"X has {table.shape[1]} features, but TablePreparer is expecting {len(known)}"
                 " features as input."
             )
+        columns = dict(zip(names, table.T))
     else:
-        names = column_names(X) or []
+        check_different_labels(names, "the table", "columns")
         of_arrow = type(X).__module__.startswith("pyarrow")
-        columns = X.columns if of_arrow else [X[name] for name in X.columns]
-    check_different_labels(names, "the table", "columns")
-    if not names or not len(columns[0]):
+        own = X.columns if of_arrow else [X[name] for name in X.columns]
+        columns = dict(zip(names, own))
+    cells = {name: Cells.of(column) for name, column in columns.items()}
+    if not cells or not all(len(own.codes) for own in cells.values()):
         raise ValueError("The table is empty; it needs a column and a row at least.")
-    return {name: Cells.of(own) for name, own in zip(names, columns, strict=True)}
+    return cells
 
 
 def _labels(y: Any, n: int) -> np.ndarray | None:

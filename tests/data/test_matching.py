@@ -128,6 +128,16 @@ def test_columns_of_a_table_may_be_missing_or_unknown(prepared):
     match(prepared, table.drop_columns(["plan"]), "new.csv", allow_missing=True)
 
 
+def test_a_data_set_is_a_table_for_a_model_of_tables():
+    model = make_pipeline(TablePreparer(), CamelClassifier()).fit(
+        pa.table(dict(zip("xyc", X.T))), Y
+    )
+    data = Dataset(X, Y, ("c", "y", "x"), ("l", "m"))
+    rows = match(model, data, "new", truth=True)
+    np.testing.assert_array_equal(rows.X, model[:-1].transform(dict(zip("cyx", X.T))))
+    assert (rows.Y.tolist(), rows.unused) == (Y.to_numpy().tolist(), ())
+
+
 def test_lists_of_labels_are_the_truth_too(prepared):
     prepared[-1].label_columns_ = ["tags"]
     table = pa.table({**WRITTEN, "tags": ["l|other", "m"]})

@@ -100,9 +100,6 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     unreadable_cells_ : dict
         Column ► number of cells of the training rows that are not what the column holds.
     feature_names_in_ : array of shape (number of columns,)
-    sampled_ : tuple of two ints
-        Where the fit saw a sample alone, as of files larger than memory: how many rows it saw, and
-        of how many.
 
     Notes
     -----
@@ -130,10 +127,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         "feature_names_in_": ("d", str),
         "columns_": [LearnedColumn],
         "scaling_": str,
-        "sampled_": [int],
         "_sklearn_output_config": dict,
     }
-    optional = ("feature_names_in_", "sampled_", "_sklearn_output_config")
+    optional = ("feature_names_in_", "_sklearn_output_config")
 
     def __init__(
         self,
@@ -185,8 +181,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
                 f"columns_ must be {self.n_features_in_} columns with different names, got"
                 f" {len(self.columns_)}"
             )
-        if len(getattr(self, "sampled_", (1, 1))) != 2 or self.scaling_ not in ("rank", "none"):
-            raise ValueError("sampled_ must be two numbers of rows, and scaling_ rank or none")
+        if self.scaling_ not in ("rank", "none"):
+            raise ValueError("scaling_ must be rank or none")
 
     def fit(self, X: Any, y: Any = None) -> TablePreparer:
         """Learn what each column holds.
@@ -213,8 +209,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             columns.append(_with_missing(column, own.cells, labels))
         self.columns_ = tuple(columns)
         self.n_features_in_ = len(cells)
-        for name in ("sampled_", "feature_names_in_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if isinstance(X, dict) or column_names(X) is not None:
             self.feature_names_in_ = np.array(list(cells), dtype=object)
         if not len(self.source_columns_):

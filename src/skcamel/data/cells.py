@@ -127,7 +127,7 @@ class Cells:
 
     def texts(self) -> Cells:
         """The same cells as :func:`as_text` writes them, "" for missing ones."""
-        texts = _different([None, *(as_text(value) or None for value in self.values[1:])])
+        texts = _different(as_text(value) or None for value in self.values)
         texts.values[0] = ""
         return Cells(texts.values, texts.codes[self.codes], self.declared)
 
@@ -201,20 +201,22 @@ def _cell(cell: Any, missing: Collection[str]) -> Cell | None:
 
 
 def as_text(value: Any) -> str:
-    """A value as text: whole numbers without decimals, dates as in ISO 8601, None as "".
+    """A value as text: whole numbers without decimals, dates as in ISO 8601, a missing one as "".
 
     Examples
     --------
     >>> as_text(3.0), as_text(0.25), as_text(np.datetime64("2024-05-01", "s"))
     ('3', '0.25', '2024-05-01')
     """
+    if value is None or value != value:
+        return ""
     if isinstance(value, tuple):
         return " ".join(value)
     if isinstance(value, np.datetime64):
         return str(value).removesuffix("T00:00:00")
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return "" if value is None else str(value)
+    return str(value)
 
 
 def yes_no(values: Iterable[str]) -> tuple[str, ...] | None:

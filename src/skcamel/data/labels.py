@@ -142,7 +142,6 @@ def _cells(column: Any) -> Cells:
     """Texts and lists; nothing is "", and a word for a missing value stays."""
     cells = Cells.of(column, missing=("",))
     texts = [value if isinstance(value, tuple) else as_text(value) for value in cells.values]
-    texts[0] = ""
     return replace(cells, values=np.fromiter(texts, dtype=object, count=len(texts)))
 
 

@@ -39,12 +39,10 @@ def sheet_rows(content: bytes, path: Path_, sheet: str | int) -> list[list[Any]]
         env=os.environ | {"PYTHONPATH": folders},
     )
     if done.returncode:
-        lines = done.stderr.decode(errors="replace").splitlines()
-        is_error = done.returncode == 1  # of Python, not the end of the process
-        why = lines[-1][:120] if is_error and lines else "its reader ended"
+        why = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise DataError(
-            f"sheet {sheet!r} cannot be read, or does not fit into memory ({why}); name one by"
-            " sheet=, remove cells that lie far out, or save it as CSV.",
+            f"sheet {sheet!r} cannot be read, or does not fit into memory ({why[:120]}); name one"
+            " by sheet=, remove cells that lie far out, or save it as CSV.",
             path=path,
         )
     return json.loads(done.stdout)

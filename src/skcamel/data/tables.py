@@ -224,11 +224,9 @@ def _read_json_lines(content: bytes, path: Path_) -> Any:
 
 def _table(names: Sequence[str], columns: Sequence[Sequence[Any]], path: Path_) -> Any:
     """A table of Python objects."""
-    arrays: list[Any] = []
-    for name, column in zip(names, columns):
-        array = _array(column)
+    arrays = [_array(column) for column in columns]
+    for name, array in zip(names, arrays):
         batches.check_cells(array, name, path)
-        arrays.append(array)
     return arrow.Table.from_arrays(arrays, names=_named(names, path))
 
 

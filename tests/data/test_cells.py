@@ -18,15 +18,15 @@ from skcamel.data.cells import Cells
 def read(values, **options):
     column = Cells.of(values)
     how = cells.number_format(column, **options)
-    return how, how.read(column.values)[column.codes]
+    return how, cells.read_numbers(column.values, *how)[column.codes]
 
 
 def dates(values, **options):
     column = Cells.of(values)
-    how = cells.date_format(column, **options)
-    seconds = how.read(column.values)[column.codes]
+    formats = cells.date_formats(column, **options)
+    seconds = cells.read_dates(column.values, formats)[column.codes]
     known = np.where(np.isnan(seconds), np.datetime64("NaT", "s").astype(int), seconds)
-    return how.orders, known.astype("datetime64[s]")
+    return formats, known.astype("datetime64[s]")
 
 
 def test_a_column_is_its_different_values_and_where_they_are():
@@ -52,22 +52,12 @@ BERLIN = pd.Series(MOMENTS).dt.tz_localize("Europe/Berlin")
     ("column", "expected"),
     [
         ([1, None, 3], [1, 3]),
-        (pd.Series([1, None, 3], dtype="Int64"), [1, 3]),
         (pd.Series([0.1, None], dtype="float32"), [0.1]),
-        (pl.Series([0.1, None], dtype=pl.Float32), [0.1]),
-        (pa.array([0.1, None], pa.float32()), [0.1]),
         (pa.chunked_array([[1, None], [3]]), [1, 3]),
         (pl.Series([Decimal("1.5"), None]), [1.5]),
         (pa.array([Decimal("1.5"), None]), [1.5]),
         (pd.Series([timedelta(hours=-1), None]), [-3600]),
-        (pl.Series([timedelta(hours=-1), None]), [-3600]),
-        (pa.array([timedelta(hours=-1), None]), [-3600]),
         ([timedelta(hours=-1), None], [-3600]),
-        (np.array([1, 2], dtype=np.uint8), [1, 2]),
-        (pd.Series(["a", None, "NA"], dtype="string"), ["a"]),
-        (pd.Series([True, None]), ["true"]),
-        (pl.Series([True, None]), ["true"]),
-        (pa.array([True, None]), ["true"]),
         (pa.array([["a", "b"], [], None]), [("a", "b"), ()]),
         (pl.Series([["a", "b"], None]), [("a", "b")]),
         ([np.array(["a"]), {"c", "b"}], [("a",), ("b", "c")]),
@@ -75,8 +65,6 @@ BERLIN = pd.Series(MOMENTS).dt.tz_localize("Europe/Berlin")
         (pl.Series([date(2024, 5, 1)]), [datetime(2024, 5, 1)]),
         ([date(2024, 5, 1)], [datetime(2024, 5, 1)]),
         (BERLIN, [datetime(2024, 5, 1, 8, 30), datetime(2024, 12, 1, 7)]),
-        (pl.from_pandas(BERLIN), [datetime(2024, 5, 1, 8, 30), datetime(2024, 12, 1, 7)]),
-        (pa.array(BERLIN), [datetime(2024, 5, 1, 8, 30), datetime(2024, 12, 1, 7)]),
         (BERLIN.astype(object), [datetime(2024, 5, 1, 8, 30), datetime(2024, 12, 1, 7)]),
         ([MOMENTS[0].replace(tzinfo=timezone(timedelta(hours=2)))], [datetime(2024, 5, 1, 8, 30)]),
         ([datetime(2024, 5, 1, tzinfo=UTC), pd.NaT, pd.NA], [datetime(2024, 5, 1)]),
@@ -103,7 +91,6 @@ def test_columns_may_be_declared_a_category(column, declared):
 @pytest.mark.parametrize(
     ("values", "expected"),
     [
-        (["1", "-2.5", "1e3", "-1.5e2"], [1, -2.5, 1000, -150]),
         (["$47,506.41", "3,640,773", "12"], [47506.41, 3640773, 12]),
         (["85.6%", "7 %", "n.d."], [0.856, 0.07, np.nan]),
         (["1.234,56", "12,5", "7"], [1234.56, 12.5, 7]),
@@ -118,8 +105,8 @@ def test_columns_may_be_declared_a_category(column, declared):
         (["50%", "20%", "50"], [0.5, 0.2, np.nan]),  # 50 or .5?
         (["50", "20", "50%"], [50, 20, np.nan]),
         (["2,27", "3,5", "2.27"], [2.27, 3.5, 2.27]),  # nothing else can be meant
-        (["1 days 00:00:30", "P1DT30S", "26:00:00", "1:00:00"], [86430, 86430, 93600, 3600]),
-        (["-1 days +23:00:00.5", "-PT1H"], [-3599.5, -3600]),
+        (["1 days 00:00:30", "26:00:00", "14:30"], [86430, 93600, 52200]),
+        (["-1 days +23:00:00.5"], [-3599.5]),
         (["yes 5", "P-0012", "1.2.3", "12a3", "1_0", "10" * 200], [*[np.nan] * 5, np.inf]),
     ],
 )  # fmt: skip
@@ -134,10 +121,10 @@ def test_what_is_no_number(text):
 
 def test_the_whole_column_decides_about_commas():
     thousands = ["1,234", "5,678"]
-    assert read(thousands)[0].decimal == "point"
-    assert read(thousands, comma=True)[0].decimal == "comma"
-    assert read([*thousands, "0,5"])[0].decimal == "comma"
-    assert read([*thousands, "0.5"], comma=True)[0].decimal == "point"
+    assert read(thousands)[0][0] == "point"
+    assert read(thousands, comma=True)[0][0] == "comma"
+    assert read([*thousands, "0,5"])[0][0] == "comma"
+    assert read([*thousands, "0.5"], comma=True)[0][0] == "point"
 
 
 @given(st.lists(st.floats(-1e12, 1e12), min_size=1), st.booleans())
@@ -165,7 +152,6 @@ def test_any_number_comes_back_from_its_text(numbers, comma):
         (["5 Jan 2024", "12 December 2023"], ("day, name of the month",), "2024-01-05"),
         (["3. Mär 2024"], ("day, name of the month",), "2024-03-03"),
         (["May 5, 2024"], ("name of the month, day",), "2024-05-05"),
-        (["14:30", "9:05"], ("time of day",), "1970-01-01T14:30:00"),
         (["01.02.2024", "31.12.2024", "2024-05-01"], ("day first", "year first"), "2024-02-01"),
         (["31/12/2024", "25/01/2024", "12/13/2024"], ("day first", "month first"), "2024-12-31"),
         (["2024-05-01", "2024-06-01", "14:30"], ("year first",), "2024-05-01"),

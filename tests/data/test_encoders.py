@@ -147,8 +147,6 @@ def test_the_user_names_an_encoder_by_module_and_factory(tmp_path, monkeypatch):
     (tmp_path / "my_texts.py").write_text("def encoder():\n    return 'made'\n")
     monkeypatch.chdir(tmp_path)
     assert import_encoder("my_texts:encoder") == "made"
-    with pytest.raises(ValueError, match="write module:factory"):
-        import_encoder("my_texts")
-    for name in ("my_texts:other", "no_such_module:encoder"):
-        with pytest.raises(ValueError, match="cannot be imported"):
+    for name in ("my_texts", "my_texts:other", "no_such_module:encoder"):
+        with pytest.raises(ValueError, match=r"makes no text encoder .* write module:factory"):
             import_encoder(name)

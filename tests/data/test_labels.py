@@ -1,4 +1,4 @@
-"""Labels as people keep them: two values in any words, marks, lists, and a second table."""
+"""Labels as people keep them: two values in any words, marks, and lists."""
 
 from collections import Counter
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skcamel.data import DataError
 from skcamel.data.cells import MISSING, YES_NO
-from skcamel.data.labels import join_labels, take_labels
+from skcamel.data.labels import take_labels
 
 KINDS = {"arrow": pa.table, "pandas": pd.DataFrame, "polars": pl.DataFrame}
 NAN = np.nan
@@ -157,40 +157,3 @@ def test_a_comma_in_a_word_is_no_list(kind):
     assert (names, Y.tolist()) == (("Berlin, DE", "Paris, FR"), [[1, 0], [0, 1], [1, 0]])
     assert taken(kind, ["Berlin, DE", "Munich, DE", "Paris, FR"])[0][0] == "Berlin, DE"
     assert taken(kind, ["sea, sun", "sun", "sea, sand"])[0] == ("sand", "sea", "sun")
-
-
-def test_labels_in_a_second_table(kind):
-    table = kind({"id": [7, 8, 9], "x": [1, 2, 3]})
-    wide = kind({"id": ["9", "7"], "a": ["yes", "no"], "b": [0, 1]})
-    rest, labels = join_labels(table, "id", wide, "t.csv", "l.csv")
-    assert list(getattr(rest, "column_names", None) or rest.columns) == ["id", "x"]
-    assert labels.names == ("a", "b")
-    np.testing.assert_array_equal(labels.Y, [[0, 1], [NAN, NAN], [1, 0]])
-    for other, expected in (
-        ({"id": [9.0, 7.0], "tags": ["a|b", "b"]}, [[0, 1], [NAN, NAN], [1, 1]]),
-        ({"tag": ["a", "b", "b", ""], "id": [9, 9, 7, 7]}, [[0, 1], [0, 0], [1, 1]]),
-    ):
-        found = join_labels(table, "id", kind(other), "t.csv", "l.csv")[1]
-        np.testing.assert_array_equal(found.Y, expected)
-
-
-def test_long_keys_are_not_rounded():
-    table = pa.table({"id": [2**60, 2**60 + 1], "x": [1, 2]})
-    labels = pa.table({"id": [str(2**60 + 1)], "l": [1]})
-    np.testing.assert_array_equal(join_labels(table, "id", labels, "t", "l")[1].Y, [[NAN], [1]])
-
-
-@pytest.mark.parametrize(
-    ("keys", "other", "message"),
-    [
-        ([1, 1], {"id": [1], "l": [1]}, r"t\.csv: 'id' is empty in a row, or in two of them '1'"),
-        ([1, None], {"id": [1], "l": [1]}, r"t\.csv: 'id' is empty in a row"),
-        ([1, 2], {"id": [1, 3], "l": [1, 0]}, r"l\.csv: row 2 has the 'id' '3', which t\.csv"),
-        ([1, 2], {"id": [1, 1], "l": [1, 0]}, r"l\.csv: 'id' is '1' in two rows; keep one"),
-        ([1, 2], {"key": [1, 1], "l": [1, 0]}, r"l\.csv: no column is called 'id'; the columns"),
-        ([1, 2], {"id": [1, 2]}, r"l\.csv: '\[\]' as labels names 0 of 1 columns"),
-    ],
-)
-def test_keys_that_do_not_fit_are_refused(kind, keys, other, message):
-    with pytest.raises(DataError, match=message):
-        join_labels(kind({"id": keys, "x": [1, 2]}), "id", kind(other), "t.csv", "l.csv")

@@ -39,7 +39,7 @@ def test_the_order_of_columns_does_not_matter(tmp_path_factory, order):
     rows = read_rows(BARE, path, truth=True)
     assert rows.X.tolist() == [[1, 2, 6], [4, 5, 7]]
     assert rows.Y.tolist() == [[0, 1], [1, 1]]
-    assert (rows.unused, rows.by_position) == (("other",), False)
+    assert rows.unused == ("other",)
     rows = read_rows(BARE, path)
     assert (rows.Y, set(rows.unused)) == (None, {"l", "m", "other"})
 
@@ -72,7 +72,7 @@ def test_what_does_not_fit_a_model_is_refused():
     with pytest.raises(DataError, match=r"1 value missing or infinite, the first in row 2, .*'c'"):
         match(BARE, pa.table(CELLS), "new")
     words = pa.table({**CELLS, "c": ["6", "red"]})
-    problem = "'red' in column 'c', row 2, where a number is needed; .* TablePreparer"
+    problem = "column 'c' holds cells that are no plain numbers; .* TablePreparer"
     with pytest.raises(DataError, match=f"new: {problem}"):
         match(BARE, words, "new")
 
@@ -81,8 +81,8 @@ def test_a_model_without_names_takes_columns_in_their_order():
     model = CamelClassifier().fit(X, Y)
     data = Dataset([[2.0, 1.0, 3.0]], [[1, 0]], ("b", "a", "c"), ("l", "m"))
     rows = match(model, data, "new")
-    assert (rows.X.tolist(), rows.by_position) == ([[2, 1, 3]], True)
-    assert "columns taken in their order" in rows.notes("new")[-1]
+    assert rows.X.tolist() == [[2, 1, 3]]
+    assert "3 columns taken in their order" in rows.notes("new")[-1]
     with pytest.raises(DataError, match=r"has 2 columns beside the labels, .* fitted on 3"):
         match(model, Dataset([[2.0, 1.0]], [[1]]), "new")
 
@@ -128,6 +128,16 @@ def test_columns_of_a_table_may_be_missing_or_unknown(prepared):
     match(prepared, table.drop_columns(["plan"]), "new.csv", allow_missing=True)
 
 
+def test_a_data_set_is_a_table_for_a_model_of_tables():
+    model = make_pipeline(TablePreparer(), CamelClassifier()).fit(
+        pa.table(dict(zip("xyc", X.T))), Y
+    )
+    data = Dataset(X, Y, ("c", "y", "x"), ("l", "m"))
+    rows = match(model, data, "new", truth=True)
+    np.testing.assert_array_equal(rows.X, model[:-1].transform(dict(zip("cyx", X.T))))
+    assert (rows.Y.tolist(), rows.unused) == (Y.to_numpy().tolist(), ())
+
+
 def test_lists_of_labels_are_the_truth_too(prepared):
     prepared[-1].label_columns_ = ["tags"]
     table = pa.table({**WRITTEN, "tags": ["l|other", "m"]})
@@ -142,7 +152,7 @@ def test_files_without_names_are_taken_by_position(tmp_path, name):
     else:
         (tmp_path / name).write_text("1 1:1\n2 2:1\n1,2 3:1\n")
     rows = read_rows(BARE, tmp_path / name, truth=True)
-    assert (rows.X.shape, rows.Y.shape, rows.by_position) == ((3, 3), (3, 2), True)
+    assert (rows.X.shape, rows.Y.shape) == ((3, 3), (3, 2))
     other = CamelClassifier().fit(X, np.eye(20, 3, dtype=int))
     if name == "t.mat":
         with pytest.raises(DataError, match="lacks 'label3', which the model knows"):

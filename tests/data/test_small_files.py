@@ -115,7 +115,7 @@ def test_a_small_file_that_claims_gigabytes_is_refused_at_once(kind, tmp_path):
 def test_a_line_of_many_cells_is_refused_for_its_width(tmp_path):
     packed(tmp_path / "a.csv.gz", b"x,l\n" + b"ab," * 2**23 + b"0\n")
     taken, result = spent(lambda: read_dataset(tmp_path / "a.csv.gz", labels=1))
-    assert "line 2: 8388609 cells, the first line has 2" in str(result)
+    assert "Row #2: Expected 2 columns, got 8388609" in str(result)
     assert taken < SPENT
 
 

@@ -4,7 +4,7 @@ from . import made
 from .form import Messy
 
 MAKERS = (
-    *(made.tickets, made.messages, made.patients, made.visits, made.members),
+    *(made.tickets, made.messages, made.patients, made.members),
     *(made.orders, made.german, made.budget_sheet, made.clothes, made.flights),
 )
 TABLES: list[Messy] = [make() for make in MAKERS]

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +12,6 @@ import openpyxl
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from sklearn.compose import ColumnTransformer
-
-from . import hand
 
 Rows = slice | Sequence[int] | np.ndarray
 # Truth (n, q) and names ► the cells of label columns.
@@ -38,13 +35,14 @@ class Messy:
         Value of ``--labels``.
     form : callable
         Writes the file.
-    parts : sequence
-        Preparations of columns as a competent person builds them with scikit-learn.
+    kinds : sequence of str
+        The kind of each column of `cells`.
+    by_hand : tuple of float
+        Average precision on the held-out rows behind a preparation that a competent person builds
+        of scikit-learn, and on spoilt rows.
     spoilt : callable, optional
         `cells` of new rows that the training rows do not prepare for: unseen categories, gaps in
         columns that had none.
-    others : dict
-        The kinds of columns that the preparation leaves out.
     """
 
     name: str
@@ -53,22 +51,9 @@ class Messy:
     label_names: tuple[str, ...]
     labels: str
     form: Form
-    parts: Sequence[tuple[hand.Part, str | list[str]]]
+    kinds: Sequence[str]
+    by_hand: tuple[float, ...]
     spoilt: Callable[[pd.DataFrame], pd.DataFrame] | None = None
-    others: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """The kind that a preparation should find for each column of `cells`."""
-        kinds = dict(self.others)
-        for (kind, _), columns in self.parts:
-            names = [columns] if isinstance(columns, str) else columns
-            kinds |= dict.fromkeys(names, kind)
-        return {name: kinds[name] for name in self.cells}
-
-    def hand(self) -> ColumnTransformer:
-        """A preparation of `cells` as a competent person builds it."""
-        return hand.prepared(*self.parts)
 
     def frame(self, *, fresh: bool = False) -> pd.DataFrame:
         """All rows as a frame of features; with `fresh`, spoilt as new rows may be."""
@@ -170,21 +155,6 @@ def sheet(labels: LabelCells) -> Form:
                     page.cell(at, column, cell.to_pydatetime() if is_time else cell)
         book.save(path)
         return path, []
-
-    return write
-
-
-def apart(key: str, labels: LabelCells) -> Form:
-    """Two CSV files that share the column `key`; the second has the labels, in another order."""
-
-    def write(folder, name, frame, Y, names):
-        path, other = folder / f"{name}.csv", folder / f"{name}_labels.csv"
-        _write_text(path, frame, {})
-        if Y is None:
-            return path, []
-        turned = slice(None, None, -1)
-        _write_text(other, frame[[key]].iloc[turned], labels(Y[turned], names))
-        return path, ["--labels-file", str(other), "--column", f"{key}=id"]
 
     return write
 

@@ -1,12 +1,9 @@
 """The tables: tickets, messages, patients, visits, members, orders, flats, budgets and more."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 
-from . import hand
-from .form import Messy, apart, joined, json_lines, lists, marks, parquet, separated, sheet
+from .form import Messy, joined, json_lines, lists, marks, parquet, separated, sheet
 from .making import days, gaps, generator, minutes, sentences, spoiling, topics, truth, written
 
 
@@ -42,15 +39,9 @@ def tickets() -> Messy:
         }
     )
     names = ("topic_account", "topic_billing", "topic_defect", "topic_oncall", "topic_weekend")
-    parts = (
-        (hand.text(), "subject"),
-        (hand.text(), "body"),
-        (hand.category(), ["priority"]),
-        (hand.date("%Y-%m-%d %H:%M:%S"), ["opened"]),
-    )
     form, spoilt = separated(marks()), spoiling({"priority": "blocker"}, ["subject", "opened"])
-    others = {"ticket": "id"}
-    return Messy("tickets", cells, Y, names, "topic_*", form, parts, spoilt, others)
+    kinds = ["id", "text", "text", "category", "date"]
+    return Messy("tickets", cells, Y, names, "topic_*", form, kinds, (0.958, 0.944), spoilt)
 
 
 def messages() -> Messy:
@@ -75,12 +66,8 @@ def messages() -> Messy:
         }
     )
     names = ("Cheerful 😀", "Food", "Long; rambling", "On the road")
-    parts = (
-        (hand.text(r"\S+"), "the message"),
-        (hand.category(), ['sent "from"']),
-        (hand.number(), ["length, in letters"]),
-    )
-    return Messy("messages", cells, Y, names, "4", separated(marks("x", "")), parts)
+    kinds = ["text", "category", "number"]
+    return Messy("messages", cells, Y, names, "4", separated(marks("x", "")), kinds, (0.966,))
 
 
 def patients() -> Messy:
@@ -114,46 +101,11 @@ def patients() -> Messy:
         }
     )
     names = ("dx_copd", "dx_diabetes", "dx_heart", "dx_influenza")
-    parts = (
-        (hand.number(), ["age", "blood pressure"]),
-        (hand.flag(), ["smoker"]),
-        (hand.text(), "notes"),
-        (hand.date(), ["admitted"]),
-        (hand.category(), ["ward"]),
-    )
     spoilt = spoiling({"ward": "intensive care"}, ["age", "ward"])
-    return Messy("patients", cells, Y, names, "dx_*", separated(marks()), parts, spoilt)
-
-
-def visits() -> Messy:
-    """Visits with labels in a file of their own, joined by codes such as P-0012."""
-    rng, n = generator("visits"), 280
-    about, weight = topics(rng, n, 3), rng.normal(78, 14, n).round(1)
-    words = "rash itch eczema skin", "blurred eye vision glasses", "knee joint ankle swelling"
-    insured = rng.random(n) < 0.6
-    Y = truth(
-        rng,
-        about[:, 0],
-        about[:, 1] + 0.5 * insured,
-        about[:, 2] + (weight - 78) / 20,
-        (weight - 78) / 14 - insured,
+    kinds = ["number", "number", "flag", "text", "date", "category"]
+    return Messy(
+        "patients", cells, Y, names, "dx_*", separated(marks()), kinds, (0.893, 0.896), spoilt
     )
-    cells = pd.DataFrame(
-        {
-            "patient": [f"P-{code:04d}" for code in rng.permutation(9000)[:n]],
-            "complaint": sentences(rng, about, words),
-            "weight": gaps(rng, weight, 0.05),
-            "insured": np.where(insured, "Yes", "No"),
-        }
-    )
-    names = ("dermatology", "eyes", "orthopaedics", "prevention")
-    parts = (
-        (hand.text(), "complaint"),
-        (hand.number(), ["weight"]),
-        (hand.flag(("Yes",)), ["insured"]),
-    )
-    form = apart("patient", marks())
-    return Messy("visits", cells, Y, names, ",".join(names), form, parts, others={"patient": "id"})
 
 
 def members() -> Messy:
@@ -182,13 +134,10 @@ def members() -> Messy:
         }
     )
     names = ("hiking", "music", "social", "veteran")
-    parts = (
-        (hand.text(), "bio"),
-        (hand.number(hand.amount), ["age"]),
-        (hand.date("%Y-%m-%dT%H:%M:%SZ"), ["joined"]),
-        (hand.flag((True,)), ["paid"]),
+    kinds = ["text", "number", "date", "flag"]
+    return Messy(
+        "members", cells, Y, names, "interests", json_lines(lists("interests")), kinds, (0.923,)
     )
-    return Messy("members", cells, Y, names, "interests", json_lines(lists("interests")), parts)
 
 
 def orders() -> Messy:
@@ -214,13 +163,8 @@ def orders() -> Messy:
         }
     )
     names = ("audit", "express", "loyal")
-    parts = (
-        (hand.number(hand.amount, skewed=True), ["total"]),
-        (hand.number(hand.amount), ["margin"]),
-        (hand.number(), ["items"]),
-        (hand.category(), ["channel"]),
-    )
-    return Messy("orders", cells, Y, names, "3", separated(marks()), parts, others={"order": "id"})
+    kinds = ["id", "number", "number", "number", "category"]
+    return Messy("orders", cells, Y, names, "3", separated(marks()), kinds, (0.985,))
 
 
 def german() -> Messy:
@@ -248,16 +192,10 @@ def german() -> Messy:
             "frei ab": free.strftime("%d.%m.%Y"),
         }
     )
-    parse = partial(hand.amount, thousands=".", decimal=",")
     names = ("familie", "günstig", "sommer", "urban")
-    parts = (
-        (hand.number(parse), ["Größe", "Miete"]),
-        (hand.category(), ["Bauart"]),
-        (hand.flag(), ["Balkon"]),
-        (hand.date("%d.%m.%Y"), ["frei ab"]),
-    )
     form = separated(marks("ja", "nein"), ";", encoding="latin-1")
-    return Messy("german", cells, Y, names, ",".join(names), form, parts)
+    kinds = ["number", "number", "category", "flag", "date"]
+    return Messy("german", cells, Y, names, ",".join(names), form, kinds, (0.958,))
 
 
 def budget_sheet() -> Messy:
@@ -278,13 +216,9 @@ def budget_sheet() -> Messy:
         {"unit": unit, "planned": planned, "spent": gaps(rng, spent, 0.05), "due": due}
     )
     names = ("exceeded", "late", "major", "minor")
-    parts = (
-        (hand.category(), ["unit"]),
-        (hand.number(), ["planned", "spent"]),
-        (hand.date(), ["due"]),
-    )
     form = sheet(marks("x", ""))
-    return Messy("budget_sheet", cells, Y, names, ",".join(names), form, parts)
+    kinds = ["category", "number", "number", "date"]
+    return Messy("budget_sheet", cells, Y, names, ",".join(names), form, kinds, (0.934,))
 
 
 def clothes() -> Messy:
@@ -310,13 +244,9 @@ def clothes() -> Messy:
         }
     )
     names = ("bold", "designer", "sporty", "summer", "winter")
-    parts = (
-        (hand.tags(";"), "properties"),
-        (hand.number(skewed=True), ["price"]),
-        (hand.category(), ["brand"]),
-    )
     form = separated(joined("season and style", "; "))
-    return Messy("clothes", cells, Y, names, "season and style", form, parts)
+    kinds = ["tags", "number", "category"]
+    return Messy("clothes", cells, Y, names, "season and style", form, kinds, (0.952,))
 
 
 def flights() -> Messy:
@@ -343,10 +273,5 @@ def flights() -> Messy:
         }
     )
     names = ("busy", "long", "quiet", "turboprop")
-    parts = (
-        (hand.date(), ["leaves"]),
-        (hand.category(), ["carrier"]),
-        (hand.number(), ["miles", "seats"]),
-        (hand.flag((True,)), ["meals"]),
-    )
-    return Messy("flights", cells, Y, names, "tags", parquet(lists("tags")), parts)
+    kinds = ["date", "category", "number", "flag", "number"]
+    return Messy("flights", cells, Y, names, "tags", parquet(lists("tags")), kinds, (0.942,))

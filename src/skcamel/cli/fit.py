@@ -31,7 +31,6 @@ SHOWN_COLUMNS = 20
 @click.command()
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @options.labels
-@options.labels_file
 @options.columns
 @options.groups
 @options.preset
@@ -189,13 +188,10 @@ def _fitted(model: Any, source: Labelled, preset: str, train: Any, groups: Any) 
 def _fit_in_batches(model: Any, source: Labelled, files: Any, preparer: Any) -> None:
     """Fit on all rows of files, and say how they differ from the sample."""
     from skcamel.data import batches
+    from skcamel.data.preparer import notes_on
 
     differences = batches.fit_batches(model, files, source.all_labels, preparer)
-    n = source.Y.shape[0]
-    n_rows = files.n_rows
-    if n < n_rows:
-        preparer.sampled_ = (n, n_rows)
-    for remark in differences.notes("sample"):
+    for remark in notes_on(differences, "sample"):
         note(f"{remark}.")
 
 
@@ -237,8 +233,9 @@ def _print(facts: Mapping[str, Any], source: Labelled) -> None:
     if facts["missing"]:
         share = f"{facts['missing']:.2%}"
         say(f"{share} of the label entries are missing; the fit and the figures use the others.")
-    if hasattr(source.preparer, "sampled_"):
-        say(sampled_words(*source.preparer.sampled_))
+    n = source.Y.shape[0]
+    if source.files is not None and n < source.files.n_rows:
+        say(sampled_words(n, source.files.n_rows))
     datasets.print_columns(facts["columns"], most=SHOWN_COLUMNS)
     _print_choice(facts)
     figures = {"leave-one-out": facts["estimate"]}

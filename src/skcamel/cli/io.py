@@ -117,35 +117,22 @@ class Labelled:
 def open_labelled(data: str, choices: Mapping[str, Any], groups: str | None = None) -> Labelled:
     """Open a benchmark set or a labelled file.
 
-    `choices` are the options ``--labels``, ``--labels-file``, ``--column`` and ``--text-encoder``.
+    `choices` are the options ``--labels``, ``--column`` and ``--text-encoder``.
     """
     labels = choices["labels"]
-    labels_file = choices.get("labels_file")
     if not is_table(data):
-        if labels or labels_file or choices["columns"]:
+        if labels or choices["columns"]:
             raise click.UsageError(f"--labels and --column are for tables; {data} is none.")
         return Labelled(data, _matrix(data), None)
     from skcamel.data import Dataset, read_columns, take_labels
-    from skcamel.data.labels import join_labels
 
-    preparer = _preparer(choices, groups)
-    table = read_columns(data)
-    if labels_file is not None:
-        if len(preparer.id) != 1:
-            raise click.UsageError(
-                "--labels-file is joined by the column that names the rows in both files; name it"
-                " by --column NAME=id."
-            )
-        other = read_columns(labels_file)
-        rest, found = join_labels(table, preparer.id[0], other, data, labels_file, labels)
-    elif labels is None:
+    if labels is None:
         raise click.UsageError(
             f"{data}: a table does not say which columns are labels; name them by --labels."
         )
-    else:
-        rest, found = take_labels(table, labels, data)
+    rest, found = take_labels(read_columns(data), labels, data)
     dataset = Dataset(rest, found.Y, label_names=found.names, name=_stem(data), source=data)
-    return Labelled(data, dataset, preparer, found.columns)
+    return Labelled(data, dataset, _preparer(choices, groups), found.columns)
 
 
 def open_batches(data: Sequence[str], choices: Mapping[str, Any]) -> Labelled | None:
@@ -157,7 +144,7 @@ def open_batches(data: Sequence[str], choices: Mapping[str, Any]) -> Labelled | 
     if len(data) == 1 and not one_in_batches:
         return None
     files = batches.opened(data)
-    if choices["labels_file"] is not None or choices["labels"] is None:
+    if choices["labels"] is None:
         raise click.UsageError("files that are read in batches hold their labels: use --labels.")
     labels = files.labels(choices["labels"])
     sample, rows = files.sample(seed=choices["seed"])
@@ -305,7 +292,7 @@ def rows_in_batches(model: Any, data: str, *, allow_missing: bool) -> Iterator[R
         rows = matching.match(model, batch.table, data, allow_missing=allow_missing)
         yield rows
         if last is not None:
-            rows = rows._replace(differences=last.differences.plus(rows.differences))
+            rows = rows._replace(differences=last.differences + rows.differences)
         last = rows
     for remark in last.notes(data):
         note(remark)

@@ -113,12 +113,6 @@ labels = click.option(
     help="Label columns of a table: a,b or 'topic_*', or one column of tags. "
     "A name with a comma stands in double quotes.",
 )
-labels_file = click.option(
-    "--labels-file",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False),
-    help="A second table with the labels, joined by the --column NAME=id.",
-)
 columns = click.option(
     "--column",
     "columns",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -120,8 +120,11 @@ def opened(paths: Sequence[Path_]) -> ParquetFiles:
             n_rows += file.metadata.num_rows
             own = _plain(file.schema_arrow.empty_table(), path).schema
         schema = schema or own
-        _check_columns(own, schema, path, names[0])
-        _check_columns(schema, own, names[0], path)
+        odd = {*own.names} ^ {*schema.names}
+        if odd:
+            problem = f"differs from {Path(names[0]).name} by the columns"
+            hint = "files of one table have the same columns, in any order"
+            raise DataError(f"{problem} {sources.shortened(sorted(odd))}; {hint}.", path=path)
         try:
             schema = arrow.unify_schemas([schema, own], promote_options="permissive")
         except arrow.ArrowException as error:
@@ -130,16 +133,6 @@ def opened(paths: Sequence[Path_]) -> ParquetFiles:
     if not n_rows:
         raise DataError("holds no row.", path=", ".join(names))
     return ParquetFiles(tuple(names), schema, n_rows)
-
-
-def _check_columns(own: Any, wanted: Any, path: str, other: str) -> None:
-    """Refuse a file that lacks a column of another."""
-    known = set(own.names)
-    for name in wanted.names:
-        if name not in known:
-            problem = f"lacks the column {name!r:.60} of {Path(other).name}"
-            hint = "files of one table have the same columns, in any order"
-            raise DataError(f"{problem}; {hint}.", path=path)
 
 
 @contextmanager
@@ -151,7 +144,7 @@ def _open(path: Path_) -> Iterator[Any]:
         texts = [field.name for field in schema if is_text(field.type)]
         with parquet.ParquetFile(path, read_dictionary=texts) as file:
             sources.check_proportion(_declared_bytes(file), "its cells", path)
-            check_names(schema.names, path)
+            sources.check_different_labels(schema.names, path, "columns")
             yield file
     except (arrow.ArrowException, OSError, OverflowError, MemoryError, UnicodeDecodeError) as error:
         problem = f"is damaged or no Parquet file ({str(error)[:120]}); copy or write it again."
@@ -219,14 +212,6 @@ def check_cells(column: Any, name: str, path: Path_) -> None:
         raise DataError(f"{holds}; give each of its parts a column of its own.", path=path)
 
 
-def check_names(names: Sequence[str], path: Path_) -> None:
-    """Refuse columns of one name."""
-    twice = sources.first_repeated(names)
-    if twice is not None:
-        problem = f"two columns are called {twice!r:.60}; rename one, or add a line of names."
-        raise DataError(problem, path=path)
-
-
 def fit_batches(
     model: Any, files: ParquetFiles, labels: Labels, preparer: TablePreparer
 ) -> Differences:
@@ -256,4 +241,4 @@ def fit_batches(
             yield landmark.Block(X, Y, np.ones(len(Y)), rows.first)
 
     model.fit(stream.Batches(read, labels.names, len(preparer.source_columns_)), None)
-    return reduce(lambda one, other: one.plus(other), differences)
+    return sum(differences, Counter())

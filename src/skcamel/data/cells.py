@@ -10,50 +10,49 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 # Words and formats, each in one table.
 TABLE = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 MISSING = frozenset(TABLE["missing"])
-NONE = "none"  # as a feature it says as much as a missing value; as a label it may be an answer
+# "none" as a feature says as much as a missing value; as a label it may be an answer.
+MISSING_FEATURE = MISSING | {"none"}
 # What the words for yes and no mean, in lower case: 1 or 0.
 YES_NO = {yes: 1.0 for yes, _ in TABLE["yes_no"]} | {no: 0.0 for _, no in TABLE["yes_no"]}
 PAIRS = {frozenset(pair): tuple(pair) for pair in TABLE["yes_no"]}
 BOOLEANS = ("true", "false")
 
-NUMBER = re.compile(TABLE["number"]["whole"])
 DECIMALS = ("point", "comma")
-DIGITS = {decimal: re.compile(TABLE["number"][decimal]) for decimal in DECIMALS}
+NUMERALS = {
+    decimal: re.compile(TABLE["number"]["whole"].replace("DIGITS", TABLE["number"][decimal]))
+    for decimal in DECIMALS
+}
 GROUP = "'’ \u00a0\u202f"  # between groups of three digits, beside comma or point
 WITHOUT_GROUPS = {
     "point": str.maketrans("", "", "," + GROUP),
     "comma": str.maketrans(",", ".", "." + GROUP),
 }
-PLAIN = {kind: re.compile(pattern) for kind, pattern in TABLE["plain"].items()}
+PLAIN = re.compile(TABLE["number"]["plain"])
 LOSS = re.compile(r"^\((.*)\)$")  # a number in parentheses is below 0
 SIGNS = {"": 1, "+": 1, "-": -1, "−": -1}
-# Units of numbers that are no text, and of 2:30:00, which may also be a time of day.
-TYPED, CLOCK_TIME = "typed", "clock"
+TYPED = "typed"  # the unit of numbers that are no text
 PERCENT, DURATION = "%", "duration"
 # What a column takes beside numbers of its unit; one of any other unit takes those without a unit.
-TAKEN = {"": (DURATION,), PERCENT: (), DURATION: (CLOCK_TIME,)}
+TAKEN = {"": (DURATION,), PERCENT: (), DURATION: ()}
 MOST_UNITS = 5  # that are looked at
-SPANS = [re.compile(pattern) for pattern in TABLE["duration"].values()]
+SPAN = re.compile(TABLE["time"]["duration"])
 SECONDS = {"days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1}
 
-TIME_OF_DAY = "time of day"
-CLOCK = TABLE["time"][TIME_OF_DAY]
+CLOCK = TABLE["time"]["of day"]
 DATES = {order: re.compile(f"{day}(?:[T ,]+{CLOCK})?") for order, day in TABLE["day"].items()}
-WITH_DAY = tuple(DATES)
-DATES[TIME_OF_DAY] = re.compile(CLOCK)
 PARTS: dict[str, str] = TABLE["default"]
 MONTHS = {
     name: str(number)
@@ -87,7 +86,7 @@ def missing_spellings() -> list[str]:
 
     For readers that compare texts.
     """
-    cases = [zip(word.lower(), word.upper(), strict=True) for word in (*MISSING, NONE)]
+    cases = [zip(word.lower(), word.upper(), strict=True) for word in MISSING_FEATURE]
     return sorted({"".join(letters) for both in cases for letters in product(*both)})
 
 
@@ -128,24 +127,26 @@ class Cells:
 
     def texts(self) -> Cells:
         """The same cells as :func:`as_text` writes them, "" for missing ones."""
-        texts = _different([None, *(as_text(value) or None for value in self.values[1:])])
+        texts = _different(as_text(value) or None for value in self.values)
         texts.values[0] = ""
         return Cells(texts.values, texts.codes[self.codes], self.declared)
 
     @classmethod
-    def of(cls, cells: Any) -> Cells:
-        """Cells of a pandas, polars or pyarrow column, an array, or any sequence."""
+    def of(cls, cells: Any, missing: Collection[str] = MISSING_FEATURE) -> Cells:
+        """Cells of a pandas, polars or pyarrow column, an array, or any sequence.
+
+        `missing` are the texts, in lower case, that stand for a missing cell.
+        """
         kind = str(getattr(cells, "dtype", getattr(cells, "type", ""))).lower()
-        declared = kind.startswith(("categor", "enum", "dictionary"))
-        if "string" in kind:  # equal texts stored once are no category
-            declared = False
+        # equal texts stored once are no category
+        declared = kind.startswith(("categor", "enum", "dictionary")) and "string" not in kind
         if isinstance(cells, (list, tuple)):
             cells = np.fromiter(cells, dtype=object, count=len(cells))
         array = np.asarray(cells)
         if array.dtype.kind in "iufMm":
             found = [None if value != value else value for value in _plain(array)]
         else:
-            found = [_cell(cell) for cell in array]
+            found = [_cell(cell, missing) for cell in array]
         return replace(_different(found), declared=declared)
 
 
@@ -171,7 +172,7 @@ def _different(cells: Iterable[Cell | None]) -> Cells:
     return Cells(values, np.array(codes, dtype=np.int64))
 
 
-def _cell(cell: Any) -> Cell | None:
+def _cell(cell: Any, missing: Collection[str]) -> Cell | None:
     """A cell as text, number, date in UTC or tuple of texts; None for a missing value."""
     if isinstance(cell, bytes):
         cell = cell.decode(errors="replace")
@@ -189,7 +190,7 @@ def _cell(cell: Any) -> Cell | None:
         return items_of(cell, None)
     text = str(cell).strip()
     lower = text.lower()
-    if lower in MISSING or lower == NONE:
+    if lower in (missing if isinstance(cell, str) else MISSING_FEATURE):
         return None
     if isinstance(cell, datetime):
         offset = np.timedelta64(cell.utcoffset() or 0, "s")
@@ -199,21 +200,23 @@ def _cell(cell: Any) -> Cell | None:
     return lower if lower in BOOLEANS else text
 
 
-def as_text(value: Cell | None) -> str:
-    """A value as text: whole numbers without decimals, dates as in ISO 8601, None as "".
+def as_text(value: Any) -> str:
+    """A value as text: whole numbers without decimals, dates as in ISO 8601, a missing one as "".
 
     Examples
     --------
     >>> as_text(3.0), as_text(0.25), as_text(np.datetime64("2024-05-01", "s"))
     ('3', '0.25', '2024-05-01')
     """
+    if value is None or value != value:
+        return ""
     if isinstance(value, tuple):
         return " ".join(value)
     if isinstance(value, np.datetime64):
         return str(value).removesuffix("T00:00:00")
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else repr(float(value))
-    return value or ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def yes_no(values: Iterable[str]) -> tuple[str, ...] | None:
@@ -227,118 +230,82 @@ def yes_no(values: Iterable[str]) -> tuple[str, ...] | None:
     return PAIRS.get(frozenset(value.lower() for value in values))
 
 
-def numeral(value: Cell | None) -> tuple[str, float, float]:
-    """Unit of a number or a duration, and its value where a point or a comma is decimal.
-
-    The values are NaN where that cannot be.
+def numeral(value: Cell | None, decimal: str) -> tuple[str, float]:
+    """Unit of a number or a duration, and its value, NaN where it is none; `decimal` is the mark.
 
     Examples
     --------
-    >>> numeral("(1,234)"), numeral("12,5 kg"), numeral("1 days 00:00:30"), numeral("(15")
-    (('', -1234.0, -1.234), ('kg', nan, 12.5), ('duration', 86430.0, 86430.0), ('typed', nan, nan))
+    >>> numeral("(1,234)", "point"), numeral("12,5 kg", "comma"), numeral("(15", "point")
+    (('', -1234.0), ('kg', 12.5), ('typed', nan))
     """
     if isinstance(value, float):
-        return TYPED, value, value
+        return TYPED, value
     if not isinstance(value, str):
-        return TYPED, np.nan, np.nan
-    match = NUMBER.fullmatch(LOSS.sub(r"-\1", value))
+        return TYPED, np.nan
+    if span := SPAN.fullmatch(value):
+        parts = [scale * float(span[name] or 0) for name, scale in SECONDS.items()]
+        return DURATION, round(sum(parts), 6)
+    match = NUMERALS[decimal].fullmatch(LOSS.sub(r"-\1", value))
     if match is None:
-        return _duration(value)
+        return TYPED, np.nan
     unit = match["before"] + match["after"].strip()
     unit = TABLE["currencies"].get(unit.lower(), unit)
     sign = SIGNS.get(match["sign"] + match["inner"], np.nan)
+    digits = match["digits"].translate(WITHOUT_GROUPS[decimal])
     scale = 100 if unit == PERCENT else 1
-    point, comma = [sign * _number(match, decimal) / scale for decimal in DECIMALS]
-    return unit, point, comma
+    return unit, sign * float(digits + match["exponent"]) / scale
 
 
-def _number(match: re.Match[str], decimal: str) -> float:
-    """The number without its sign; NaN where the digits are not parted in this way."""
-    if not DIGITS[decimal].fullmatch(match["digits"]):
-        return np.nan
-    return float(match["digits"].translate(WITHOUT_GROUPS[decimal]) + match["exponent"])
+def plain(values: np.ndarray) -> np.ndarray | None:
+    """Values (1 + k,) as numbers, if all are numbers or texts that programs write for them."""
+    if values.dtype.kind == "f":
+        return values
+    try:
+        if not all(map(PLAIN.fullmatch, values[1:])):
+            return None
+    except TypeError:  # not all are texts
+        return None
+    return np.append(np.nan, values[1:].astype(np.float64))
 
 
-def _duration(text: str) -> tuple[str, float, float]:
-    """A duration in seconds."""
-    match = SPANS[0].fullmatch(text) or SPANS[1].fullmatch(text)
-    if match is None:
-        return TYPED, np.nan, np.nan
-    parts = [scale * float(match[name] or 0) for name, scale in SECONDS.items()]
-    value = round(sum(parts), 6)
-    if text.startswith("-P"):
-        value = -value
-    if ":" in text and match["days"] is None:
-        return CLOCK_TIME, value, value
-    return DURATION, value, value
-
-
-def plain(values: np.ndarray, kind: str) -> np.ndarray | None:
-    """Texts as numbers, or as dates in seconds, if all are written as programs do.
+def read_numbers(values: np.ndarray, decimal: str = "", unit: str = "") -> np.ndarray:
+    """The numbers of values, (1 + k,), NaN for what is none or has another unit.
 
     Parameters
     ----------
     values : array of shape (1 + k,)
-    kind : {"float64", "datetime64[s]"}
-    """
-    try:
-        if not all(map(PLAIN[kind].fullmatch, values[1:])):
-            return None
-        numbers = values[1:].astype(str).astype(kind)
-    except (TypeError, ValueError):
-        return None
-    return np.append(np.nan, numbers.astype(np.float64))
-
-
-class NumberFormat(NamedTuple):
-    """How the numbers of a column are written: their unit, and the decimal mark.
-
-    The mark decides where both could be meant; it is "" if no text says.
+    decimal : {"point", "comma", ""}
+        The decimal mark, which decides where both could be meant; "" if nothing says.
+    unit : str
 
     Examples
     --------
     >>> cells = Cells.of(["$1,234.50", "(12)", None])
-    >>> number_format(cells)
-    NumberFormat(decimal='point', unit='$')
-    >>> number_format(cells).read(cells.values)
-    array([   nan, 1234.5,  -12. ])
+    >>> how = number_format(cells)
+    >>> how, read_numbers(cells.values, *how)
+    (('point', '$'), array([   nan, 1234.5,  -12. ]))
     """
-
-    decimal: str = ""
-    unit: str = ""
-
-    def read(self, values: np.ndarray) -> np.ndarray:
-        """The numbers of values, (1 + k,), NaN for what is none or has another unit."""
-        if values.dtype.kind == "f":
-            return values
-        numbers = None
-        if self.decimal != "comma" and self.unit not in (PERCENT, DURATION):
-            numbers = plain(values, "float64")
-        if numbers is None:
-            numbers = self.numbers(*numerals(values))
-        return numbers
-
-    def numbers(self, units: np.ndarray, point: np.ndarray, comma: np.ndarray) -> np.ndarray:
-        """The same of numerals."""
-        own, other = point, comma
-        if self.decimal == "comma":
-            own, other = comma, point
-        found = np.where(np.isnan(own), other, own)  # where nothing else can be meant
-        taken = TAKEN.get(self.unit, ("",))
-        is_taken = np.isin(units, (TYPED, self.unit, *taken))
-        if self.decimal == "":
-            is_taken &= ~(abs(comma) < abs(point))  # 1,234
-        return np.where(is_taken, found, np.nan)
+    numbers = None
+    is_other = decimal == "comma" or unit in (PERCENT, DURATION)
+    if values.dtype.kind == "f" or not is_other:
+        numbers = plain(values)
+    if numbers is None:
+        numbers = np.array([_number(value, decimal, unit) for value in values])
+    return numbers
 
 
-def numerals(values: np.ndarray) -> list[np.ndarray]:
-    """Units and both readings of values, (1 + k,) each."""
-    found = [numeral(value) for value in values]
-    return [np.array(part) for part in zip(*found, strict=True)]
+def _number(value: Cell | None, decimal: str, unit: str) -> float:
+    units = (TYPED, unit, *TAKEN.get(unit, ("",)))
+    marks = DECIMALS[::-1] if decimal == "comma" else DECIMALS
+    readings = [numeral(value, mark) for mark in marks]  # the second if nothing else is meant
+    numbers = [number for own, number in readings if own in units and number == number]
+    if not numbers or (not decimal and abs(numbers[-1]) < abs(numbers[0])):  # 1,234
+        return np.nan
+    return numbers[0]
 
 
-def number_format(cells: Cells, *, comma: bool = False) -> NumberFormat:
-    """How numbers are written in these cells.
+def number_format(cells: Cells, *, comma: bool = False) -> tuple[str, str]:
+    """The decimal mark and the unit of the numbers in these cells.
 
     Parameters
     ----------
@@ -349,69 +316,59 @@ def number_format(cells: Cells, *, comma: bool = False) -> NumberFormat:
     Examples
     --------
     >>> number_format(Cells.of(["12,5 kg", "1.234 kg"]))
-    NumberFormat(decimal='comma', unit='kg')
+    ('comma', 'kg')
     """
     if cells.values.dtype != object:
-        return NumberFormat()
-    if not comma and plain(cells.values, "float64") is not None:
-        return NumberFormat("point")
-    found = numerals(cells.values)
-    units, *readings = found
-    points, commas = [cells.counts @ ~np.isnan(numbers) for numbers in readings]
-    decimal = "comma" if commas > points - comma else "point"
-    best = NumberFormat(decimal)
-    most = 0
-    for unit, _ in Counter(units.tolist()).most_common(MOST_UNITS):
-        how = NumberFormat(decimal, unit)
-        n_rows = cells.counts @ ~np.isnan(how.numbers(*found))
-        if n_rows > most and unit not in (TYPED, CLOCK_TIME):
-            best, most = how, n_rows
-    return best
+        return "", ""
+    if not comma and plain(cells.values) is not None:
+        return "point", ""
+    readings = {mark: [numeral(value, mark) for value in cells.values] for mark in DECIMALS}
+    rows = {
+        mark: cells.counts @ [number == number for _, number in found]
+        for mark, found in readings.items()
+    }
+    decimal = "comma" if rows["comma"] > rows["point"] - comma else "point"
+    units = Counter(unit for unit, _ in readings[decimal] if unit != TYPED)
+    formats = [(decimal, unit) for unit, _ in units.most_common(MOST_UNITS)]
+    n_read = [cells.counts @ ~np.isnan(read_numbers(cells.values, *how)) for how in formats]
+    return formats[np.argmax(n_read)] if formats else (decimal, "")
 
 
-class DateFormat(NamedTuple):
-    """The formats in which the dates of a column are written.
+def read_dates(values: np.ndarray, formats: Iterable[str]) -> np.ndarray:
+    """The dates of values in UTC, in seconds from 1970, (1 + k,); NaN for what is none.
 
-    Each cell is read by the first that it allows.
+    Each cell is read by the first of the formats that it allows.
 
     Examples
     --------
     >>> cells = Cells.of(["31.12.1969", "30.12.1969", "1970-01-01 12:30+01:00"])
-    >>> date_format(cells)
-    DateFormat(orders=('day first', 'year first'))
-    >>> date_format(cells).read(cells.values)
+    >>> date_formats(cells)
+    ('day first', 'year first')
+    >>> read_dates(cells.values, ["day first", "year first"])
     array([     nan,  -86400., -172800.,   41400.])
     """
+    if values.dtype.kind == "M":
+        return (values - EPOCH) / SECOND
+    return np.array([_date(value, formats) for value in values], dtype=np.float64)
 
-    orders: tuple[str, ...]
 
-    def read(self, values: np.ndarray) -> np.ndarray:
-        """The dates of values in UTC, in seconds from 1970, (1 + k,); NaN for what is none."""
-        if values.dtype.kind == "M":
-            return (values - EPOCH) / SECOND
-        seconds = plain(values, "datetime64[s]") if "year first" in self.orders else None
-        if seconds is None:
-            seconds = np.array([self.seconds(value) for value in values], dtype=np.float64)
-        return seconds
-
-    def seconds(self, value: Cell | None) -> float:
-        """The same of one value."""
-        if isinstance(value, np.datetime64):
-            return float((value - EPOCH) / SECOND)
-        if not isinstance(value, str):
-            return np.nan
-        for order in self.orders:
-            match = DATES[order].fullmatch(value)
-            try:
-                if match is not None:
-                    return _seconds(match.groupdict())
-            except ValueError:  # the 31st of February
-                continue
+def _date(value: Cell | None, formats: Iterable[str]) -> float:
+    if isinstance(value, np.datetime64):
+        return float((value - EPOCH) / SECOND)
+    if not isinstance(value, str):
         return np.nan
+    for name in formats:
+        match = DATES[name].fullmatch(value)
+        try:
+            if match is not None:
+                return _seconds(match.groupdict())
+        except ValueError:  # the 31st of February
+            continue
+    return np.nan
 
 
 def _seconds(found: dict[str, str | None]) -> float:
-    """A date, or a time of day, of its parts as they are written."""
+    """A date of its parts as they are written."""
     part = PARTS | {name: text for name, text in found.items() if text}
     part["month"] = MONTHS.get(part["month"].lower(), part["month"])
     numbers = {name: int(part[name]) for name in PARTS}
@@ -428,26 +385,23 @@ def _seconds(found: dict[str, str | None]) -> float:
     return datetime(**numbers, tzinfo=zone).timestamp()
 
 
-def date_format(cells: Cells, *, day_first: bool = False) -> DateFormat:
+def date_formats(cells: Cells, *, day_first: bool = False) -> tuple[str, ...]:
     """The formats in which dates are written, the most frequent first.
 
     Where day and month could change places, what other cells need decides; else the day comes
     first if `day_first`.
     """
-    orders = {order: DateFormat((order,)) for order in DATES}
-    is_read = {order: ~np.isnan(how.read(cells.values)) for order, how in orders.items()}
-    rows = {order: float(cells.counts @ is_read[order]) for order in DATES}
+    is_read = {name: ~np.isnan(read_dates(cells.values, [name])) for name in DATES}
+    rows = {name: float(cells.counts @ read) for name, read in is_read.items()}
     if day_first:
         rows["day first"] += 0.5
-    if max(rows, key=rows.__getitem__) != TIME_OF_DAY:
-        del rows[TIME_OF_DAY]  # a time belongs to no day
     formats: list[str] = []
     unread = np.ones(len(cells.values), dtype=bool)
-    for order in sorted(rows, key=rows.__getitem__, reverse=True):
-        if (unread & is_read[order]).any():
-            formats.append(order)
-        unread &= ~is_read[order]
-    return DateFormat(tuple(formats))
+    for name in sorted(rows, key=rows.__getitem__, reverse=True):
+        if (unread & is_read[name]).any():
+            formats.append(name)
+        unread &= ~is_read[name]
+    return tuple(formats)
 
 
 def list_separator(values: Sequence[str] | np.ndarray) -> str | None:

@@ -22,9 +22,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import MultiLabelBinarizer, normalize
 
-from skcamel.camel.scaling import ranked
+from skcamel.camel.scaling import Ranks, ranked
 from skcamel.data import cells as reading
-from skcamel.data.cells import Cells, DateFormat, NumberFormat, as_text, items_of
+from skcamel.data.cells import Cells, as_text, items_of
 from skcamel.data.sources import counted
 
 MOST_KNOTS = 1000  # of the ranks of a number
@@ -53,47 +53,38 @@ PROBES = ("the parcel came late, and broken", "Größe 42 in blau, bitte", "than
 TOLERANCE = 1e-4  # of entries of rows of length 1; other devices round otherwise
 
 
-@dataclass(frozen=True, eq=False)
-class RankScale:
-    """Numbers ► [0, 1]: the share of training rows below, and half of those that are equal.
+class RankScale(Ranks):
+    """Ranks of the numbers of one column, with a thousand knots at the most.
 
     Examples
     --------
-    >>> RankScale.of(np.array([1.0, 1.0, 5.0, 9.0]))(np.array([1.0, 3.0, 100.0]))
+    >>> RankScale.of(np.array([1.0, 1.0, 5.0, 9.0]))(np.array([[1.0], [3.0], [100.0]])).ravel()
     array([0.25  , 0.4375, 0.875 ])
     """
 
-    knots: np.ndarray  # (k,) increasing
-    levels: np.ndarray  # (k,)
-    stored: ClassVar = {"knots": ("k",), "levels": ("k",)}
+    stored = Ranks.stored | {"ends": ("one", int)}
 
     def check_stored(self) -> None:
         """Refuse what no fit gives."""
-        steps = np.diff(self.levels, prepend=0.0, append=1.0)
-        if (np.diff(self.knots) <= 0).any() or (steps < 0).any():
-            raise ValueError(
-                "must have knots that increase, and levels from 0 to 1 that do not fall"
-            )
-
-    def __call__(self, numbers: np.ndarray) -> np.ndarray:
-        """Levels of numbers; beyond the knots those of the outermost."""
-        return np.interp(numbers, self.knots, self.levels)
+        super().check_stored()
+        if len(self.ends) > 1:
+            raise ValueError("must be of one column")
 
     @classmethod
     def of(cls, numbers: np.ndarray) -> RankScale:
-        """The scale of numbers without NaN, with a thousand knots at the most."""
+        """The ranks of numbers without NaN."""
         knots, levels, _ = ranked(numbers[:, None])
         if len(knots) > MOST_KNOTS:
             wanted = np.linspace(levels[0], levels[-1], MOST_KNOTS)
             chosen = np.unique(np.searchsorted(levels, wanted))
             knots, levels = knots[chosen], levels[chosen]
-        return cls(knots, levels)
+        return cls(knots, levels, np.array([len(knots)]))
 
 
 class Reading(NamedTuple):
     """Numbers or dates of a column."""
 
-    how: Any  # a NumberFormat or a DateFormat
+    how: tuple[str, ...]  # the decimal mark and the unit, or formats of dates
     share: float  # of the rows that hold them
     numbers: np.ndarray  # of the rows, sorted and finite; dates in seconds from 1970
 
@@ -112,12 +103,14 @@ class Evidence:
     @cached_property
     def number(self) -> Reading:
         """The cells as numbers."""
-        return self._read(reading.number_format(self.cells, comma=self.comma))
+        how = reading.number_format(self.cells, comma=self.comma)
+        return self._reading(how, reading.read_numbers(self.cells.values, *how))
 
     @cached_property
     def date(self) -> Reading:
         """The cells as dates."""
-        return self._read(reading.date_format(self.cells, day_first=self.comma))
+        how = reading.date_formats(self.cells, day_first=self.comma)
+        return self._reading(how, reading.read_dates(self.cells.values, how))
 
     def refusal(self, kind: str, why: str) -> ValueError:
         """An error where the user names a kind that the column is not."""
@@ -125,8 +118,7 @@ class Evidence:
             f"{kind} names {self.name!r:.80}, {why}; take it as text or category, or drop it."
         )
 
-    def _read(self, how: Any) -> Reading:
-        of_values = how.read(self.cells.values)
+    def _reading(self, how: tuple[str, ...], of_values: np.ndarray) -> Reading:
         numbers = of_values[self.cells.codes]
         n_read = (numbers == numbers).sum()
         n_there = (~self.cells.missing).sum()
@@ -134,15 +126,24 @@ class Evidence:
         return Reading(how, share, np.sort(numbers[np.isfinite(numbers)]))
 
     @cached_property
+    def words(self) -> Cells:
+        """The cells as texts."""
+        return self.cells.texts()
+
+    @property
     def texts(self) -> list[str]:
         """The different texts."""
-        return self.cells.texts().values[1:].tolist()
+        return self.words.values[1:].tolist()
 
     @cached_property
     def rows(self) -> list[str]:
         """The texts of the rows that hold one."""
-        texts = self.cells.texts()
-        return texts.values[texts.codes[~texts.missing]].tolist()
+        return self.words.values[self.words.codes[~self.words.missing]].tolist()
+
+    @cached_property
+    def separator(self) -> str:
+        """What separates the items of cells that hold lists."""
+        return reading.list_separator(self.texts) or ""
 
     @cached_property
     def n_words(self) -> float:
@@ -169,11 +170,9 @@ IN_FILES = {
 }
 
 
-class Encoded(NamedTuple):
-    """What a column made of some cells."""
-
-    entries: Any  # (n, width), dense or CSR
-    odd: np.ndarray  # (n,) bool; cells that are not what the column holds, or that it has not seen
+# What a column makes of cells: entries (n, width), dense or CSR; and which cells, (n,) bool, are
+# not what the column holds, or not seen.
+Encoded = tuple[Any, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +216,7 @@ class LearnedColumn:
     def encode(self, cells: Cells) -> Encoded:
         """Entries of the output columns for each cell."""
         entries, odd = self.of_values(cells.values)
-        return Encoded(entries[cells.codes], odd[cells.codes] & ~cells.missing)
+        return entries[cells.codes], odd[cells.codes] & ~cells.missing
 
     def of_values(self, values: np.ndarray) -> Encoded:
         """Entries for different values, the first of which stands for a missing cell."""
@@ -245,9 +244,14 @@ class LearnedColumn:
 
 @dataclass(frozen=True, eq=False)
 class LeftOut(LearnedColumn):
-    """A column that is no feature: "dropped", "empty", "constant" or "id"."""
+    """A column that is no feature, for one of the `REASONS`."""
 
-    why: str
+    kind: str  # pyrefly: ignore (of each column, not of the class)
+
+    def check_stored(self) -> None:
+        """Refuse what no fit gives."""
+        if self.kind not in REASONS:
+            raise ValueError(f"must be left out for one of {', '.join(REASONS)}")
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> bool:
@@ -272,7 +276,7 @@ class LeftOut(LearnedColumn):
 
     def describe(self) -> str:
         """Why it is left out."""
-        return f"left out: {REASONS.get(self.why, self.why).format(self.name)}"
+        return f"left out: {REASONS[self.kind].format(self.name)}"
 
 
 REASONS = {
@@ -287,15 +291,36 @@ REASONS = {
 
 
 @dataclass(frozen=True, eq=False)
-class Number(LearnedColumn):
-    """A number as its rank, or as it is; a missing one is the median."""
+class Measured(LearnedColumn):
+    """A number in each cell, as its rank or as it is; a missing one is the median."""
+
+    median: float
+    ranks: RankScale | None = None
+
+    def read(self, values: np.ndarray) -> np.ndarray:
+        """The numbers of values, NaN for what is none."""
+        raise NotImplementedError
+
+    def of_values(self, values: np.ndarray) -> Encoded:
+        """The outputs for the numbers that are there, and for the median."""
+        numbers = self.read(values)
+        odd = ~np.isfinite(numbers)
+        return self.outputs(np.where(odd, self.median, numbers), odd), odd
+
+    def outputs(self, numbers: np.ndarray, odd: np.ndarray) -> np.ndarray:
+        """Output columns for numbers, some of which stand for what is none."""
+        numbers = numbers[:, None]
+        return numbers if self.ranks is None else self.ranks(numbers)
+
+
+@dataclass(frozen=True, eq=False)
+class Number(Measured):
+    """A number."""
 
     kind = "number"
     about = "{0.unit}"
     decimal: str = ""
     unit: str = ""
-    median: float = 0.0
-    ranks: RankScale | None = None
 
     @classmethod
     def recognise(cls, evidence: Evidence) -> bool:
@@ -313,17 +338,12 @@ class Number(LearnedColumn):
             raise evidence.refusal("number", "of which no cell is a number")
         if not evidence.forced and _are_names(evidence):
             return LeftOut(evidence.name, "id")
-        scale = RankScale.of(numbers) if evidence.ranks else None
-        return cls(evidence.name, how.decimal, how.unit, float(np.median(numbers)), scale)
+        ranks = RankScale.of(numbers) if evidence.ranks else None
+        return cls(evidence.name, float(np.median(numbers)), ranks, *how)
 
-    def of_values(self, values: np.ndarray) -> Encoded:
-        """One column of numbers."""
-        numbers = NumberFormat(self.decimal, self.unit).read(values)
-        is_odd = ~np.isfinite(numbers)
-        numbers = np.where(is_odd, self.median, numbers)
-        if self.ranks is not None:
-            numbers = self.ranks(numbers)
-        return Encoded(numbers[:, None], is_odd)
+    def read(self, values: np.ndarray) -> np.ndarray:
+        """By the unit and the decimal mark."""
+        return reading.read_numbers(values, self.decimal, self.unit)
 
 
 def _are_names(evidence: Evidence) -> bool:
@@ -340,7 +360,7 @@ def _are_names(evidence: Evidence) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Flag(LearnedColumn):
+class Flag(Measured):
     """Yes and no as 1 and 0, in whatever words; a missing one is ½."""
 
     kind = "flag"
@@ -357,13 +377,12 @@ class Flag(LearnedColumn):
     @classmethod
     def learn(cls, evidence: Evidence) -> Flag:
         """The words."""
-        return cls(evidence.name, *(reading.yes_no(evidence.texts) or ()))
+        return cls(evidence.name, 0.5, None, *(reading.yes_no(evidence.texts) or ()))
 
-    def of_values(self, values: np.ndarray) -> Encoded:
-        """One column of 0, 1 and ½."""
+    def read(self, values: np.ndarray) -> np.ndarray:
+        """1 and 0."""
         words = [as_text(value).lower() for value in values]
-        flags = np.array([reading.YES_NO.get(word, 0.5) for word in words])
-        return Encoded(flags[:, None], flags == 0.5)
+        return np.array([reading.YES_NO.get(word, np.nan) for word in words])
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,13 +403,11 @@ class Category(LearnedColumn):
     @classmethod
     def learn(cls, evidence: Evidence) -> Category:
         """The values."""
+        separator = evidence.separator if cls is Tags else ""
         cells = evidence.cells
-        column = cls(evidence.name)
-        if cls is Tags:
-            column = replace(column, separator=reading.list_separator(evidence.texts) or "")
         counts = Counter[str]()
         for value, count in zip(cells.values[1:], cells.counts[1:].tolist(), strict=True):
-            counts.update(dict.fromkeys(column.items(value), count))
+            counts.update(dict.fromkeys(_items(value, separator), count))
         n = len(cells.codes)
         least = max(3, n / 200) if n >= 30 else 1
         frequent = [value for value, count in counts.items() if count >= least]
@@ -399,31 +416,32 @@ class Category(LearnedColumn):
         frequent.sort(key=lambda value: (-counts[value], value))
         frequent = sorted(frequent[:MOST_VALUES])
         rare = sorted(counts.keys() - frequent)
-        return replace(column, values=tuple(frequent), rare=tuple(rare))
-
-    def items(self, value: Any) -> tuple[str, ...]:
-        """The values that a cell holds; 1.0 is 1."""
-        if isinstance(value, tuple):
-            return value
-        items = items_of(as_text(value), self.separator)
-        return tuple(WHOLE.sub(r"\1", item) for item in items)
+        return cls(evidence.name, tuple(frequent), tuple(rare), separator)
 
     def of_values(self, values: np.ndarray) -> Encoded:
         """A row of 0 and 1 for each."""
         width = len(self.feature_names())
         places = dict.fromkeys(self.rare, width - 1)
         places |= {value: k for k, value in enumerate(self.values)}
-        lists = [self.items(value) for value in values]
+        lists = [_items(value, self.separator) for value in values]
         found = [{places.get(item, width) for item in items} for items in lists]
         unseen = np.array([width in own for own in found])
         binarizer = MultiLabelBinarizer(classes=range(width + 1), sparse_output=True)
         rows = binarizer.fit_transform(found).astype(np.float64)
-        return Encoded(sparse.csr_array(rows[:, :width]), unseen)
+        return sparse.csr_array(rows[:, :width]), unseen
 
     def feature_names(self) -> list[str]:
         """``name=value`` for each."""
         values = [*self.values, "(rare)"] if self.rare else self.values
         return [f"{self.name}{self.sign}{value}" for value in values]
+
+
+def _items(value: Any, separator: str) -> tuple[str, ...]:
+    """The values that a cell holds; 1.0 is 1."""
+    if isinstance(value, tuple):
+        return value
+    items = items_of(as_text(value), separator)
+    return tuple(WHOLE.sub(r"\1", item) for item in items)
 
 
 @dataclass(frozen=True, eq=False)
@@ -438,8 +456,7 @@ class Tags(Category):
         """Whether cells are lists of few different short items, not sentences with commas."""
         if any(isinstance(value, tuple) for value in evidence.cells.values):
             return True
-        separator = reading.list_separator(evidence.texts)
-        lists = [items_of(text, separator) for text in evidence.rows]
+        lists = [items_of(text, evidence.separator) for text in evidence.rows]
         sizes = np.array([len(items) for items in lists])
         different = set().union(*lists)
         n_short = sum(len(item.split()) <= 3 for item in different)
@@ -449,14 +466,12 @@ class Tags(Category):
 
 
 @dataclass(frozen=True, eq=False)
-class Date(LearnedColumn):
-    """A date or time: its rank, and sine and cosine of its place in the year, week and day."""
+class Date(Measured):
+    """A date: its rank, and sine and cosine of its place in the year, the week and the day."""
 
     kind = "date"
     about = "{0.written}"
     formats: tuple[str, ...] = ("year first",)  # each cell is read by the first that it allows
-    median: int = 0  # in seconds from 1970
-    ranks: RankScale | None = None
     cycles: tuple[str, ...] = ()
 
     def check_stored(self) -> None:
@@ -475,30 +490,26 @@ class Date(LearnedColumn):
         how, _, seconds = evidence.date
         if len(np.unique(seconds)) < 2:
             raise evidence.refusal("date", "whose cells hold no two different dates")
-        median = int(seconds[len(seconds) // 2])
+        median = float(seconds[len(seconds) // 2])
         cycles = [cycle for cycle, phase in _phases(seconds).items() if np.ptp(phase) > 0]
-        scale = None
-        if reading.TIME_OF_DAY not in how.orders:
-            scale = RankScale.of(seconds)
-        return cls(evidence.name, how.orders, median, scale, tuple(cycles))
+        return cls(evidence.name, median, RankScale.of(seconds), how, tuple(cycles))
 
-    def of_values(self, values: np.ndarray) -> Encoded:
+    def read(self, values: np.ndarray) -> np.ndarray:
+        """Seconds from 1970, by the formats of the fit before others."""
+        return reading.read_dates(values, (*self.formats, *reading.DATES))
+
+    def outputs(self, numbers: np.ndarray, odd: np.ndarray) -> np.ndarray:
         """Rank and cycles; half of sine and cosine, so that opposite phases are 1 apart."""
-        seconds = DateFormat((*self.formats, *reading.WITH_DAY)).read(values)
-        unknown = np.isnan(seconds)
-        seconds[unknown] = self.median
-        blocks: list[np.ndarray] = []
-        if self.ranks is not None:
-            blocks.append(self.ranks(seconds))
-        phases = _phases(seconds)
+        blocks = [super().outputs(numbers, odd)]
+        phases = _phases(numbers)
         for cycle in self.cycles:
             angle = 2 * np.pi * phases[cycle] / CYCLES[cycle]
-            blocks += [np.sin(angle) / 2 * ~unknown, np.cos(angle) / 2 * ~unknown]
-        return Encoded(np.column_stack(blocks), unknown)
+            blocks += [np.sin(angle) / 2 * ~odd, np.cos(angle) / 2 * ~odd]
+        return np.column_stack(blocks)
 
     def feature_names(self) -> list[str]:
         """The rank, and two for each cycle."""
-        names = [self.name] if self.ranks is not None else []
+        names = [self.name]
         for cycle in self.cycles:
             names += [f"{self.name} ({cycle} sin)", f"{self.name} ({cycle} cos)"]
         return names
@@ -568,7 +579,7 @@ def _of_texts(encode: Any, values: np.ndarray) -> Encoded:
     is_there = np.arange(len(values)) > 0
     rows = encode([as_text(value) for value in values])
     entries = sparse.diags_array(is_there.astype(np.float64)) @ sparse.csr_array(rows)
-    return Encoded(entries, is_there & (entries.count_nonzero() == 0))
+    return entries, is_there & (entries.count_nonzero() == 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,16 +1,13 @@
-"""Labels as people keep them: columns of 0 and 1, of words or of marks, or one column of lists.
-
-They stand in the table itself or in a second one.
-"""
+"""Labels as people keep them: columns of 0 and 1, of words or of marks, or one column of lists."""
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import chain
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,15 +15,13 @@ from sklearn.preprocessing import MultiLabelBinarizer
 
 from skcamel.arrays import column_names
 from skcamel.data import DataError, Path_
-from skcamel.data.cells import YES_NO, is_missing, items_of, list_separator
-from skcamel.data.sources import check_different_labels, check_memory, first_repeated, shortened
+from skcamel.data.cells import YES_NO, Cell, Cells, as_text, is_missing, items_of, list_separator
+from skcamel.data.sources import check_different_labels, check_memory, shortened
 
-MARKED = {"x": 1.0, "✓": 1.0, "": 0.0}  # in a column where some cells are ticked
-MARKS = {"x", "✓"}
+MARKS = ("x", "✓")  # where some cells are ticked, nothing means no
 NO_LABEL = np.inf  # what a cell means that says nothing about a label
 
 LabelColumns = str | int | Sequence[str]
-Cell = str | tuple[str, ...]
 
 
 class Labels(NamedTuple):
@@ -86,14 +81,11 @@ def label_columns(names: Sequence[str], labels: LabelColumns, source: Path_) -> 
     wanted = labels
     if isinstance(labels, str):
         wanted = [labels] if labels in names else _number_or_names(labels)
+    if isinstance(wanted, int | np.integer):
+        wanted = names[-wanted:] if wanted > 0 else names[:-wanted]
     chosen: set[str] = set()
-    if not isinstance(wanted, int | np.integer):
-        for name in wanted:
-            chosen.update(_matching(name, names, source))
-    elif wanted > 0:
-        chosen.update(names[-wanted:])
-    else:
-        chosen.update(names[:-wanted])
+    for name in wanted:
+        chosen.update(_matching(name, names, source))
     if not 0 < len(chosen) < len(names):
         problem = f"{str(labels)[:60]!r} as labels names {len(chosen)} of {len(names)} columns"
         hint = "name at least one, and leave at least one feature"
@@ -133,47 +125,51 @@ def labels_in(
     Where there is one column it may hold lists, of `possible` labels and others.
     """
     if len(columns) == 1:
-        values, rows = distinct_cells(table[columns[0]])
-        lists = _lists(values)
+        cells = _cells(table[columns[0]])
+        lists = _lists(cells.values.tolist())
         if lists is not None:
-            names, Y = _of_lists(lists, len(rows), possible, columns[0], source)
-            return names, Y[rows]
+            names, Y = _of_lists(lists, len(cells.codes), possible, columns[0], source)
+            return names, Y[cells.codes]
     check_different_labels(columns, source)
     check_memory(8 * len(table) * len(columns), f"Room for {len(columns)} labels", source)
     Y = np.empty((len(table), len(columns)))
     for k, name in enumerate(columns):
-        values, rows = distinct_cells(table[name])
-        of_values = _two_values(values, rows, name, source)
-        Y[:, k] = of_values[rows]
+        Y[:, k] = _two_values(_cells(table[name]), name, source)
     return tuple(columns), Y
 
 
-def _two_values(values: Sequence[Cell], rows: np.ndarray, name: str, source: Path_) -> np.ndarray:
-    """What each value of a label means: 1, 0, NaN if it is missing; beside marks, nothing is 0."""
-    texts = [str(value).casefold() for value in values]
-    marked = not MARKS.isdisjoint(texts)
-    meanings = np.array([_meaning(text, marked=marked) for text in texts])
+def _cells(column: Any) -> Cells:
+    """Texts and lists; nothing is "", and a word for a missing value stays."""
+    cells = Cells.of(column, missing=("",))
+    texts = [value if isinstance(value, tuple) else as_text(value) for value in cells.values]
+    return replace(cells, values=np.fromiter(texts, dtype=object, count=len(texts)))
+
+
+def _two_values(cells: Cells, name: str, source: Path_) -> np.ndarray:
+    """The labels of a column: 1, 0, NaN if missing; beside marks, nothing is 0."""
+    texts = [as_text(value).casefold() for value in cells.values]
+    marked = np.isin(texts, MARKS)
+    meanings = np.array([_meaning(text) for text in texts])
+    if marked.any():
+        meanings[marked] = 1.0
+        meanings[0] = 0.0
     no = -1 if -1 in meanings else 0
-    is_known = np.isin(meanings, [no, 1])
-    is_label = is_known | np.isnan(meanings)
+    is_label = np.isin(meanings, [no, 1]) | np.isnan(meanings)
     if not is_label.all():
         odd = int(is_label.argmin())
-        row = int((rows == odd).argmax()) + 1
-        place = f"{values[odd]!r:.40} in column {name!r:.60}, row {row}"
+        row = int((cells.codes == odd).argmax()) + 1
+        place = f"{as_text(cells.values[odd])!r:.40} in column {name!r:.60}, row {row}"
         hint = "labels are 0 and 1, -1 and +1, yes and no, or x and empty"
         raise DataError(f"{place}; {hint}. Are the right columns named as labels?", path=source)
-    return np.maximum(meanings, 0.0)
+    return np.maximum(meanings, 0.0)[cells.codes]
 
 
-def _meaning(text: str, *, marked: bool = False) -> float:
+def _meaning(text: str) -> float:
     """What the text of a cell says of a label: a number, NaN if missing, NO_LABEL if nothing."""
-    words = MARKED if marked else YES_NO
-    if text in words:
-        return words[text]
+    if text in YES_NO:
+        return YES_NO[text]
     if is_missing(text):
         return np.nan
-    if marked:
-        return NO_LABEL
     try:
         return float(text)
     except ValueError:
@@ -226,114 +222,3 @@ def _of_lists(
     is_unknown = [items is None for items in lists]
     Y[is_unknown] = np.nan
     return names, Y
-
-
-def distinct_cells(column: Any) -> tuple[list[Cell], np.ndarray]:
-    """The different cells of a column, texts or tuples of them, and which one each row holds, (n,).
-
-    A missing cell is "".
-    """
-    rows = np.arange(len(column))
-    if hasattr(column, "dictionary_encode") and "<" not in str(column.type):  # lists cannot
-        column = column.combine_chunks().dictionary_encode("encode")
-        rows = np.array(column.indices)
-        column = column.dictionary
-    cells = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
-    places: dict[Cell, int] = {}
-    codes = np.empty(len(cells), dtype=np.int64)
-    for k, cell in enumerate(cells):
-        codes[k] = places.setdefault(_cell(cell), len(places))
-    return list(places), codes[rows]
-
-
-def texts_of(table: Any, name: str, source: Path_) -> list[str]:
-    """The text of each cell of a column, "" where there is none."""
-    names = column_names(table) or []
-    if name not in names:
-        problem = f"no column is called {name!r:.60}; the columns are {shortened(names)}."
-        raise DataError(problem, path=source)
-    values, rows = distinct_cells(table[name])
-    return [str(values[row]) for row in rows]
-
-
-def _cell(cell: object) -> Cell:
-    """Text of a cell, a tuple of texts for a list."""
-    if isinstance(cell, (set, frozenset)):
-        cell = sorted(cell, key=str)
-    if isinstance(cell, (list, tuple, np.ndarray)):
-        return items_of([key_text(item) for item in cell], None)
-    return key_text(cell)
-
-
-def key_text(cell: object) -> str:
-    """Text of a cell, "" where it is missing; whole numbers have no ``.0``."""
-    if isinstance(cell, str):
-        return cell.strip()
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    text = str(cell)
-    return "" if cell is None or is_missing(text) else text
-
-
-def join_labels(
-    table: Any,
-    key: str,
-    other: Any,
-    source: Path_,
-    other_source: Path_,
-    labels: LabelColumns | None = None,
-) -> tuple[Any, Labels]:
-    """Find the labels of a table in a second one, by a key column that both have.
-
-    Parameters
-    ----------
-    table : pyarrow.Table or frame of pandas or polars
-        n rows, each with a key of its own.
-    key : str
-        Name of the key column; keys are compared as text.
-    other : pyarrow.Table or frame of pandas or polars
-        The key and either label columns, one column of lists, or one label per row, where keys
-        repeat.
-    source, other_source : str or path
-        The two files, as shown in messages.
-    labels : optional
-        Which of the other columns are labels, as in :func:`take_labels`; by default all are.
-
-    Returns
-    -------
-    table : the first, as it is
-    labels : Labels
-        Rows that the second table does not mention are unknown (NaN); where it has a line for each
-        label, they have none.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> photos = pd.DataFrame({"id": [7, 8, 9], "x": [0.1, 0.2, 0.3]})
-    >>> tags = pd.DataFrame({"id": ["7", "9", "7"], "tag": ["sea", "sun", "sun"]})
-    >>> join_labels(photos, "id", tags, "photos.csv", "tags.csv")[1].Y.tolist()
-    [[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]]
-    """
-    own = texts_of(table, key, source)
-    theirs = texts_of(other, key, other_source)
-    empty_or_twice = first_repeated(["", *own])
-    if empty_or_twice is not None:
-        problem = f"{key!r:.60} is empty in a row, or in two of them {empty_or_twice!r:.60}"
-        raise DataError(f"{problem}; each row needs a key of its own.", path=source)
-    if labels is None:
-        labels = [name for name in column_names(other) or () if name != key]
-    _, found = take_labels(other, labels, other_source)
-    twice = first_repeated(theirs)
-    if twice is not None and found.names == found.columns:
-        raise DataError(f"{key!r:.60} is {twice!r:.60} in two rows; keep one.", path=other_source)
-    places = dict(zip(own, range(len(own))))
-    rows = [places.get(text, -1) for text in theirs]
-    if -1 in rows:
-        row = rows.index(-1)
-        problem = f"row {row + 1} has the {key!r:.60} {theirs[row][:60]!r}"
-        hint = f"which {Path(source).name} does not have; correct or remove it"
-        raise DataError(f"{problem}, {hint}.", path=other_source)
-    unlisted = np.nan if twice is None else 0.0
-    Y = np.full((len(own), len(found.names)), unlisted)
-    np.fmax.at(Y, rows, found.Y)  # a label that any row of the key names
-    return table, Labels(found.names, Y, ())

@@ -9,18 +9,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import dense
 from skcamel.data import DataError, Path_, checks, labels, sources
+from skcamel.data.cells import as_text
+from skcamel.data.columns import REASONS
 from skcamel.data.dataset import Dataset
 from skcamel.data.pipeline import final, transformers
-from skcamel.data.preparer import TablePreparer
+from skcamel.data.preparer import Differences, TablePreparer, notes_on
 from skcamel.text import count
 
 # What the estimator of a model fitted by the command knows of its file, beside the names of its
 # features, saved with it. Of a table: the columns that held the labels. Of another file: values of
 # nominal features, columns that were left out, and whether the numbers of columns count from 0.
 LABEL_COLUMNS, REMEMBERED = "label_columns_", "input_columns_"
-LEFT_OUT = ("id", "constant", "empty", "dropped")  # kinds of columns that are no features
 
 
 class Expected(NamedTuple):
@@ -39,19 +39,14 @@ class Rows(NamedTuple):
     unused: tuple[str, ...] = ()  # columns and labels that the model does not take
     Y: np.ndarray | None = None  # (n, q), NaN where unknown; None unless the truth was wanted
     table: Any = None  # the cells of a table that was prepared
-    differences: Any = None  # of the cells from those of the fit, where there is a preparer
-    by_position: bool = False  # no names were compared
+    differences: Differences = Differences()  # of the cells from those of the fit
 
     def notes(self, source: str) -> list[str]:
         """What a user should know of rows from `source` that do not look like those of the fit."""
-        found = [] if self.differences is None else self.differences.notes()
+        found = notes_on(self.differences)
         if self.unused:
-            found.insert(
-                0,
-                f"{count(len(self.unused), 'column')} left aside: {sources.shortened(self.unused)}",
-            )
-        if self.by_position:
-            found.append("columns taken in their order, as model and file have no names in common")
+            names = sources.shortened(self.unused)
+            found.insert(0, f"{count(len(self.unused), 'column')} left aside: {names}")
         return [f"{source}: {note}." for note in found]
 
 
@@ -101,7 +96,7 @@ def expected_by(model: Any) -> Expected:
     label_names = tuple(map(str, estimator.label_names_))
     if preparer is not None:
         kinds = preparer.kinds_.items()
-        features = tuple(name for name, kind in kinds if kind not in LEFT_OUT)
+        features = tuple(name for name, kind in kinds if kind not in REASONS)
         return Expected(len(features), features, label_names)
     first = (*transformers(model), estimator)[0]
     names = getattr(first, "feature_names_in_", None)
@@ -123,10 +118,7 @@ def read_rows(model: Any, path: Path_, *, truth: bool = False, allow_missing: bo
         found = arff.read_with_labels(path, expected.labels, expected.features or ())
     else:
         found = _read_nameless(path, kind, model)
-    rows = match(model, found, str(path), truth=truth, allow_missing=allow_missing)
-    if kind not in ("table", "arff"):
-        rows = rows._replace(by_position=True)
-    return rows
+    return match(model, found, str(path), truth=truth, allow_missing=allow_missing)
 
 
 def _read_nameless(path: Path_, kind: str, model: Any) -> Dataset:
@@ -168,6 +160,10 @@ def match(
         does not allow it.
     """
     expected, preparer = expected_by(model), preparer_of(model)
+    if preparer is not None and isinstance(found, Dataset):
+        from skcamel.data import tables
+
+        found = tables.as_table(found, source)
     if isinstance(found, Dataset):
         columns, label_columns = found, found.label_names
     else:
@@ -196,25 +192,20 @@ def _label_columns(model: Any, table: Any) -> tuple[str, ...]:
     return tuple(name for name in possible if name in table.column_names)
 
 
-def _prepared(preparer: TablePreparer, found: Any, source: str, *, allow_missing: bool) -> Rows:
-    """Rows of a table or a data set, without the labels, as a preparer makes them."""
-    if isinstance(found, Dataset):
-        columns = dict(zip(found.feature_names, dense(found.X).T, strict=True))
-        rows = Rows(None, {})
-    else:
-        columns = found
-        rows = Rows(None, ids_of(preparer, found), table=found)
+def _prepared(preparer: TablePreparer, table: Any, source: str, *, allow_missing: bool) -> Rows:
+    """Rows of a table, without the labels, as a preparer makes them."""
     try:
-        X, differences = preparer.transform_with_differences(columns, allow_missing=allow_missing)
+        X, differences = preparer.transform_with_differences(table, allow_missing=allow_missing)
     except ValueError as error:
         raise DataError(str(error), path=source) from error
-    return rows._replace(X=X, unused=tuple(differences.extra), differences=differences)
+    unused = tuple(name for what, name in differences if what == "extra")
+    return Rows(X, ids_of(preparer, table), unused, table=table, differences=differences)
 
 
 def ids_of(preparer: TablePreparer, table: Any) -> dict[str, list[str]]:
     """The columns of a table that name its rows, as text; "" for missing cells."""
     names = [name for name in preparer.id_columns_ if name in table.column_names]
-    return {name: labels.texts_of(table, name, "") for name in names}
+    return {name: [as_text(cell) for cell in table[name].to_pylist()] for name in names}
 
 
 def _matrix(model: Any, found: Any, source: str) -> Rows:
@@ -222,9 +213,7 @@ def _matrix(model: Any, found: Any, source: str) -> Rows:
     expected, known = expected_by(model), getattr(final(model), REMEMBERED, {})
     is_data = isinstance(found, Dataset)
     names = found.feature_names if is_data else tuple(found.column_names)
-    wanted = expected.features
-    if wanted is None:
-        wanted = names
+    wanted = names if expected.features is None else expected.features
     if len(wanted) != expected.n_features:
         raise DataError(
             f"has {len(names)} columns beside the labels, the model was fitted on"
@@ -234,18 +223,22 @@ def _matrix(model: Any, found: Any, source: str) -> Rows:
     positions = _positions(names, wanted, source)
     if is_data:
         _check_categories(found.categories, known.get("categories", {}), wanted, source)
-        X = found.X if names == wanted else found.X[:, positions]
+        X = found.X[:, positions]
     else:
         from skcamel.data import tables
 
         X, odd = tables.numbers_of(found.select(positions), source)
         if odd:
-            hint = "correct it, or fit again with a TablePreparer (skcamel fit has one)"
-            raise DataError(f"{odd}, where a number is needed; {hint}.", path=source)
+            problem = f"column {odd!r:.60} holds cells that are no plain numbers"
+            hint = "correct them, or fit again with a TablePreparer (skcamel fit has one)"
+            raise DataError(f"{problem}; {hint}.", path=source)
     check_complete(X, wanted, source)
     used = {*wanted, *known.get("dropped", ())}
     unused = tuple(name for name in names if name not in used)
-    return Rows(X, {}, unused, by_position=expected.features is None)
+    differences = Differences()
+    if expected.features is None:
+        differences["order", ""] = len(wanted)
+    return Rows(X, {}, unused, differences=differences)
 
 
 def _positions(names: Sequence[str], wanted: Sequence[str], source: Path_) -> list[int]:
@@ -255,11 +248,7 @@ def _positions(names: Sequence[str], wanted: Sequence[str], source: Path_) -> li
     if missing:
         hint = "which the model knows from its fit; add these columns, or correct their names"
         raise DataError(f"lacks {sources.shortened(missing)}, {hint}.", path=source)
-    used = set(wanted)
-    twice = sources.first_repeated(name for name in names if name in used)
-    if twice is not None:
-        problem = f"two columns are called {twice!r:.60}; rename one, and fit again."
-        raise DataError(problem, path=source)
+    sources.check_different_labels(names, source, "columns")
     return [places[name] for name in wanted]
 
 

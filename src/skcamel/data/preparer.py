@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pkgutil import resolve_name
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -27,8 +27,7 @@ from skcamel.arrays import column_names, default_names, dense
 from skcamel.data import columns as kinds
 from skcamel.data.cells import Cells
 from skcamel.data.columns import Category, EncodedText, Evidence, LearnedColumn, LeftOut, Text
-from skcamel.data.sources import counted, first_repeated, shortened
-from skcamel.memory import require
+from skcamel.data.sources import check_different_labels, counted, shortened
 
 NUMERIC = (LeftOut, kinds.Number, kinds.Flag)  # kinds whose columns a scaling does not spoil
 # output columns of categories and tags from which the output is sparse, as it always is with text
@@ -37,44 +36,31 @@ FEW_UNSEEN = 2  # unseen values that are worth a warning, if they are most
 FEW_MISSING = 5  # below, missing values carry no information
 CHANCE = 0.05  # that missing values without information are taken to have some
 
-NOTES = {
+NOTES = {  # what differs: "strange" columns are those where most values are unseen
     "unseen": ("row", "{n} with a value of {name} that the {fit} did not see"),
     "strange": ("row", "most values of {name} were not seen by the {fit}"),
     "missing": ("missing value", "{n} in {name}, which had none"),
     "unreadable": ("cell", "{n} of {name} not readable, taken as missing"),
     "absent": ("row", "no column {name}, taken as missing values"),
+    "order": ("column", "{n} taken in their order, as model and file have no names in common"),
 }
 
 
-class Differences(NamedTuple):
-    """How the rows of a table differ from those that a preparer learned from.
+# How the rows of a table differ from those that a preparer learned from: (what, column) ► rows;
+# "extra" are columns that it does not know.
+Differences = Counter[tuple[str, str]]
 
-    Parameters
-    ----------
-    counts : Counter
-        (what, column) ► rows. "unseen" are values that the training rows did not have, and
-        "strange" if they are most; "missing" values in columns that had none; "unreadable"
-        cells, which are not what the column holds; "absent" columns.
-    extra : tuple of str
-        Columns that the preparer does not know.
-    """
 
-    counts: Counter[tuple[str, str]]
-    extra: tuple[str, ...]
-
-    def plus(self, other: Differences) -> Differences:
-        """Of the rows of both."""
-        extra = dict.fromkeys(self.extra + other.extra)
-        return Differences(self.counts + other.counts, tuple(extra))
-
-    def notes(self, fit: str = "fit", kinds: Collection[str] = tuple(NOTES)) -> list[str]:
-        """A sentence for each difference of some kinds; `fit` is what to call the training rows."""
-        notes = []
-        for (what, name), n in self.counts.items():
-            if what in kinds:
-                unit, sentence = NOTES[what]
-                notes.append(sentence.format(n=counted(n, unit), name=f"{name!r:.60}", fit=fit))
-        return notes
+def notes_on(
+    differences: Differences, fit: str = "fit", kinds: Collection[str] = tuple(NOTES)
+) -> list[str]:
+    """A sentence for each difference of some kinds; `fit` is what to call the training rows."""
+    notes = []
+    for (what, name), n in differences.items():
+        if what in kinds:
+            unit, sentence = NOTES[what]
+            notes.append(sentence.format(n=counted(n, unit), name=f"{name!r:.60}", fit=fit))
+    return notes
 
 
 class TablePreparer(TransformerMixin, BaseEstimator):
@@ -114,9 +100,6 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     unreadable_cells_ : dict
         Column ► number of cells of the training rows that are not what the column holds.
     feature_names_in_ : array of shape (number of columns,)
-    sampled_ : tuple of two ints
-        Where the fit saw a sample alone, as of files larger than memory: how many rows it saw, and
-        of how many.
 
     Notes
     -----
@@ -144,10 +127,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         "feature_names_in_": ("d", str),
         "columns_": [LearnedColumn],
         "scaling_": str,
-        "sampled_": [int],
         "_sklearn_output_config": dict,
     }
-    optional = ("feature_names_in_", "sampled_", "_sklearn_output_config")
+    optional = ("feature_names_in_", "_sklearn_output_config")
 
     def __init__(
         self,
@@ -199,8 +181,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
                 f"columns_ must be {self.n_features_in_} columns with different names, got"
                 f" {len(self.columns_)}"
             )
-        if len(getattr(self, "sampled_", (1, 1))) != 2 or self.scaling_ not in ("rank", "none"):
-            raise ValueError("sampled_ must be two numbers of rows, and scaling_ rank or none")
+        if self.scaling_ not in ("rank", "none"):
+            raise ValueError("scaling_ must be rank or none")
 
     def fit(self, X: Any, y: Any = None) -> TablePreparer:
         """Learn what each column holds.
@@ -227,8 +209,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             columns.append(_with_missing(column, own.cells, labels))
         self.columns_ = tuple(columns)
         self.n_features_in_ = len(cells)
-        for name in ("sampled_", "feature_names_in_"):  # of an earlier fit
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
         if isinstance(X, dict) or column_names(X) is not None:
             self.feature_names_in_ = np.array(list(cells), dtype=object)
         if not len(self.source_columns_):
@@ -241,10 +222,20 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
     def _evidence(self, cells: Mapping[str, Cells]) -> list[Evidence]:
         """What each column says, and what the parameters say of it."""
-        evidence = {
-            name: Evidence(name, own, encoder=self._encoder_of(self.text_encoder, name))
+        forced = self._forced(cells)
+        evidence = [
+            Evidence(name, own, forced.get(name, ""), self._encoder_of(self.text_encoder, name))
             for name, own in cells.items()
-        }
+        ]
+        readings = [own.number for own in evidence if len(own.cells.values) > 1]
+        sure = [found.how[0] for found in readings if found.share >= kinds.MOSTLY]
+        if "comma" in sure:
+            evidence = [replace(own, comma=True) for own in evidence]
+        return evidence
+
+    def _forced(self, cells: Mapping[str, Cells]) -> dict[str, str]:
+        """Column ► the parameter that names it."""
+        forced: dict[str, str] = {}
         for kind in kinds.FORCED:
             names = getattr(self, kind)
             if isinstance(names, str):
@@ -260,16 +251,12 @@ class TablePreparer(TransformerMixin, BaseEstimator):
                         f"{kind} names {name!r:.80}, which is no column; the columns are"
                         f" {shortened(cells, 12)}."
                     )
-                other = evidence[name].forced
-                if other:
+                if name in forced:
                     raise ValueError(
-                        f"{name!r:.80} is named by {other} and by {kind}; name it once."
+                        f"{name!r:.80} is named by {forced[name]} and by {kind}; name it once."
                     )
-                evidence[name].forced = kind
-        readings = [own.number for own in evidence.values() if len(own.cells.values) > 1]
-        sure = [found.how.decimal for found in readings if found.share >= kinds.MOSTLY]
-        comma = "comma" in sure
-        return [replace(own, comma=comma) for own in evidence.values()]
+                forced[name] = kind
+        return forced
 
     @staticmethod
     def _encoder_of(text_encoder: Any, name: str) -> Any:
@@ -280,10 +267,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def kinds_(self) -> dict[str, str]:
         """Column ► what it holds, or why it is left out."""
         check_is_fitted(self)
-        return {
-            column.name: column.why if isinstance(column, LeftOut) else column.kind
-            for column in self.columns_
-        }
+        return {column.name: column.kind for column in self.columns_}
 
     @property
     def id_columns_(self) -> tuple[str, ...]:
@@ -345,7 +329,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             column.
         """
         rows, differences = self.transform_with_differences(X)
-        notes = differences.notes(kinds=("unreadable", "strange"))
+        notes = notes_on(differences, kinds=("unreadable", "strange"))
         if notes:
             warnings.warn(f"{'; '.join(notes)}. Is the table written as at the fit?", stacklevel=3)
         return rows
@@ -371,7 +355,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             )
         nothing = Cells.of([None] * n)
         blocks: list[Any] = []
-        counts = Counter[tuple[str, str]]()
+        counts = Differences(("extra", name) for name in cells if name not in self.kinds_)
         for column in used:
             own = cells.get(column.name, nothing)
             entries, odd = column.encode(own)
@@ -390,22 +374,16 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             counts[what, column.name] = n_odd
             if what == "unseen" and n_odd >= max(FEW_UNSEEN, (n - n_missing) / 2):
                 counts["strange", column.name] = n_odd
-        extra = tuple(name for name in cells if name not in self.kinds_)
-        return self._stacked(blocks), Differences(+counts, extra)
+        return self._stacked(blocks), +counts
 
     def _stacked(self, blocks: Sequence[Any]) -> Any:
         is_sparse = self.sparse_output
         if is_sparse == "auto":
-            are_values = [isinstance(column, Category) for column in self.columns_]
-            n_values = self._in_outputs(are_values).sum()
+            values = [column for column in self.columns_ if isinstance(column, Category)]
+            n_values = sum(len(column.output_names()) for column in values)
             is_sparse = any(self.is_word_) or n_values > MANY
         if is_sparse:
             return sparse.hstack([sparse.csr_array(block) for block in blocks], format="csr")
-        require(
-            8.0 * blocks[0].shape[0] * len(self.source_columns_),
-            "A dense table of the features",
-            "Leave the output sparse.",
-        )
         return np.hstack([dense(block) for block in blocks])
 
     def take_encoder(self, text_encoder: Any) -> bool:
@@ -430,7 +408,8 @@ def _with_missing(column: LearnedColumn, cells: Cells, labels: np.ndarray | None
     """
     if isinstance(column, LeftOut):
         return column
-    unreadable = column.encode(cells).odd & column.fills
+    _, odd = column.encode(cells)
+    unreadable = odd & column.fills
     filled = cells.missing | unreadable
     n_filled = filled.sum()
     indicator = min(n_filled, len(filled) - n_filled) >= FEW_MISSING
@@ -447,27 +426,25 @@ def cells_of(X: Any, known: Sequence[str] = ()) -> dict[str, Cells]:
     Columns of an array have the `known` names, if there are such, in their order.
     """
     if isinstance(X, dict) and not sparse.issparse(X):  # scipy has a matrix that is one
-        names = list(X)
-        columns = list(X.values())
-    elif column_names(X) is None:
+        columns = X
+    elif (names := column_names(X)) is None:
         table = check_array(X, dtype=None, ensure_all_finite=False)
-        columns = list(table.T)
-        names = list(known or default_names("x", len(columns)))
-        if len(names) != len(columns):
+        names = known or default_names("x", table.shape[1])
+        if len(names) != table.shape[1]:
             raise ValueError(
-                f"X has {len(columns)} features, but TablePreparer is expecting {len(known)}"
+                f"X has {table.shape[1]} features, but TablePreparer is expecting {len(known)}"
                 " features as input."
             )
+        columns = dict(zip(names, table.T))
     else:
-        names = column_names(X) or []
+        check_different_labels(names, "the table", "columns")
         of_arrow = type(X).__module__.startswith("pyarrow")
-        columns = X.columns if of_arrow else [X[name] for name in X.columns]
-    twice = first_repeated(names)
-    if twice is not None:
-        raise ValueError(f"two columns are called {twice!r:.80}; rename one.")
-    if not names or not len(columns[0]):
+        own = X.columns if of_arrow else [X[name] for name in X.columns]
+        columns = dict(zip(names, own))
+    cells = {name: Cells.of(column) for name, column in columns.items()}
+    if not cells or not all(len(own.codes) for own in cells.values()):
         raise ValueError("The table is empty; it needs a column and a row at least.")
-    return {name: Cells.of(own) for name, own in zip(names, columns, strict=True)}
+    return cells
 
 
 def _labels(y: Any, n: int) -> np.ndarray | None:
@@ -494,18 +471,11 @@ def import_encoder(name: str) -> Any:
     >>> import_encoder("sklearn.feature_extraction.text:HashingVectorizer")
     HashingVectorizer()
     """
-    if ":" not in name:
-        raise ValueError(
-            f"{name!r:.80} names no text encoder; write module:factory, as in my_texts:encoder."
-        )
     sys.path.append(os.getcwd())
     try:
-        make = resolve_name(name)
-    except (ImportError, AttributeError, ValueError) as error:
+        return resolve_name(name)()
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise ValueError(
-            f"the text encoder {name!r:.80} cannot be imported ({error}); is its module installed,"
-            " or in this folder?"
+            f"{name!r:.80} makes no text encoder ({error}); write module:factory, as in"
+            " my_texts:encoder, of a module that is installed or in this folder."
         ) from error
-    finally:
-        sys.path.remove(os.getcwd())
-    return make()

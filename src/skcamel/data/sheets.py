@@ -12,15 +12,12 @@ import json
 import os
 import subprocess
 import sys
-import zipfile
-from datetime import timedelta
 from importlib import import_module
 from typing import Any
 
+from skcamel import memory
 from skcamel.data import DataError, Path_, sources
 
-LEAST_BYTES = 2**28  # of memory for Python, the reader and a small sheet
-CELL_RATIO = 16  # bytes of memory for each byte of an unpacked sheet
 PYTHON = (sys.executable, "-P", "-m", "skcamel.data.sheets")
 
 
@@ -28,7 +25,10 @@ def sheet_rows(content: bytes, path: Path_, sheet: str | int) -> list[list[Any]]
     """Rows of a sheet: numbers, truth values, texts, dates as ISO text, None where nothing is."""
     if importlib.util.find_spec("python_calamine") is None:
         raise ImportError("Spreadsheets need python-calamine: pip install skcamel[tables]")
-    limit = LEAST_BYTES + CELL_RATIO * _unpacked_bytes(content, path)
+    limit = max(sources.CLAIMED_ALWAYS, sources.CLAIMED_RATIO * len(content))
+    free = memory.available()
+    if free is not None:
+        limit = min(limit, free)
     command = [*PYTHON, json.dumps([sheet, limit])]
     folders = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(  # noqa: S603 - this module, without a shell
@@ -39,34 +39,13 @@ def sheet_rows(content: bytes, path: Path_, sheet: str | int) -> list[list[Any]]
         env=os.environ | {"PYTHONPATH": folders},
     )
     if done.returncode:
-        lines = done.stderr.decode(errors="replace").splitlines()
-        is_error = done.returncode == 1  # of Python, not the end of the process
-        why = lines[-1][:120] if is_error and lines else "its reader ended"
+        why = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise DataError(
-            f"sheet {sheet!r} cannot be read, or does not fit into memory ({why}); name one by"
-            " sheet=, remove cells that lie far out, or save it as CSV.",
+            f"sheet {sheet!r} cannot be read, or does not fit into memory ({why[:120]}); name one"
+            " by sheet=, remove cells that lie far out, or save it as CSV.",
             path=path,
         )
     return json.loads(done.stdout)
-
-
-def _unpacked_bytes(content: bytes, path: Path_) -> int:
-    """Size of all parts of a workbook; one that is out of proportion to the file is refused."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(part.file_size for part in archive.infolist())
-    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
-        problem = f"is no workbook ({error}); save the file again as .xlsx."
-        raise DataError(problem, path=path) from error
-    sources.check_claimed_size(size, "its unpacked sheets", path, size=len(content))
-    return size
-
-
-def _cell(cell: Any) -> Any:
-    """A cell as JSON has it."""
-    if isinstance(cell, timedelta):
-        return f"{cell.days} days {timedelta(seconds=cell.seconds)}"
-    return None if cell == "" else cell
 
 
 def main() -> None:
@@ -78,13 +57,12 @@ def main() -> None:
         import resource
 
         _, most = resource.getrlimit(resource.RLIMIT_AS)
-        if most == resource.RLIM_INFINITY or limit < most:
-            resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+        resource.setrlimit(resource.RLIMIT_AS, (limit, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     book = calamine.CalamineWorkbook.from_object(io.BytesIO(content))
     is_number = isinstance(sheet, int)
     found = book.get_sheet_by_index(sheet) if is_number else book.get_sheet_by_name(sheet)
-    rows = [[_cell(cell) for cell in row] for row in found.to_python()]
+    rows = [[None if cell == "" else cell for cell in row] for row in found.to_python()]
     json.dump(rows, sys.stdout, default=str)
 
 

@@ -294,11 +294,11 @@ def first_repeated(names: Iterable[str]) -> str | None:
     return next((name for name in counts if counts[name] > 1), None)
 
 
-def check_different_labels(names: Iterable[str], path: Path_) -> None:
-    """Refuse two labels of one name."""
+def check_different_labels(names: Iterable[str], path: Path_, what: str = "labels") -> None:
+    """Refuse two labels, or other things, of one name."""
     twice = first_repeated(names)
     if twice is not None:
-        raise DataError(f"two labels are called {twice[:60]!r}; rename one.", path=path)
+        raise DataError(f"two {what} are called {twice[:60]!r}; rename one.", path=path)
 
 
 # What a file claims

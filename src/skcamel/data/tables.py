@@ -13,36 +13,31 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from skcamel.arrays import default_names, dense
+from skcamel.arrays import dense
 from skcamel.data import DataError, Path_, batches, cells, sheets, sources
 from skcamel.data.dataset import Dataset, is_table
-from skcamel.data.labels import LabelColumns, key_text, take_labels
+from skcamel.data.labels import LabelColumns, take_labels
 from skcamel.files import whole_file
 from skcamel.text import original_cell, plain_cell
 
-arrow, compute = sources.pyarrow_module(), sources.pyarrow_module("pyarrow.compute")
+arrow = sources.pyarrow_module()
 arrow_csv = sources.pyarrow_module("pyarrow.csv")
 
 BLOCK_BYTES, LARGEST_BLOCK = 2**20, 2**28  # of text that pyarrow parses at once; the longest row
 SAMPLE_BYTES = 2**16  # from which the separator is found
 ABSENT = "\x1f"  # a separator that no text has, for files of a single column
 SEP_LINE = re.compile(rb'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
-UNEVEN = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")  # as pyarrow says it
-# numbers as programs write them; 007 names something
-PLAIN = r"^[+-]?(?:(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|inf)$"
 JSON_PEAK = 20  # bytes of memory for each byte of JSON, as Python objects
 ROW_NUMBERS = ("column1", "Unnamed: 0")  # what a first column without a name is called
 
 
-def read_columns(
-    path: Path_, *, separator: str | None = None, header: bool = True, sheet: str | int = 0
-) -> Any:
+def read_columns(path: Path_, *, separator: str | None = None, sheet: str | int = 0) -> Any:
     r"""Read any table file, its cells as they are: those of a CSV file are text.
 
     Parameters
@@ -53,8 +48,6 @@ def read_columns(
     separator : str, optional
         One character between the cells of a text file; by default it is found among comma,
         semicolon, tab and bar.
-    header : bool, default=True
-        Whether the first line holds the column names.
     sheet : str or int, default=0
         Name or number of the sheet of a spreadsheet.
 
@@ -78,35 +71,34 @@ def read_columns(
         content, path = sys.stdin.buffer.read(), sources.STDIN
         suffix = ".jsonl" if content[:1024].lstrip().startswith(b"{") else ".csv"
     else:
-        suffix = _known_suffix(path, separator, sources.TABLES)
+        suffix = ".csv" if separator else _known_suffix(path, sources.TABLES)
         if suffix in sources.PARQUET:
             return batches.read_parquet(path)
         content = sources.whole_content(path)
     try:
         if suffix in sources.SHEETS:
-            table = _read_sheet(content, path, header, sheet)
+            table = _read_sheet(content, path, sheet)
         elif suffix in sources.JSON_LINES:
             table = _read_json_lines(content, path)
         else:
-            table = _read_separated(content, path, separator, header)
+            table = _read_separated(content, path, separator)
     except (arrow.ArrowException, UnicodeEncodeError) as error:
-        problem = f"cannot be read ({str(error)[:120]}); is it damaged, or another kind of file?"
-        raise DataError(problem, path=path) from error
+        problem = f"cannot be read ({str(error)[:120]})"
+        hint = "is a cell with the separator not quoted, or the file damaged?"
+        raise DataError(f"{problem}; {hint}", path=path) from error
     if not table.num_rows:
         raise DataError("holds no row below the column names; is it truncated?", path=path)
     return table
 
 
-def _known_suffix(path: Path_, separator: str | None, known: Sequence[str]) -> str:
-    """Suffix of a table; one that names no format is refused unless a separator is given."""
+def _known_suffix(path: Path_, known: Sequence[str]) -> str:
+    """Suffix of a table; one that names no format is refused."""
     suffix = sources.suffix_of(path)
-    if separator is not None:
-        return ".csv"
     if suffix not in known:
         listed = ", ".join(known)
         raise ValueError(
             f"{Path(path).name} ends in {suffix!r}; known are {listed}. (In Python, separator=…"
-            " takes others.)"
+            " reads others.)"
         )
     return suffix
 
@@ -114,14 +106,14 @@ def _known_suffix(path: Path_, separator: str | None, known: Sequence[str]) -> s
 def _named(names: Sequence[str], path: Path_) -> list[str]:
     """Names of columns, ``columnN`` where one has none; equal ones are refused."""
     found = [name if name.strip() else f"column{k}" for k, name in enumerate(names, 1)]
-    batches.check_names(found, path)
+    sources.check_different_labels(found, path, "columns")
     return found
 
 
 # CSV
 
 
-def _read_separated(content: bytes, path: Path_, separator: str | None, header: bool) -> Any:
+def _read_separated(content: bytes, path: Path_, separator: str | None) -> Any:
     content = sources.utf8(content, path)
     sep_line = SEP_LINE.match(content)
     if sep_line:
@@ -133,11 +125,8 @@ def _read_separated(content: bytes, path: Path_, separator: str | None, header: 
     sources.check_claimed_size(
         batches.COLUMN_BYTES * width, f"{width} columns", path, size=len(content)
     )
-    table = _parsed(content, separator, width, path)
-    if not header:
-        return table.rename_columns(default_names("column", width))
     names = _named([original_cell(name) for name in first], path)
-    return table.slice(1).rename_columns(names)
+    return _parsed(content, separator, width).slice(1).rename_columns(names)
 
 
 def _separator(content: bytes, path: Path_) -> str:
@@ -177,60 +166,36 @@ def _first_record(content: bytes, separator: str, path: Path_) -> list[str]:
     return first
 
 
-def _parsed(content: bytes, separator: str, width: int, path: Path_) -> Any:
+def _parsed(content: bytes, separator: str, width: int) -> Any:
     """All records as columns of text."""
     types = {f"f{k}": arrow.string() for k in range(width)}
     convert = arrow_csv.ConvertOptions(column_types=types, check_utf8=False)
     # without newlines in cells, threads begin at any line
     parse = arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=b'"' in content)
-    problem = ""
-    for block_bytes in (BLOCK_BYTES, LARGEST_BLOCK):
+
+    def parsed(block_bytes: int, *, use_threads: bool) -> Any:
+        size = min(block_bytes, len(content) + 1)
         how = arrow_csv.ReadOptions(
-            autogenerate_column_names=True,
-            block_size=min(block_bytes, len(content) + 1),
-            use_threads=block_bytes == BLOCK_BYTES,  # then rows are not counted
+            autogenerate_column_names=True, block_size=size, use_threads=use_threads
         )
-        try:
-            return arrow_csv.read_csv(arrow.BufferReader(content), how, parse, convert)
-        except arrow.ArrowInvalid as error:  # a wrong row, or one that is longer than a block
-            problem = str(error)
-    uneven = UNEVEN.search(problem)
-    if uneven is None:
-        raise DataError(f"a row cannot be read ({problem[:200]}); is it too long?", path=path)
-    row, expected, found = uneven.groups()
-    raise DataError(
-        f"{found} cells, the first line has {expected}; is a cell with the separator not quoted?",
-        path=path,
-        line=_line_of(int(row), content, separator),
-    )
+        return arrow_csv.read_csv(arrow.BufferReader(content), how, parse, convert)
 
-
-def _line_of(row: int, content: bytes, separator: str) -> int:
-    """The line in which a record begins, both counted from 1; empty lines are no records."""
-    lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", newline="")
-    records = csv.reader(lines, delimiter=separator)
-    for _ in islice(filter(None, records), row - 1):
-        pass
-    n_empty = 0
-    for line in lines:
-        if line.strip():
-            break
-        n_empty += 1
-    return records.line_num + n_empty + 1
+    try:
+        return parsed(BLOCK_BYTES, use_threads=True)
+    except arrow.ArrowInvalid:  # a row that is longer than a block, or a wrong one
+        return parsed(LARGEST_BLOCK, use_threads=False)  # then its number is known
 
 
 # Spreadsheets and JSON lines
 
 
-def _read_sheet(content: bytes, path: Path_, header: bool, sheet: str | int) -> Any:
+def _read_sheet(content: bytes, path: Path_, sheet: str | int) -> Any:
     """Columns of a sheet; rows and columns without any cell are left out."""
     rows = [row for row in sheets.sheet_rows(content, path, sheet) if set(row) != {None}]
     columns = [column for column in zip(*rows) if set(column) != {None}]
     if not columns:
         raise DataError("the sheet is empty; name another by sheet=.", path=path)
-    if not header:
-        return _table(default_names("column", len(columns)), columns, path)
-    names = [key_text(column[0]) for column in columns]
+    names = [cells.as_text(column[0]).strip() for column in columns]
     return _table(names, [column[1:] for column in columns], path)
 
 
@@ -259,11 +224,9 @@ def _read_json_lines(content: bytes, path: Path_) -> Any:
 
 def _table(names: Sequence[str], columns: Sequence[Sequence[Any]], path: Path_) -> Any:
     """A table of Python objects."""
-    arrays: list[Any] = []
-    for name, column in zip(names, columns):
-        array = _array(column)
+    arrays = [_array(column) for column in columns]
+    for name, array in zip(names, arrays):
         batches.check_cells(array, name, path)
-        arrays.append(array)
     return arrow.Table.from_arrays(arrays, names=_named(names, path))
 
 
@@ -272,20 +235,19 @@ def _array(column: Sequence[Any]) -> Any:
     try:
         return arrow.array(column)
     except (arrow.ArrowException, OverflowError):  # also integers that no column of numbers holds
-        texts: list[str | None] = []
-        for cell in column:
-            is_structure = isinstance(cell, (bool, list, dict))
-            text = json.dumps(cell) if is_structure else key_text(cell)
-            texts.append(None if cell is None else text)
-        return arrow.array(texts, arrow.string())
+        return arrow.array([_text(cell) for cell in column], arrow.string())
+
+
+def _text(cell: Any) -> str | None:
+    if isinstance(cell, (bool, list, dict)):
+        return json.dumps(cell)
+    return None if cell is None else cells.as_text(cell)
 
 
 # Data sets
 
 
-def read_table(
-    path: Path_, *, labels: LabelColumns, separator: str | None = None, header: bool = True
-) -> Dataset:
+def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = None) -> Dataset:
     r"""Read a table file.
 
     Parameters
@@ -296,8 +258,6 @@ def read_table(
         The label columns, as in :func:`take_labels`: ``"tags"``, ``"a,b"``, ``"topic_*"``, …
     separator : str, optional
         One character between cells; by default it is found among comma, semicolon, tab and bar.
-    header : bool, default=True
-        Whether the first line holds the column names.
 
     Returns
     -------
@@ -316,12 +276,12 @@ def read_table(
     ...     read_table(file, labels="tag:*").label_names
     ('tag:calm', 'tag:sad')
     """
-    table = read_columns(path, separator=separator, header=header)
+    table = read_columns(path, separator=separator)
     table, found = take_labels(table, labels, path)
     numbers, odd = numbers_of(table, path)
     X = table if odd else numbers
     dropped: tuple[str, ...] = ()
-    if not odd and header and _counts_rows(numbers, table.column_names[0]):
+    if not odd and _counts_rows(numbers, table.column_names[0]):
         dropped = (table.column_names[0],)
         X, table = numbers[:, 1:], table.drop_columns(dropped[0])
         problem = f"{Path(path).name}: {dropped[0]!r} left out, as it only numbers the rows."
@@ -349,37 +309,19 @@ def _counts_rows(X: np.ndarray, name: str) -> bool:
 
 
 def numbers_of(table: Any, path: Path_) -> tuple[np.ndarray, str]:
-    """The cells as a matrix (n, d), NaN if missing; and the first that is no number, or ""."""
+    """The cells as a matrix (n, d), NaN if missing; and the first column with others, or ""."""
     sources.check_memory(8 * table.num_rows * table.num_columns, "A matrix of the numbers", path)
     X = np.empty((table.num_rows, table.num_columns))
     for k, name in enumerate(table.column_names):
-        column = table[name]
-        if batches.is_text(column.type):
-            column = _with_nulls(column)
-            is_plain = compute.match_substring_regex(column, PLAIN)
-            row = compute.index(is_plain, False).as_py()
-            if row >= 0:
-                cell = column[row].as_py()
-                return X, f"{cell!r:.60} in column {name!r:.60}, row {row + 1}"
-        if arrow.types.is_dictionary(column.type):
-            return X, f"a category in column {name!r:.60}"
-        try:
-            X[:, k] = column.cast(arrow.float64(), safe=False)
-        except arrow.ArrowException:
-            return X, f"{str(column.type)[:60]} in column {name!r:.60}"
+        found = cells.Cells.of(table[name])
+        numbers = None if found.declared else cells.plain(found.values)
+        if numbers is None:
+            return X, name
+        X[:, k] = numbers[found.codes]
     return X, ""
 
 
-def _with_nulls(column: Any) -> Any:
-    """Texts without spaces around them, and none in place of words for a missing value."""
-    texts = compute.utf8_trim_whitespace(column)
-    is_missing = compute.is_in(
-        compute.utf8_lower(texts), value_set=arrow.array(list(cells.MISSING))
-    )
-    return compute.if_else(is_missing, None, texts)
-
-
-def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) -> None:
+def write_table(dataset: Dataset, path: Path_) -> None:
     """Write a CSV, TSV or Parquet file: features first, then labels, under their names.
 
     Parameters
@@ -388,30 +330,28 @@ def write_table(dataset: Dataset, path: Path_, *, separator: str | None = None) 
     path : str or path
         ``.csv``, ``.tsv`` or ``.tab``, also compressed as ``.gz``; or ``.parquet``. The file
         appears whole or not at all.
-    separator : str, optional
-        One character between cells; by default by suffix.
 
     Warns
     -----
     UserWarning
         About what a table cannot hold: which columns are labels, sparse storage, and parts.
     """
-    suffix = _known_suffix(path, separator, (*sources.SEPARATORS, *sources.PARQUET))
+    suffix = _known_suffix(path, (*sources.SEPARATORS, *sources.PARQUET))
     lost = f"which columns are labels (the last {dataset.q} here), sparse storage, and parts"
     warnings.warn(f"A table does not hold {lost}.", UserWarning, stacklevel=2)
-    table = _as_table(dataset, path)
+    table = as_table(dataset, path)
     if suffix in sources.PARQUET:
         with whole_file(path) as file:
             sources.pyarrow_module("pyarrow.parquet").write_table(table, file)
         return
-    options = arrow_csv.WriteOptions(delimiter=separator or sources.SEPARATORS[suffix])
+    options = arrow_csv.WriteOptions(delimiter=sources.SEPARATORS[suffix])
     names = [plain_cell(name) for name in table.column_names]  # no formulas for spreadsheets
     with sources.text_file(path) as file:
         arrow_csv.write_csv(table.rename_columns(names), file, options)
 
 
-def _as_table(dataset: Dataset, path: Path_) -> Any:
-    """Features and labels as columns."""
+def as_table(dataset: Dataset, path: Path_) -> Any:
+    """Features and labels of a data set as columns."""
     X = dataset.X
     if is_table(X):
         columns = X.columns

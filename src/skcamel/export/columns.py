@@ -178,12 +178,10 @@ def _encoded(graph: Graph, given: str, column: LearnedColumn) -> tuple[str, str]
 def _date(graph: Graph, given: str, column: Date) -> tuple[str, str]:
     """Rank, and half of sine and cosine of each cycle, 0 where the date is missing."""
     missing = graph("Equal", given, NO_DATE)
-    seconds = graph("Where", missing, column.median, given)
+    seconds = graph("Where", missing, int(column.median), given)
     half = graph("Where", missing, 0.0, 0.5)
-    blocks: list[str] = []
-    if column.ranks is not None:
-        exact = graph("Cast", seconds, to=DOUBLE)
-        blocks.append(_levels(graph, exact, [column.ranks]))
+    exact = graph("Cast", seconds, to=DOUBLE)
+    blocks = [_levels(graph, exact, [column.ranks])]
     for cycle in column.cycles:
         whole = _phase(graph, cycle, seconds)
         phase = graph("Cast", whole, to=DOUBLE)

@@ -21,7 +21,7 @@ from skcamel.arrays import default_names, dense
 from skcamel.camel.base import BaseCamel
 from skcamel.checks import names_compared
 from skcamel.data.columns import Category, Date, Flag, LearnedColumn, LeftOut, Number, Tags
-from skcamel.data.matching import expected_by, preparer_of
+from skcamel.data.matching import expected_by, notes_on, preparer_of
 from skcamel.data.pipeline import (
     explained,
     final,
@@ -164,7 +164,7 @@ class Served:
         X, differences = self.preparer.transform_with_differences(table)
         for step in transformers(self.model)[1:]:
             X = step.transform(X)
-        return X, differences.notes()
+        return X, notes_on(differences)
 
     def _add_reasons(self, predictions: list[dict[str, Any]], X: Any) -> list[str]:
         """Add to each prediction why its labels have their scores; notes."""
@@ -227,8 +227,7 @@ def _details(part: LearnedColumn, mean: np.ndarray) -> dict[str, Any]:
     if isinstance(part, Number):
         return {"typical": _rounded(part.median), "unit": part.unit}
     if isinstance(part, Date):
-        day, clock = str(np.datetime64(part.median, "s")).split("T")
-        return {"typical": f"{day} {clock}" if part.ranks is not None else clock}
+        return {"typical": str(np.datetime64(int(part.median), "s")).replace("T", " ")}
     if isinstance(part, Flag):
         return {"typical": part.yes if mean[0] > 0.5 else part.no, "choices": [part.yes, part.no]}
     names = getattr(part, "values", getattr(part, "words", ()))

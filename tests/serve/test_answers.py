@@ -97,7 +97,7 @@ def test_reasons_are_those_of_this_process_by_columns_and_by_labels(table):
     ("content", "said"),
     [
         (b"", "body: Field required; send {"),
-        (b"{", "JSON decode error"),
+        (b"{", "the body is no JSON"),
         (b'"../../etc/passwd"', "body: Input should be"),
         (b'{"rows": []}', "rows: List should have at least 1 item"),
         (b'{"rows": [1]}', "row 1: Input should be a valid dictionary"),

@@ -5,10 +5,8 @@ from typing import TYPE_CHECKING
 from skcamel.names import lazily
 
 if TYPE_CHECKING:
-    from skcamel.serve.app import create_app
-    from skcamel.serve.model import Limits, Served
+    from skcamel.serve.app import Limits, Served, create_app
 
-_HOME = {"Limits": "model", "Served": "model", "create_app": "app"}
 __all__ = ["Limits", "Served", "create_app"]
 
-__getattr__, __dir__ = lazily(__name__, _HOME)
+__getattr__, __dir__ = lazily(__name__, dict.fromkeys(__all__, "app"))

@@ -34,6 +34,7 @@ except ImportError:  # Windows
     FILES = 2000
 
 import skcamel
+from skcamel.serve.model import Limits as Limits
 from skcamel.serve.model import Served
 
 STATIC = Path(__file__).parent / "static"
@@ -216,6 +217,8 @@ async def refuse(_: Request, error: Any) -> JSONResponse:
 
 def _found(error: dict[str, Any]) -> str:
     """A sentence on what pydantic found."""
+    if error["type"] == "json_invalid":
+        return f"the body is no JSON ({error['ctx']['error']}); send {FORM}."
     what = str(error["msg"])
     if error["type"] != "missing":
         what += f", got {error.get('input')!r:.60}"

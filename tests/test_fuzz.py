@@ -7,6 +7,7 @@ import pytest
 SEEDS = {"commands": 60, "requests": 500, "model_files": 1000}
 NEEDED = {"commands": ("click", "rich"), "requests": ("fastapi", "httpx"), "model_files": ()}
 TESTS = 5
+FOUND = 20017723  # by model_files: names of columns that were a number
 
 
 @pytest.mark.parametrize("part", range(TESTS))
@@ -15,7 +16,7 @@ def test_what_is_odd_ends_in_a_sound_answer_or_one_clear_refusal(target, part, t
     for name in NEEDED[target]:
         pytest.importorskip(name, reason=f"{name} is not installed: pip install --group test")
     attack = import_module(f"fuzzing.{target}").attack
-    for seed in range(part, SEEDS[target], TESTS):
+    for seed in (*range(part, SEEDS[target], TESTS), FOUND):
         folder = tmp_path / str(seed)
         folder.mkdir()
         try:

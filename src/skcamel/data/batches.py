@@ -68,6 +68,9 @@ class ParquetFiles:
                     table = _plain(arrow.Table.from_batches([batch]), path)
                     yield Rows(table.select(names).cast(kinds, safe=False), first)
                     first += len(table)
+        if first < self.n_rows:
+            problem = f"{self.n_rows} rows are announced, {first} are there; copy or write it again."
+            raise DataError(problem, path=self.paths[-1])
 
     def sample(self, count: int = SAMPLE_ROWS, seed: int = 0) -> tuple[Any, np.ndarray]:
         """At most `count` rows, drawn at random, and their numbers."""

@@ -288,8 +288,7 @@ def _rule(estimator: Any) -> Any:
 
 def _data(model: Any, estimator: Any) -> dict[str, Any]:
     """From what; columns with their kinds where a step of the model knows them."""
-    from_a_file = getattr(estimator, "input_columns_", {})
-    names = from_a_file.get("features", getattr(estimator, "feature_names_in_", ()))
+    names = getattr(estimator, "feature_names_in_", ())
     described = [step.describe() for step in transformers(model) if hasattr(step, "describe")]
     columns = described[0] if described else [(str(name), "", "") for name in names]
     known = 1.0

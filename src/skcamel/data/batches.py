@@ -69,8 +69,8 @@ class ParquetFiles:
                     yield Rows(table.select(names).cast(kinds, safe=False), first)
                     first += len(table)
         if first < self.n_rows:
-            problem = f"{self.n_rows} rows are announced, {first} are there; copy or write it again."
-            raise DataError(problem, path=self.paths[-1])
+            problem = f"{self.n_rows} rows are announced, {first} are there"
+            raise DataError(f"{problem}; copy or write it again.", path=self.paths[-1])
 
     def sample(self, count: int = SAMPLE_ROWS, seed: int = 0) -> tuple[Any, np.ndarray]:
         """At most `count` rows, drawn at random, and their numbers."""

@@ -128,8 +128,11 @@ def read_dataset(
     from skcamel.data.dataset import joined
 
     kind = format_of(path)
+    if kind == "arff" and xml is None:
+        beside = arff.label_file(path)
+        xml = beside if beside.is_file() else None
     if test is not None and kind == "arff":
-        files = (path, test)
+        files = (path, test)  # the label file of the first names the labels of both
         return joined(*(read_dataset(file, xml=xml, nominal=nominal) for file in files))
     if test is not None:
         problem = "only ARFF takes a second file; put all rows into one file."
@@ -139,7 +142,7 @@ def read_dataset(
     if kind == "svmlight":
         return svmlight.read_svmlight(path)
     if kind == "arff":
-        if xml is None and not arff.label_file(path).is_file():
+        if xml is None:
             return arff.read_meka(path, nominal=nominal)
         return arff.read_mulan(path, xml, nominal=nominal)
     if labels is None:

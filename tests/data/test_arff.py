@@ -321,5 +321,5 @@ def test_omitted_cells_of_sparse_rows_are_filled_in(mulan):
 
 def test_without_pyarrow_the_extra_is_named(mulan, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"ARFF files need pyarrow: pip install skcamel\[tables"):
+    with pytest.raises(ImportError, match=r"ARFF files need pyarrow: pip install 'skcamel\[tables"):
         mulan(header("x numeric", "l {0,1}") + "1,0\n")

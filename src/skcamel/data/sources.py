@@ -59,7 +59,7 @@ def pyarrow_module(name: str = "pyarrow") -> Any:
         return import_module(name)
     except ImportError:
         raise ImportError(
-            "Tables and ARFF files need pyarrow: pip install skcamel[tables]"
+            "Tables and ARFF files need pyarrow: pip install 'skcamel[tables]'"
         ) from None
 
 

@@ -214,8 +214,8 @@ def _read(path: Path, facts: DatasetFacts) -> Dataset:
     if path.name != RIVER_FILE:
         return read_mulan(path)
     values = np.loadtxt(path, delimiter=",", skiprows=1)
-    names = default_names("Att", facts.d), default_names("Class", facts.q)
-    return Dataset(values[:, : facts.d], values[:, facts.d :], *names)
+    X, Y = np.split(values, [facts.d], axis=1)
+    return Dataset(X, Y, default_names("Att", facts.d), default_names("Class", facts.q))
 
 
 def _checked(facts: DatasetFacts, dataset: Dataset, path: Path) -> Dataset:

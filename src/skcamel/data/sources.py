@@ -128,12 +128,12 @@ def read_dataset(
     from skcamel.data.dataset import joined
 
     kind = format_of(path)
-    if kind == "arff" and xml is None:
-        beside = arff.label_file(path)
-        xml = beside if beside.is_file() else None
+    beside = arff.label_file(path)
+    if beside.is_file():
+        xml = xml or beside
     if test is not None and kind == "arff":
-        files = (path, test)  # the label file of the first names the labels of both
-        return joined(*(read_dataset(file, xml=xml, nominal=nominal) for file in files))
+        # the label file of the first names the labels of both
+        return joined(*(read_dataset(file, xml=xml, nominal=nominal) for file in (path, test)))
     if test is not None:
         problem = "only ARFF takes a second file; put all rows into one file."
         raise DataError(problem, path=path)

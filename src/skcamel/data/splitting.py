@@ -139,7 +139,7 @@ def _folds(Y: np.ndarray, sizes: np.ndarray, groups: Array | None, rng: Rng) -> 
     if groups is not None:
         index = check_groups(groups, Y)
     n_groups = index.max() + 1
-    n_parts = int((sizes > 0).sum())
+    n_parts = np.count_nonzero(sizes)
     if n_groups < n_parts:
         raise ValueError(
             f"{n_groups} groups cannot fill {n_parts} parts; choose fewer folds or finer groups."

@@ -106,6 +106,6 @@ def test_devices_that_are_not_there_are_named(torch):
 
 def test_missing_torch_is_named_with_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    message = r"device='cuda' needs torch: pip install skcamel\[gpu\], or use device=None"
+    message = r"device='cuda' needs torch: pip install 'skcamel\[gpu\]', or use device=None"
     with pytest.raises(ImportError, match=message):
         CamelClassifier(device="cuda").fit(X, Y)

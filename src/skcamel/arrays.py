@@ -193,7 +193,7 @@ def _torch(device: Any) -> Any:
         return importlib.import_module("torch")
     except ImportError as error:
         raise ImportError(
-            f"device={device!r} needs torch: pip install skcamel[gpu], or use device=None."
+            f"device={device!r} needs torch: pip install 'skcamel[gpu]', or use device=None."
         ) from error
 
 

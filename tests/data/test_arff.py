@@ -119,6 +119,15 @@ def test_a_small_archive_of_comments_is_refused_at_once(tmp_path):
     assert time.process_time() - start < 6
 
 
+def test_a_test_file_without_a_label_file_takes_that_of_the_training_file(tmp_path):
+    rows = header("x numeric", "l {0,1}") + "0.5,1\n"
+    for name in ("a.arff", "b.arff"):
+        (tmp_path / name).write_text(rows)
+    (tmp_path / "a.xml").write_text(XML.format('<label name="l"/>'))
+    data = read_dataset(tmp_path / "a.arff", test=tmp_path / "b.arff")
+    assert (data.label_names, data.n) == (("l",), 2)
+
+
 @pytest.mark.parametrize("first", ["1,0.5\n0,1.5\n", "{0 1,1 0.5}\n{1 1.5}\n"])
 def test_a_test_file_follows_the_training_file(tmp_path, first):
     top = header("l {0,1}", "x numeric", relation="'a: -C 1'")
@@ -312,5 +321,5 @@ def test_omitted_cells_of_sparse_rows_are_filled_in(mulan):
 
 def test_without_pyarrow_the_extra_is_named(mulan, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"ARFF files need pyarrow: pip install skcamel\[tables"):
+    with pytest.raises(ImportError, match=r"ARFF files need pyarrow: pip install 'skcamel\[tables"):
         mulan(header("x numeric", "l {0,1}") + "1,0\n")

@@ -111,7 +111,8 @@ def test_labels_and_groups_that_do_not_fit_are_refused():
         (np.eye(3), None, "inconsistent numbers of samples"),
         (2 * np.eye(4), None, "only 0 and 1"),
         (np.eye(4), [0, 0, 0, 0], "1 groups cannot fill 2 parts"),
-        (np.eye(4), [0, 1], "inconsistent numbers of samples"),
+        (np.eye(4), [0, 1], "one group for each of the 4 rows"),
+        (np.eye(4), [0, 1, 2, None], "groups holds missing values: 1"),
     ):
         with pytest.raises(ValueError, match=message):
             list(splitter.split(X, Y, groups))

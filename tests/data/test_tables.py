@@ -281,12 +281,12 @@ def test_a_table_can_come_through_a_pipe(tmp_path):
 
 def test_what_is_needed_is_said(book, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
-    with pytest.raises(ImportError, match=r"python-calamine: pip install skcamel\[tables\]"):
+    with pytest.raises(ImportError, match=r"python-calamine: pip install 'skcamel\[tables\]'"):
         read_columns(book)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for name in ("skcamel.data.tables", "skcamel.data.batches"):
         monkeypatch.delitem(sys.modules, name)
-        with pytest.raises(ImportError, match=r"need pyarrow: pip install skcamel\[tables\]"):
+        with pytest.raises(ImportError, match=r"need pyarrow: pip install 'skcamel\[tables\]'"):
             importlib.import_module(name)
 
 

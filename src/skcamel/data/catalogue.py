@@ -19,17 +19,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources, util
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import numpy as np
-from scipy import sparse
-
-from skcamel.arrays import default_names
 from skcamel.data import DataError, Path_
-from skcamel.data.arff import read_mulan, write_mulan
-from skcamel.data.dataset import Dataset
-from skcamel.data.sources import read_dataset
+
+if TYPE_CHECKING:
+    from skcamel.data.dataset import Dataset
 
 DATA_HOME, CACHE = "SKCAMEL_DATA", "SKCAMEL_CACHE"  # environment variables
 EMBEDDED = "yeast"  # the one set that a permissively licensed package, river, carries
@@ -209,11 +205,17 @@ def whereabouts(name: str, data_home: Path_ | None = None) -> Path | None:
 
 def _read(path: Path, facts: DatasetFacts) -> Dataset:
     """A Mulan file, or yeast as the river package carries it: d features, then the labels."""
+    import numpy as np  # slow to import, and not needed to list the sets
+
+    from skcamel.arrays import default_names
+    from skcamel.data.arff import read_mulan
+    from skcamel.data.dataset import Dataset
+
     if path.name != RIVER_FILE:
         return read_mulan(path)
     values = np.loadtxt(path, delimiter=",", skiprows=1)
-    names = default_names("Att", facts.d), default_names("Class", facts.q)
-    return Dataset(values[:, : facts.d], values[:, facts.d :], *names)
+    X, Y = np.split(values, [facts.d], axis=1)
+    return Dataset(X, Y, default_names("Att", facts.d), default_names("Class", facts.q))
 
 
 def _checked(facts: DatasetFacts, dataset: Dataset, path: Path) -> Dataset:
@@ -266,6 +268,8 @@ def fetch_dataset(
     DatasetNotFoundError
         If there is no download for the set.
     """
+    from skcamel.data.arff import write_mulan
+
     facts = dataset_facts(name)
     if facts.download is None:
         raise DatasetNotFoundError(f"{facts.how_to_get()}.")
@@ -311,6 +315,11 @@ def _downloaded(part: Any, timeout: float) -> bytes:
 
 def _converted(facts: DatasetFacts, folder: Path) -> Dataset:
     """The data set that downloaded files hold, sparse as the published one is."""
+    from scipy import sparse
+
+    from skcamel.arrays import default_names
+    from skcamel.data.sources import read_dataset
+
     plan = facts.download
     files = [folder / part["save_as"] for part in plan["parts"]]
     has_parts = plan["form"] == "mulan-parts"

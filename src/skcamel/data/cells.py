@@ -176,7 +176,13 @@ def _cell(cell: Any, missing: Collection[str]) -> Cell | None:
     """A cell as text, number, date in UTC or tuple of texts; None for a missing value."""
     if isinstance(cell, bytes):
         cell = cell.decode(errors="replace")
-    elif isinstance(cell, np.ndarray):
+    if isinstance(cell, str):
+        text = cell.strip()
+        lower = text.lower()
+        if lower in missing:
+            return None
+        return lower if lower in BOOLEANS else text
+    if isinstance(cell, np.ndarray):
         cell = cell.tolist()
     elif isinstance(cell, (timedelta, np.timedelta64)):
         cell = float(np.timedelta64(cell, "us") / SECOND)
@@ -186,18 +192,14 @@ def _cell(cell: Any, missing: Collection[str]) -> Cell | None:
         except ValueError:  # a signalling NaN, or thousands of digits
             return None
         return number if number == number else None
-    if hasattr(cell, "__len__") and not isinstance(cell, str):
+    if hasattr(cell, "__len__"):
         return items_of(cell, None)
-    text = str(cell).strip()
-    lower = text.lower()
-    if lower in (missing if isinstance(cell, str) else MISSING_FEATURE):
-        return None
-    if isinstance(cell, datetime):
+    if isinstance(cell, datetime) and cell == cell:
         offset = np.timedelta64(cell.utcoffset() or 0, "s")
         return np.datetime64(cell.replace(tzinfo=None), "s") - offset
-    if isinstance(cell, (date, np.datetime64)):
-        return np.datetime64(text, "s")
-    return lower if lower in BOOLEANS else text
+    if isinstance(cell, (date, np.datetime64)) and cell == cell:
+        return np.datetime64(str(cell), "s")
+    return _cell(str(cell), MISSING_FEATURE)
 
 
 def as_text(value: Any) -> str:

@@ -24,7 +24,7 @@ PYTHON = (sys.executable, "-P", "-m", "skcamel.data.sheets")
 def sheet_rows(content: bytes, path: Path_, sheet: str | int) -> list[list[Any]]:
     """Rows of a sheet: numbers, truth values, texts, dates as ISO text, None where nothing is."""
     if importlib.util.find_spec("python_calamine") is None:
-        raise ImportError("Spreadsheets need python-calamine: pip install skcamel[tables]")
+        raise ImportError("Spreadsheets need python-calamine: pip install 'skcamel[tables]'")
     limit = max(sources.CLAIMED_ALWAYS, sources.CLAIMED_RATIO * len(content))
     free = memory.available()
     if free is not None:

@@ -59,7 +59,7 @@ def pyarrow_module(name: str = "pyarrow") -> Any:
         return import_module(name)
     except ImportError:
         raise ImportError(
-            "Tables and ARFF files need pyarrow: pip install skcamel[tables]"
+            "Tables and ARFF files need pyarrow: pip install 'skcamel[tables]'"
         ) from None
 
 
@@ -128,9 +128,12 @@ def read_dataset(
     from skcamel.data.dataset import joined
 
     kind = format_of(path)
+    beside = arff.label_file(path)
+    if beside.is_file():
+        xml = xml or beside
     if test is not None and kind == "arff":
-        files = (path, test)
-        return joined(*(read_dataset(file, xml=xml, nominal=nominal) for file in files))
+        # the label file of the first names the labels of both
+        return joined(*(read_dataset(file, xml=xml, nominal=nominal) for file in (path, test)))
     if test is not None:
         problem = "only ARFF takes a second file; put all rows into one file."
         raise DataError(problem, path=path)
@@ -139,7 +142,7 @@ def read_dataset(
     if kind == "svmlight":
         return svmlight.read_svmlight(path)
     if kind == "arff":
-        if xml is None and not arff.label_file(path).is_file():
+        if xml is None:
             return arff.read_meka(path, nominal=nominal)
         return arff.read_mulan(path, xml, nominal=nominal)
     if labels is None:

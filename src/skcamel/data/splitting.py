@@ -22,6 +22,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.utils import check_consistent_length, check_random_state
 
 from skcamel.arrays import Array
+from skcamel.checks import check_groups
 from skcamel.data.dataset import as_labels
 
 Split = tuple[np.ndarray, np.ndarray]
@@ -136,10 +137,9 @@ def _folds(Y: np.ndarray, sizes: np.ndarray, groups: Array | None, rng: Rng) -> 
     """Fold of each row, (n,), groups kept together where given; `rng` shuffles them first."""
     index = np.arange(len(Y))
     if groups is not None:
-        check_consistent_length(Y, groups)
-        _, index = np.unique(np.ravel(groups), return_inverse=True)
+        index = check_groups(groups, Y)
     n_groups = index.max() + 1
-    n_parts = int((sizes > 0).sum())
+    n_parts = np.count_nonzero(sizes)
     if n_groups < n_parts:
         raise ValueError(
             f"{n_groups} groups cannot fill {n_parts} parts; choose fewer folds or finer groups."

@@ -253,7 +253,7 @@ def read_table(path: Path_, *, labels: LabelColumns, separator: str | None = Non
     Parameters
     ----------
     path : str or path
-        As in :func:`read_columns`; needs ``pip install skcamel[tables]``.
+        As in :func:`read_columns`; needs ``pip install 'skcamel[tables]'``.
     labels : str, list of str, int or list of int
         The label columns, as in :func:`take_labels`: ``"tags"``, ``"a,b"``, ``"topic_*"``, …
     separator : str, optional

@@ -102,17 +102,6 @@ def test_confidences_are_averaged_and_cut_at_a_half():
     np.testing.assert_array_equal(model.predict(X), F >= 0.5)
 
 
-def test_votes_are_counted():
-    X, Y = overlapping.make()
-    model = EnsembleOfClassifierChains(6, combine="vote", random_state=0).fit(X, Y)
-    F = model.decision_function(X) + 0.5
-    np.testing.assert_allclose(6 * F, np.round(6 * F), atol=1e-12)
-    assert len(np.unique(F)) > 2
-    assert (F == 0.5).any()
-    np.testing.assert_array_equal(model.predict(X), F >= 0.5)
-    assert not hasattr(model, "predict_proba")
-
-
 @pytest.mark.parametrize("value", [0, 1])
 def test_a_constant_label_leaves_the_others_unchanged(value):
     X, Y = overlapping.make()

@@ -18,7 +18,7 @@ def test_all_tables_are_printed_by_default(cli, study):
     result = cli("tables", study)
     assert result.exit_code == 0, result.stderr
     expected = result_tables(summarise(Records(study)))
-    assert result.stdout.endswith(write_tables([*expected.values()], "markdown") + "\n")
+    assert result.stdout.endswith(write_tables([*expected.values()]) + "\n")
     assert result.stdout.startswith("**Table 1: data sets**")
     assert "CAMEL (best)" in result.stdout
 

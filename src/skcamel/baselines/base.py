@@ -84,9 +84,8 @@ class Baseline(MultiLabelClassifier):
         raise NotImplementedError
 
     def _has_probabilities(self) -> bool:
-        """Not for a 1-d y of several classes, where F does not add up to one, nor for votes."""
-        adds_up = getattr(self, "_target", "multiclass") != "multiclass"
-        return self.PROBABILISTIC and adds_up and getattr(self, "combine", "confidence") != "vote"
+        """Not for a 1-d y of several classes, where F does not add up to one."""
+        return self.PROBABILISTIC and getattr(self, "_target", "multiclass") != "multiclass"
 
     def fit(
         self,

@@ -160,8 +160,6 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     ----------
     n_estimators : int, default=30
         Number of chains.
-    combine : {"confidence", "vote"}, default="confidence"
-        F is the mean of the members' probabilities, or of their decisions.
     bootstrap : bool, default=True
         Each member learns from n rows drawn with replacement; else from all rows.
     random_state : int, RandomState or None, default=None
@@ -179,11 +177,11 @@ class EnsembleOfClassifierChains(LogisticBaseline):
 
     Notes
     -----
-    Links learn from the true values of the earlier labels and predict from the earlier predictions,
-    1 where p >= 1/2. So all links of all chains are known before the first is solved, and those of
-    many members are solved as one batch. Repeated rows of a bag enter once, with their count times
-    their `sample_weight` as weight. Columns and labels that are constant in a bag are dropped
-    there.
+    F is the mean of the members' probabilities. Links learn from the true values of the earlier
+    labels and predict from the earlier predictions, 1 where p >= 1/2. So all links of all chains
+    are known before the first is solved, and those of many members are solved as one batch.
+    Repeated rows of a bag enter once, with their count times their `sample_weight` as weight.
+    Columns and labels that are constant in a bag are dropped there.
 
     Examples
     --------
@@ -197,7 +195,6 @@ class EnsembleOfClassifierChains(LogisticBaseline):
 
     n_estimators: int = 30
     _: KW_ONLY
-    combine: str = "confidence"
     bootstrap: bool = True
     random_state: Any = None
     PROBABILISTIC = True
@@ -206,7 +203,6 @@ class EnsembleOfClassifierChains(LogisticBaseline):
         super()._check_parameters()
         check_number("n_estimators", self.n_estimators, 1, whole=True)
         choice(self.bootstrap, (True, False), "bootstrap")
-        choice(self.combine, ("confidence", "vote"), "combine")
 
     def _learn(self, data: Training) -> None:
         orders, counts = self._plans(*data.Y.shape)
@@ -237,8 +233,7 @@ class EnsembleOfClassifierChains(LogisticBaseline):
     def _confidences(self, X: Array) -> ndarray:
         F = np.zeros((X.shape[0], len(self.label_names_)))
         for chain in self.estimators_:
-            P = chain.probabilities(X)
-            F += P >= 0.5 if self.combine == "vote" else P
+            F += chain.probabilities(X)
         return F / len(self.estimators_)
 
 

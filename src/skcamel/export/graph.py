@@ -343,9 +343,7 @@ def _is_exact(kernel: Kernel, longest: float) -> bool:
     return ROUNDING * 2 * longest <= TOLERANCE * 2 * kernel.bandwidth**2
 
 
-def _sums(
-    graph: Graph, rows: str, d: int, n: int, blocks: Sequence[str], squared: bool
-) -> str:
+def _sums(graph: Graph, rows: str, d: int, n: int, blocks: Sequence[str], squared: bool) -> str:
     """Sums (m, n) of absolute or squared differences of rows (m, d) and training rows.
 
     The blocks hold the training rows, (d, b) each.

@@ -55,12 +55,6 @@ def sums(text):
         yield [float(x) for x in re.findall(r'<td class="number">([^<]*)</td>', table)]
 
 
-def test_the_page_answers_five_questions_and_without_data_three(page_of):
-    model = pages.model(6, 60)
-    assert sections(page_of(model, pages.new_rows(6, 60))) == ALL
-    assert sections(page_of(model, None)) == ALL[:3]
-
-
 def test_equal_input_gives_equal_bytes_and_so_does_a_saved_model(page_of, tmp_path):
     from skcamel import load, save
 

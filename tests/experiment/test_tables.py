@@ -160,10 +160,8 @@ def test_the_papers_tables_are_whole():
     for dataset in REGULAR + LARGE:
         for metric in NAMES:
             best, leaders = best_printed(dataset, metric)
-            assert best.mean == experiment.paper_cell(dataset, metric, leaders[0]).mean
+            assert best.mean == paper_figures()[dataset, metric, leaders[0]].mean
     assert len(printed()["claims"]) == 4
-    with pytest.raises(KeyError, match="no figure of coverage on mars"):
-        experiment.paper_cell("mars", "coverage", "br")
 
 
 def cells(**metrics):
@@ -172,7 +170,7 @@ def cells(**metrics):
 
 
 def test_a_cell_is_compared_at_three_decimals():
-    own = experiment.paper_cell("yeast", "coverage", "camel")
+    own = paper_figures()["yeast", "coverage", "camel"]
     equal = cells(coverage=own.mean + 0.0004)["coverage"]
     assert (equal.difference, equal.as_good_as_best, equal.no_worse) == (0.0, True, True)
     behind = cells(coverage=own.mean + 2 * own.std + 0.001)["coverage"]
@@ -201,10 +199,10 @@ def test_presets_and_variants_of_a_method_stand_against_its_printed_figure():
     summary = summarise(rows)
     for method in ("camel[best]", "camel-per-metric"):
         first = experiment.compare_with_paper(summary, method=method).cells[0]
-        assert first.printed == experiment.paper_cell("yeast", "one_error", "camel")
+        assert first.printed == paper_figures()["yeast", "one_error", "camel"]
 
 
 def test_the_surest_of_equal_means_is_the_best():
     best, leaders = best_printed("medical", "hamming_loss")
     assert leaders == ("llsf", "jfsc")
-    assert best == experiment.paper_cell("medical", "hamming_loss", "jfsc")
+    assert best == paper_figures()["medical", "hamming_loss", "jfsc"]

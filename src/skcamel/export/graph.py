@@ -340,7 +340,7 @@ def _is_exact(kernel: Kernel, longest: float) -> bool:
 
     `longest` is the largest squared length of a training row.
     """
-    return ROUNDING * 2 * longest <= TOLERANCE * 2 * kernel.bandwidth**2
+    return bool(ROUNDING * 2 * longest <= TOLERANCE * 2 * kernel.bandwidth**2)
 
 
 def _sums(graph: Graph, rows: str, d: int, n: int, blocks: Sequence[str], squared: bool) -> str:

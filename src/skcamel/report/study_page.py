@@ -22,8 +22,8 @@ from skcamel.experiment.significance import (
 from skcamel.experiment.summary import Summary, base_of, title_of
 from skcamel.experiment.tables import best_methods, significance_tables
 from skcamel.metrics.seven import NAMES, TITLES
-from skcamel.plots.canvas import map_size
-from skcamel.plots.studies import draw_ranks, plot_differences, ranks_size
+from skcamel.plots.canvas import heat_map, map_size
+from skcamel.plots.studies import draw_ranks, ranks_size
 from skcamel.report import page
 from skcamel.report.page import (
     Choice,
@@ -40,6 +40,7 @@ from skcamel.text import count, listed
 
 EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."
 FIRST = "average_precision"  # the metric shown first
+LIMIT = 3.0  # standard deviations that have the full colour
 COSTS = (
     Column("Data set"),
     Column("Method"),
@@ -254,7 +255,7 @@ def _heat_map(title: str, comparison: Any) -> list[Any]:
     )
     metrics = [TITLES[name] for name in NAMES]
     svg = svg_of(
-        lambda ax: plot_differences(values, datasets=datasets, metrics=metrics, ax=ax),
+        lambda ax: heat_map(values, rows=datasets, columns=metrics, limit=LIMIT, ax=ax),
         map_size(datasets, metrics),
         name=f"paper-{title}",
         alt=text,

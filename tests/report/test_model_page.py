@@ -17,23 +17,10 @@ from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import BinaryRelevance
 from skcamel.data import Dataset, TablePreparer
 from skcamel.metrics import NAMES, evaluate
-
-pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
-pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
-
 from skcamel.report import build_model_report, evaluation
 from skcamel.report.evaluation import evaluated, rival_of
 
 ALL = ["good", "labels", "together", "why", "errors"]
-
-
-@pytest.fixture
-def page_of(tmp_path):
-    def build(model, data):
-        build_model_report(model, data, tmp_path / "page.html")
-        return (tmp_path / "page.html").read_text(encoding="utf-8")
-
-    return build
 
 
 def cells(text, title):

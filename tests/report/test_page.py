@@ -9,9 +9,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
-pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
-
 import skcamel.report.page as parts
 
 NASTY = "</script><img src=x onerror=alert(1)>"

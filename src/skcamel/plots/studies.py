@@ -6,8 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skcamel.experiment import compare_methods
-from skcamel.experiment.significance import groups_of
+from skcamel.experiment.significance import compare_methods, groups_of
 from skcamel.experiment.summary import metric_title, title_of
 from skcamel.plots.canvas import (
     INK,

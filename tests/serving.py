@@ -18,6 +18,8 @@ from skcamel.data.pipeline import LabelPipeline
 
 FILLER = ("today", "again", "page", "team", "hello", "someone", "thanks", "still")
 NAMES = ("height", "width", "<b>depth</b>")
+ROW = dict(zip(NAMES, (1.0, 2.0, 3.0), strict=True))
+TOKEN = "a-token-of-sixteen-or-more"  # noqa: S105
 
 
 @cache

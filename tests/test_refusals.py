@@ -196,8 +196,6 @@ BAD_PARAMETERS = [
     by_landmarks("not positive semi-definite", kernel=lambda A, B: -(A @ B.T)),
     (RAkEL(k="3"), "k must be an integer >= 1, got '3'"),
     (RAkEL(k=True), "k must be an integer"),
-    (RAkEL(n_estimators=2.5), "n_estimators must be an integer >= 1 or None, got 2.5"),
-    (BinaryRelevance(max_iter="a"), "max_iter must be an integer >= 1, got 'a'"),
     (BinaryRelevance(tol=float("inf")), "tol must be a number > 0, got inf"),
     (EnsembleOfClassifierChains(bootstrap="no"), "bootstrap='no' is not known; choose one of True"),
     (LLSF(threshold=10**400), "threshold=1000.* is not known"),

@@ -99,15 +99,15 @@ def file_size(n_bytes: float) -> str:
 
 
 def listed(names: Sequence[str], most: int | None = None) -> str:
-    """Names for a sentence, or the first of them where there are more than `most`.
+    """Names for a sentence; where there are more than `most`, the first of them and how many more.
 
     Examples
     --------
     >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c"], 2)
-    ('a', 'a, b and c', 'a, b, …')
+    ('a', 'a, b and c', 'a, b and 1 more')
     """
     if most is not None and len(names) > most:
-        return ", ".join([*names[:most], "…"])
+        names = [*names[:most], f"{len(names) - most} more"]
     return ", ".join(names[:-2]) + ", " * (len(names) > 2) + " and ".join(names[-2:])
 
 

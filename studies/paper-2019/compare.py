@@ -18,7 +18,7 @@ from skcamel.experiment import (
     Records,
     compare_with_paper,
     metric_title,
-    paper_cell,
+    paper_figures,
     summarise,
     title_of,
 )
@@ -47,7 +47,7 @@ Row = Sequence[str]
 def printed_means() -> dict[tuple[str, str, str], float]:
     """The means of the paper's Tables 2 and 3."""
     return {
-        (dataset, metric, method): round(1000 * paper_cell(dataset, metric, method).mean)
+        (dataset, metric, method): round(1000 * paper_figures()[dataset, metric, method].mean)
         for dataset in SETS["all"]
         for metric in NAMES
         for method in METHODS
@@ -127,7 +127,7 @@ def nearest(
         for criterion in NAMES:
             parts = []
             for metric in NAMES:
-                cell = paper_cell(dataset, metric, "camel")
+                cell = paper_figures()[dataset, metric, "camel"]
                 mean = np.mean([row[f"{metric}_by_{criterion}"] for row in rows])
                 parts.append(abs(mean - cell.mean) / cell.std)
             distances[criterion] = float(np.mean(parts))

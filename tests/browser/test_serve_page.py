@@ -6,15 +6,13 @@ import httpx
 import pytest
 
 from browsing import assert_accessible
-from serving import mixed, numbers, running
+from serving import TOKEN, mixed, numbers, running
 from skcamel import CamelClassifier
 
 pytest.importorskip("playwright", reason="playwright is not installed: pip install --group browser")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed: pip install skcamel[serve]")
 
 pytestmark = pytest.mark.browser
-
-TOKEN = "a-token-of-sixteen-or-more"  # noqa: S105
 
 
 def many_columns():

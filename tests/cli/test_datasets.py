@@ -11,11 +11,8 @@ def test_list_names_every_set_and_where_it_is(done, tmp_path, monkeypatch):
     monkeypatch.setenv("SKCAMEL_DATA", str(tmp_path))
     lines = done("datasets", "list").splitlines()
     assert len(lines) == 24
-    assert next(line for line in lines if line.startswith("yeast")).split()[1:4] == [
-        "2417",
-        "103",
-        "14",
-    ]
+    (yeast,) = (line for line in lines if line.startswith("yeast"))
+    assert yeast.split()[1:4] == ["2417", "103", "14"]
     assert next(line for line in lines if line.startswith("emotions")).endswith("emotions")
 
 

@@ -12,6 +12,8 @@ from skcamel.metrics import NAMES, evaluate
 from tables import table
 
 LABELS = ("--labels", "sea,sun")
+LANDMARKS = {"solver": "landmark", "landmarks": "kmeans", "n_landmarks": 9}
+LANDMARKS |= {"max_memory": "1GiB", "random_state": 3}
 
 
 @pytest.mark.parametrize(
@@ -21,17 +23,7 @@ LABELS = ("--labels", "sea,sun")
         (["--preset", "best", "--metric", "macro_f1"], "best", {"scoring": "macro_f1"}),
         (["--preset", "paper", "--threshold", "-0.5"], "paper", {"threshold": -0.5}),
         (["--preset", "paper", "--miss-cost", "5"], "paper", {"miss_cost": 5}),
-        (
-            ["--landmarks", "9", "--max-memory", "1GiB", "--seed", "3"],
-            "quick",
-            {
-                "solver": "landmark",
-                "landmarks": "kmeans",
-                "n_landmarks": 9,
-                "max_memory": "1GiB",
-                "random_state": 3,
-            },
-        ),
+        (["--landmarks", "9", "--max-memory", "1GiB", "--seed", "3"], "quick", LANDMARKS),
     ],
 )
 def test_the_model_is_that_of_the_python_api(done, tmp_path, options, preset, parameters):

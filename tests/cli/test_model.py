@@ -14,10 +14,9 @@ def test_inspect(done, refused, model, tmp_path):
     found = skcamel.inspect("m.skcamel")
     assert done("inspect", "m.skcamel").strip() == str(found).strip()
     assert set(json.loads(done("inspect", "m.skcamel", "--json"))) == set(found.to_dict())
-    assert done("inspect", "m.skcamel", "--card") == found.card()
     done("inspect", "m.skcamel", "-o", "CARD.md")
     assert (tmp_path / "CARD.md").read_text() == found.card()
-    refused(2, "choose one", "inspect", "m.skcamel", "--card", "--json")
+    refused(2, "choose one", "inspect", "m.skcamel", "-o", "CARD.md", "--json")
     refused(2, "is m.skcamel, which is read", "inspect", "m.skcamel", "-o", "m.skcamel")
 
 

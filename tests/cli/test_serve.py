@@ -15,11 +15,8 @@ pytest.importorskip("httpx", reason="httpx is not installed: pip install --group
 
 import httpx
 
-from serving import NAMES, mixed, mixed_table, numbers, running
+from serving import ROW, TOKEN, mixed, mixed_table, numbers, running
 from skcamel import outputs, save
-
-TOKEN = "a-token-of-sixteen-or-more"  # noqa: S105
-ROW = dict(zip(NAMES, (1.0, 2.0, 3.0), strict=True))
 
 
 def test_a_server_answers_and_stops_with_what_it_did(tmp_path):

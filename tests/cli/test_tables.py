@@ -1,11 +1,9 @@
 """skcamel tables: what it prints of a folder, and what it refuses; reading enters few modules."""
 
-import subprocess
-import sys
-
 import pytest
 
 import made_studies
+from entered import entered
 from skcamel.experiment import Records, result_tables, summarise, write_tables
 
 
@@ -18,7 +16,7 @@ def test_all_tables_are_printed_by_default(cli, study):
     result = cli("tables", study)
     assert result.exit_code == 0, result.stderr
     expected = result_tables(summarise(Records(study)))
-    assert result.stdout.endswith(write_tables([*expected.values()], "markdown") + "\n")
+    assert result.stdout.endswith(write_tables([*expected.values()]) + "\n")
     assert result.stdout.startswith("**Table 1: data sets**")
     assert "CAMEL (best)" in result.stdout
 
@@ -55,28 +53,6 @@ def test_what_makes_no_sense_is_refused(refused, study, options, code, sentence)
     refused(code, sentence, "tables", study, *options)
 
 
-ENTERED = """
-import sys
-import skcamel.cli.app
-seen = set()
-def profile(frame, event, _):
-    name = frame.f_globals.get("__name__", "")
-    if event == "call" and name.startswith("skcamel") and frame.f_code.co_name[0] != "<":
-        seen.add(name)
-sys.argv = ["skcamel", "tables", sys.argv[1], "--preset", "paper"]
-sys.setprofile(profile)
-try:
-    skcamel.cli.main()
-except SystemExit:
-    pass
-sys.setprofile(None)
-print(len(seen), *sorted(seen), file=sys.stderr)
-"""
-
-
-def test_tables_enter_at_most_fifteen_modules(study):
-    done = subprocess.run(
-        [sys.executable, "-c", ENTERED, str(study)], capture_output=True, text=True, check=True
-    )
-    number, *names = done.stderr.split()
-    assert int(number) <= 15, names
+def test_tables_enter_at_most_fifteen_modules(cli, study):
+    modules, _ = entered(lambda: cli("tables", study, "--preset", "paper"))
+    assert len(modules) <= 15, modules

@@ -17,20 +17,11 @@ from skcamel.experiment.unit import OwnMetric, described, evaluated, own_metric
 from study_methods import Mean, made
 
 FILE = """
-import numpy as np
+from study_methods import Mean
 
-class Mine:
-    def __init__(self, shift=0.0):
-        self.shift = shift
-
+class Mine(Mean):
     def fit(self, X, Y):
-        self.mean = Y.mean(axis=0)
-
-    def decision_function(self, X):
-        return np.tile(self.mean - self.shift, (len(X), 1))
-
-    def predict(self, X):
-        return (self.decision_function(X) > 0.5).astype(int)
+        super().fit(X, Y)
 """
 
 
@@ -56,12 +47,12 @@ def test_quick_and_best_tune_the_thresholds_of_all_methods_alike(name):
 def test_a_class_of_ones_own_needs_fit_predict_and_decision_function(tmp_path):
     path = tmp_path / "mine_of_a_test.py"
     path.write_text(FILE)
-    text = f"own={path}:Mine(shift=0.25)"
+    text = f"own={path}:Mine('mine', pause=0.0)"
     records = run_study([made()], [text, ("mean", Mean())], n_folds=2)
     assert {record["method"] for record in records} == {"mean", "own"}
     own = next(record for record in records if record["method"] == "own")
-    known = {"class": "mine_of_a_test.Mine", "params": {"shift": 0.25}, "changed": ["shift"]}
-    assert own["settings"] == known
+    settings = {"params": {"name": "mine", "pause": 0.0}, "changed": ["name"]}
+    assert own["settings"] == settings | {"class": "mine_of_a_test.Mine"}
 
 
 def test_a_text_names_an_estimator():

@@ -98,7 +98,7 @@ READING = """
 import sys
 from skcamel.experiment import Records, result_tables, summarise, write_tables
 records = Records(sys.argv[1])
-write_tables([*result_tables(summarise(records)).values()], "markdown")
+write_tables([*result_tables(summarise(records)).values()])
 print(*sorted(name for name in sys.modules if name.startswith("skcamel")))
 """
 

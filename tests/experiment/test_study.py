@@ -103,11 +103,13 @@ def test_an_unfinished_study_is_resumed_and_what_failed_is_tried_again(tmp_path,
     assert (len(whole), whole.failures) == (4, [])
 
 
-def test_new_settings_supersede_earlier_ones(tmp_path):
+def test_new_settings_or_other_data_under_the_same_name_supersede_earlier_records(tmp_path):
     run_study([made()], [("mean", Mean())], n_folds=2, out=tmp_path)
-    with pytest.warns(RecordsOutOfDate, match="mean: 2 records of another version"):
-        second = run_study([made()], [("mean", Mean("other"))], n_folds=2, out=tmp_path)
-    assert [one["settings"]["params"]["name"] for one in second] == ["other", "other"]
+    for data, name in ((made(), "other"), (made(30), "other")):
+        with pytest.warns(RecordsOutOfDate, match="mean: 2 records of another version"):
+            found = run_study([data], [("mean", Mean(name))], n_folds=2, out=tmp_path)
+        assert [one["settings"]["params"]["name"] for one in found] == ["other", "other"]
+        assert {record["n_train"] for record in found} == {data.n // 2}
 
 
 def test_a_raised_version_computes_anew_and_tables_say_so(tmp_path, monkeypatch, log):
@@ -136,13 +138,6 @@ def test_parameters_that_the_library_gained_or_lost_leave_records_valid(tmp_path
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     with pytest.warns(RecordsOutOfDate):
         run_study([made()], ["br"], n_folds=2, out=tmp_path)
-
-
-def test_other_data_under_the_same_name_are_other_work(tmp_path):
-    run_study([made()], ["br"], n_folds=2, out=tmp_path)
-    with pytest.warns(RecordsOutOfDate):
-        found = run_study([made(30)], ["br"], n_folds=2, out=tmp_path)
-    assert {record["n_train"] for record in found} == {15}
 
 
 def test_one_run_at_a_time_works_in_a_folder(tmp_path):

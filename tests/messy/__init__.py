@@ -4,8 +4,8 @@ from . import made
 from .form import Messy
 
 MAKERS = (
-    *(made.tickets, made.messages, made.patients, made.members),
-    *(made.orders, made.german, made.budget_sheet, made.clothes, made.flights),
+    *(made.tickets, made.patients, made.members, made.german),
+    *(made.budget_sheet, made.clothes, made.flights),
 )
 TABLES: list[Messy] = [make() for make in MAKERS]
 

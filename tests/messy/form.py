@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,14 +97,19 @@ def named(Y: np.ndarray, names: Sequence[str]) -> list[list[str]]:
     return [[name for name, flag in zip(names, row, strict=True) if flag] for row in Y]
 
 
-def separated(
-    labels: LabelCells, separator: str = ",", *, suffix: str = ".csv", encoding: str = "utf-8"
-) -> Form:
+def separated(labels: LabelCells, separator: str = ",", *, encoding: str = "utf-8") -> Form:
     """A text file."""
 
     def write(folder, name, frame, Y, names):
+        added = {} if Y is None else labels(Y, names)
+        text = io.StringIO(newline="")
+        out = csv.writer(text, delimiter=separator)
+        out.writerow([*frame, *added])
+        features = [frame[column].astype(object) for column in frame]
+        cells = [["" if pd.isna(cell) else cell for cell in column] for column in features]
+        out.writerows(zip(*cells, *added.values(), strict=True))
         path = folder / f"{name}.csv"
-        _write_text(path, frame, {} if Y is None else labels(Y, names), separator, encoding)
+        path.write_bytes(text.getvalue().encode(encoding))
         return path, []
 
     return write
@@ -157,16 +162,3 @@ def sheet(labels: LabelCells) -> Form:
         return path, []
 
     return write
-
-
-def _write_text(
-    path: Path, frame: pd.DataFrame, labels: Mapping[str, list], separator=",", encoding="utf-8"
-) -> None:
-    text = io.StringIO(newline="")
-    out = csv.writer(text, delimiter=separator)
-    out.writerow([*frame, *labels])
-    columns = [
-        ["" if pd.isna(cell) else cell for cell in frame[column].astype(object)] for column in frame
-    ]
-    out.writerows(zip(*columns, *labels.values(), strict=True))
-    path.write_bytes(text.getvalue().encode(encoding))

@@ -1,4 +1,4 @@
-"""The tables: tickets, messages, patients, visits, members, orders, flats, budgets and more."""
+"""The tables: tickets, messages, patients, members, flats, budgets and more."""
 
 import numpy as np
 import pandas as pd
@@ -42,32 +42,6 @@ def tickets() -> Messy:
     form, spoilt = separated(marks()), spoiling({"priority": "blocker"}, ["subject", "opened"])
     kinds = ["id", "text", "text", "category", "date"]
     return Messy("tickets", cells, Y, names, "topic_*", form, kinds, (0.958, 0.944), spoilt)
-
-
-def messages() -> Messy:
-    """Chat messages with emoji and right-to-left words; odd names of columns; x-marks."""
-    rng, n = generator("messages"), 300
-    about = topics(rng, n, 3)
-    words = "😀 😂 party مرحبا", "🚗 traffic שלום road 🚦", "🍕 dinner طعام hungry 🍔"
-    platform = rng.choice(["iOS", "Android", "web 🌐"], n)
-    length = rng.integers(5, 400, n)
-    Y = truth(
-        rng,
-        about[:, 0],
-        about[:, 2] + 0.5 * (platform == "web 🌐"),
-        length.astype(float),
-        about[:, 1],
-    )
-    cells = pd.DataFrame(
-        {
-            "the message": sentences(rng, about, words),
-            'sent "from"': platform,
-            "length, in letters": length,
-        }
-    )
-    names = ("Cheerful 😀", "Food", "Long; rambling", "On the road")
-    kinds = ["text", "category", "number"]
-    return Messy("messages", cells, Y, names, "4", separated(marks("x", "")), kinds, (0.966,))
 
 
 def patients() -> Messy:
@@ -138,33 +112,6 @@ def members() -> Messy:
     return Messy(
         "members", cells, Y, names, "interests", json_lines(lists("interests")), kinds, (0.923,)
     )
-
-
-def orders() -> Messy:
-    """Shop orders with ``$1,234.50`` and ``85.6%``; the labels are the last three columns."""
-    rng, n = generator("orders"), 320
-    total, margin = np.exp(rng.normal(6, 1.4, n)), 100 * rng.beta(5, 2, n)
-    items = rng.integers(1, 30, n)
-    channel = rng.choice(["shop", "web", "phone", "partner"], n)
-    Y = truth(
-        rng,
-        np.log(total) + 1.5 * (channel == "partner"),
-        1.5 * (channel == "web") - items / 8,
-        (margin - 70) / 15 - (channel == "shop"),
-        noise=0.3,
-    )
-    cells = pd.DataFrame(
-        {
-            "order": [f"SO{100000 + 7 * r}" for r in range(n)],
-            "total": written("${:,.2f}", total),
-            "margin": gaps(rng, written("{:.1f}%", margin), 0.04),
-            "items": items,
-            "channel": channel,
-        }
-    )
-    names = ("audit", "express", "loyal")
-    kinds = ["id", "number", "number", "number", "category"]
-    return Messy("orders", cells, Y, names, "3", separated(marks()), kinds, (0.985,))
 
 
 def german() -> Messy:

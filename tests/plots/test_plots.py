@@ -31,7 +31,7 @@ from skcamel.plots import (
     plot_quality,
 )
 from skcamel.plots.canvas import DOWN, UP
-from skcamel.plots.studies import draw_ranks, plot_differences
+from skcamel.plots.studies import draw_ranks
 
 ODD = ["a\x00b", "\x1b[31mred", "half \ud800", "not \ufffe a letter", "under $5$ \x0b", "a_b <b>"]
 
@@ -186,4 +186,3 @@ def test_names_of_any_characters_make_drawings_that_are_xml():
     svg_of(plot_explanation(model.explain(given.X[:1])))
     svg_of(plot_quality(given.Y, model.predict(given.X), label_names=ODD))
     svg_of(draw_ranks(dict(zip(ODD, range(1, 7), strict=True)), 1.0))
-    svg_of(plot_differences(np.eye(6), datasets=ODD, metrics=ODD))

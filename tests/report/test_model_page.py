@@ -17,23 +17,10 @@ from skcamel import CamelClassifier, CamelClassifierCV
 from skcamel.baselines import BinaryRelevance
 from skcamel.data import Dataset, TablePreparer
 from skcamel.metrics import NAMES, evaluate
-
-pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
-pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
-
 from skcamel.report import build_model_report, evaluation
 from skcamel.report.evaluation import evaluated, rival_of
 
 ALL = ["good", "labels", "together", "why", "errors"]
-
-
-@pytest.fixture
-def page_of(tmp_path):
-    def build(model, data):
-        build_model_report(model, data, tmp_path / "page.html")
-        return (tmp_path / "page.html").read_text(encoding="utf-8")
-
-    return build
 
 
 def cells(text, title):
@@ -53,12 +40,6 @@ def sums(text):
     """All sums: lists of amounts, the last of which is the sum."""
     for table in re.findall(r'<table class="sum">(.*?)</table>', text, re.S):
         yield [float(x) for x in re.findall(r'<td class="number">([^<]*)</td>', table)]
-
-
-def test_the_page_answers_five_questions_and_without_data_three(page_of):
-    model = pages.model(6, 60)
-    assert sections(page_of(model, pages.new_rows(6, 60))) == ALL
-    assert sections(page_of(model, None)) == ALL[:3]
 
 
 def test_equal_input_gives_equal_bytes_and_so_does_a_saved_model(page_of, tmp_path):

@@ -9,40 +9,23 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
-pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
-
-from skcamel.report.page import (
-    Choice,
-    Column,
-    Details,
-    Drawing,
-    Facts,
-    Option,
-    Page,
-    Section,
-    Side,
-    Sum,
-    Table,
-    Text,
-    render,
-    svg_of,
-)
+import skcamel.report.page as parts
 
 NASTY = "</script><img src=x onerror=alert(1)>"
 
 
 def page(text):
     """A page that says the same in every place where text may stand."""
+    columns = [parts.Column(text, note=text), parts.Column(text)]
     blocks = [
-        Text(text),
-        Facts([(text, text)]),
-        Table(text, [Column(text, note=text), Column(text)], [[text, text]], note=text),
-        Side([Sum(text, [(text, 1.0)])], text),
-        Details(text, text),
-        Choice(text, [Option("one", text, [Text(text)])]),
+        parts.Text(text),
+        parts.Facts([(text, text)]),
+        parts.Table(text, columns, [[text, text]], note=text),
+        parts.Side([parts.Sum(text, [(text, 1.0)])], text),
+        parts.Details(text, text),
+        parts.Choice(text, [parts.Option("one", text, [parts.Text(text)])]),
     ]
-    return Page(text, text, [text], [Section("all", text, text, blocks)])
+    return parts.Page(text, text, [text], [parts.Section("all", text, text, blocks)])
 
 
 class Elements(HTMLParser):
@@ -70,13 +53,13 @@ class Elements(HTMLParser):
 @example(NASTY)
 @given(st.text(st.characters(codec="utf-8", exclude_categories=("Cc",)), min_size=1, max_size=40))
 def test_whatever_text_says_a_page_has_the_elements_of_any_page(text):
-    html = render(page(text))
-    assert Elements(html).tags == Elements(render(page("plain"))).tags
+    html = parts.render(page(text))
+    assert Elements(html).tags == Elements(parts.render(page("plain"))).tags
     assert text != NASTY or html.count("&lt;img src=x") == 27
 
 
 def test_the_policy_allows_the_script_and_the_style_of_the_page_alone():
-    html = render(page("plain"))
+    html = parts.render(page("plain"))
     found = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1)
     policy = found.replace("&#39;", "'")
     for tag, code in Elements(html).code.items():
@@ -87,9 +70,9 @@ def test_the_policy_allows_the_script_and_the_style_of_the_page_alone():
 
 
 def test_a_page_names_no_address_and_has_no_inline_style():
-    svg = svg_of(lambda ax: ax.plot([1, 2]), (3, 2), name="line", alt=NASTY)
-    blocks = [Drawing("A line", svg, "up")]
-    html = render(Page("t", "a", [], [Section("s", "S", "S", blocks)]))
+    svg = parts.svg_of(lambda ax: ax.plot([1, 2]), (3, 2), name="line", alt=NASTY)
+    blocks = [parts.Drawing("A line", svg, "up")]
+    html = parts.render(parts.Page("t", "a", [], [parts.Section("s", "S", "S", blocks)]))
     assert "://" not in html
     assert "style=" not in html
     assert "<img" not in html
@@ -98,7 +81,7 @@ def test_a_page_names_no_address_and_has_no_inline_style():
 
 def test_text_of_a_drawing_stays_text_and_equal_drawings_are_equal():
     def drawing():
-        return svg_of(lambda ax: ax.set_title("beach <b>"), (3, 2), name="one", alt="a title")
+        return parts.svg_of(lambda ax: ax.set_title("beach <b>"), (3, 2), name="one", alt="a title")
 
     assert drawing() == drawing()
     assert re.search(r'<text [^>]*text-anchor="middle"[^>]*>beach &lt;b&gt;</text>', drawing())
@@ -108,4 +91,4 @@ def test_text_of_a_drawing_stays_text_and_equal_drawings_are_equal():
 def test_without_jinja_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"pip install 'skcamel\[report\]'"):
-        render(page("plain"))
+        parts.render(page("plain"))

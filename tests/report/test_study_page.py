@@ -22,10 +22,6 @@ from skcamel.experiment import (
 )
 from skcamel.experiment.published import PAPER_METHODS
 from skcamel.metrics import NAMES
-
-pytest.importorskip("jinja2", reason="jinja2 is not installed: pip install skcamel[report]")
-pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install skcamel[report]")
-
 from skcamel.report import build_report
 
 ALL = ["ranks", "results", "paper", "costs", "failures", "protocol"]
@@ -34,15 +30,6 @@ ALL = ["ranks", "results", "paper", "costs", "failures", "protocol"]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return made_studies.sixteen(tmp_path_factory.mktemp("study") / "sixteen")
-
-
-@pytest.fixture
-def page_of(tmp_path):
-    def build(records):
-        build_report(records, tmp_path / "page.html")
-        return (tmp_path / "page.html").read_text(encoding="utf-8")
-
-    return build
 
 
 @pytest.fixture(scope="module")

@@ -17,15 +17,12 @@ from sklearn.preprocessing import StandardScaler
 pytest.importorskip("fastapi", reason="fastapi is not installed: pip install skcamel[serve]")
 pytest.importorskip("httpx", reason="httpx is not installed: pip install --group test")
 
-from serving import NAMES, ask, asked, mixed, mixed_table, numbers, rows, values
+from serving import NAMES, ROW, TOKEN, ask, asked, mixed, mixed_table, numbers, rows, values
 from skcamel import CamelClassifier, explain, outputs
 from skcamel.baselines import LLSF
 from skcamel.data import TablePreparer
 from skcamel.data.pipeline import LabelPipeline
 from skcamel.serve import Limits, Served, create_app
-
-TOKEN = "a-token-of-sixteen-or-more"  # noqa: S105
-ROW = dict(zip(NAMES, (1.0, 2.0, 3.0), strict=True))
 
 
 @pytest.fixture(scope="module")

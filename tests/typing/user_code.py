@@ -13,19 +13,11 @@ from skcamel import (
     CamelClassifier,
     CamelClassifierCV,
     ModelFileError,
+    baselines,
     explain,
     label_sets,
     load,
     save,
-)
-from skcamel.baselines import (
-    JFSC,
-    JFSCCV,
-    LLSF,
-    LLSFCV,
-    BinaryRelevance,
-    EnsembleOfClassifierChains,
-    RAkEL,
 )
 from skcamel.data import (
     Dataset,
@@ -68,9 +60,10 @@ def main(folder: Path) -> list[float]:
     single.fit(X, Y, sample_weight=np.ones(60))
     text.append(f"{single.label_correlation_} {single.collaboration_.shape} {single.n_iter_}")
     text.append(f"{cross_val_score(single, X, Y, scoring=get_scorer('ranking_loss'), cv=3)}")
-    methods = BinaryRelevance(), EnsembleOfClassifierChains(2), RAkEL(2), LLSF(), JFSC()
+    methods = [baselines.BinaryRelevance(), baselines.EnsembleOfClassifierChains(2)]
+    methods += [baselines.RAkEL(2), baselines.LLSF(), baselines.JFSC()]
     text += [f"{method.fit(X, Y).predict(X).sum()}" for method in methods]
-    text += [f"{search}" for search in (LLSFCV(cv=3), JFSCCV(cv=3))]
+    text += [f"{search}" for search in (baselines.LLSFCV(cv=3), baselines.JFSCCV(cv=3))]
     folds = MultilabelStratifiedKFold(3, shuffle=True, random_state=0)
     CamelClassifierCV(PAPER_ALPHAS, (1.0,), PAPER_LAMBDA2S, cv=folds).fit(X, Y)
 

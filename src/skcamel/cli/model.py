@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from skcamel.cli import options
-from skcamel.cli.io import hand_over, label_names_of, note, open_model, rows_for, say, say_json
+from skcamel.cli.io import label_names_of, note, open_model, rows_for, say, say_json
 from skcamel.files import whole_file
 from skcamel.text import count, file_size, one_line
 
@@ -18,18 +18,17 @@ TOKEN = "SKCAMEL_TOKEN"  # noqa: S105 the name of a variable, not its value
 
 @click.command()
 @options.model_file
-@click.option("--card", is_flag=True, help="Show a model card in Markdown.")
-@options.output_file("File to write the model card to.")
+@options.output_file("File to write a model card to, in Markdown.")
 @options.as_json
 @options.examples("skcamel inspect model.skcamel", "skcamel inspect model.skcamel -o CARD.md")
-def inspect(model: str, card: bool, output: str | None, *, as_json: bool) -> None:
+def inspect(model: str, output: str | None, *, as_json: bool) -> None:
     """Show what a model file is, how good, and what it reveals.
 
     Nothing of other libraries is built, so nothing has to be trusted. With -o a model card is
     written; what only a person can know is marked in it.
     """
-    if as_json and (card or output is not None):
-        raise click.UsageError("--card and -o write Markdown, --json writes JSON; choose one.")
+    if as_json and output is not None:
+        raise click.UsageError("-o writes Markdown, --json writes JSON; choose one.")
     options.keep_apart(output, model)
     from skcamel.model_file.inspection import inspect as inspected
 
@@ -39,8 +38,6 @@ def inspect(model: str, card: bool, output: str | None, *, as_json: bool) -> Non
     elif output is not None:
         _write(output, found.card().encode(errors="replace"))
         say("Fill in what is marked 'To be filled in by a person'.", err=True)
-    elif card:
-        hand_over(found.card())
     else:
         say(str(found))
 

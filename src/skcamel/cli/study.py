@@ -160,7 +160,7 @@ def _show(finished: Sequence[Mapping[str, Any]], folder: str) -> None:
     from skcamel.experiment import result_tables, summarise, write_tables
 
     tables = result_tables(summarise(finished))
-    say(write_tables([*tables.values()], "markdown"))
+    say(write_tables([*tables.values()]))
     say(f"\nMore: skcamel tables {folder} --significance, or skcamel report {folder}")
 
 
@@ -172,12 +172,6 @@ def _show(finished: Sequence[Mapping[str, Any]], folder: str) -> None:
     type=click.Choice(["1", "2", "3", "other", "all"]),
     default="all",
     help="One table alone.",
-)
-@click.option(
-    "--form",
-    type=click.Choice(["markdown", "csv"]),
-    default="markdown",
-    help="csv holds unrounded figures; pandoc makes LaTeX of markdown.",
 )
 @click.option("--methods", metavar="A,B,…", help="Records of these methods alone.")
 @click.option("--preset", help="Records of one preset alone.")
@@ -210,12 +204,12 @@ def _show(finished: Sequence[Mapping[str, Any]], folder: str) -> None:
     "skcamel tables DIR --methods camel,br --against paper --ties index",
 )
 def tables(
-    folder: str, which: str, form: str, against: str | None, *, significance: bool, **chosen: Any
+    folder: str, which: str, against: str | None, *, significance: bool, **chosen: Any
 ) -> None:
-    """Print the tables of a study folder.
+    """Print the tables of a study folder, in Markdown.
 
     'skcamel study' fills such a folder. The tables have the form of the paper's; the first holds
-    the sizes of the data sets.
+    the sizes of the data sets. pandoc makes LaTeX of them.
     """
     from skcamel.experiment import Records, result_tables, summarise, write_tables
     from skcamel.experiment.tables import significance_tables, sizes_table
@@ -238,4 +232,4 @@ def tables(
         raise click.ClickException(f"{folder} holds nothing for Table {which}.")
     if significance:
         shown += significance_tables(summary, summary.methods[0])
-    hand_over(write_tables(shown, form) + "\n")
+    hand_over(write_tables(shown) + "\n")

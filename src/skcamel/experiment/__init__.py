@@ -6,7 +6,7 @@ from skcamel.names import lazily
 
 if TYPE_CHECKING:
     from skcamel.experiment.methods import METHODS, Method, get_method
-    from skcamel.experiment.published import compare_with_paper, paper_cell
+    from skcamel.experiment.published import compare_with_paper, paper_figures
     from skcamel.experiment.records import Records, RecordsError
     from skcamel.experiment.significance import compare_methods
     from skcamel.experiment.study import run_study
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "methods": ("METHODS", "Method", "get_method"),
-    "published": ("compare_with_paper", "paper_cell"),
+    "published": ("compare_with_paper", "paper_figures"),
     "records": ("Records", "RecordsError"),
     "significance": ("compare_methods",),
     "study": ("run_study",),
@@ -48,7 +48,7 @@ __all__ = [
     "get_method",
     "mean_and_std",
     "metric_title",
-    "paper_cell",
+    "paper_figures",
     "result_tables",
     "run_study",
     "summarise",

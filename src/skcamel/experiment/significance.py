@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +19,7 @@ from skcamel.arrays import Array
 from skcamel.checks import choice
 from skcamel.experiment.summary import SEVEN, Key, Metric
 
-TESTS = ("nemenyi", "bonferroni-dunn")
 LEVEL = 0.05  # of the tests in tables and on pages
-EXACT_UP_TO = 50  # rows for which the distribution of Wilcoxon's statistic is counted out
 Figures = Mapping[Key, Any]  # (data set, metric, method) ► something with a mean
 
 
@@ -67,7 +64,6 @@ def compare_methods(
     *,
     methods: Sequence[str] | None = None,
     control: str | None = None,
-    alpha: float = LEVEL,
     measure: Metric | None = None,
 ) -> Significance:
     """All tests of one metric over the data sets that every method has a mean for.
@@ -80,9 +76,7 @@ def compare_methods(
     methods : sequence of str, default=None
         None: all that occur.
     control : str, default=None
-        Wilcoxon's test compares it with every other method; None: all pairs.
-    alpha : float, default=0.05
-        Level of the critical differences.
+        Wilcoxon's test compares it with every other method; None: the first.
     measure : Metric, default=None
         Which value of the metric is best. None: as of the seven metrics.
 
@@ -106,6 +100,8 @@ def compare_methods(
             " each."
         )
     scores = np.array(list(rows.values()))
+    if control is None:
+        control = methods[0]
     ranks = stats.rankdata(-scores, axis=1)
     averages = ranks.mean(axis=0).tolist()
     return Significance(
@@ -114,8 +110,7 @@ def compare_methods(
         tuple(rows),
         dict(zip(methods, averages, strict=True)),
         friedman_test(ranks),
-        nemenyi=critical_difference(k, n, alpha=alpha),
-        bonferroni_dunn=critical_difference(k, n, alpha=alpha, test="bonferroni-dunn"),
+        *critical_differences(k, n),
         wilcoxon=wilcoxon_holm(scores, methods, control=control),
     )
 
@@ -134,9 +129,7 @@ def compare_by_metric(
     for metric, measure in measures.items():
         shared = score_rows(figures, metric, methods, measure)
         if min(len(methods), len(shared)) > 1:
-            found[metric] = compare_methods(
-                figures, metric, methods=methods, control=methods[0], measure=measure
-            )
+            found[metric] = compare_methods(figures, metric, methods=methods, measure=measure)
     return found
 
 
@@ -181,26 +174,20 @@ def friedman_test(ranks: Array) -> Friedman:
     return Friedman(chi2, f, float(f_p))
 
 
-def critical_difference(
-    n_methods: int, n_datasets: int, *, alpha: float = LEVEL, test: str = "nemenyi"
-) -> float:
-    """The least difference of average ranks that is significant.
+def critical_differences(n_methods: int, n_datasets: int) -> tuple[float, float]:
+    """The least differences of average ranks that are significant at level α = .05.
 
-    It is q √(k (k + 1) / 6N). For every pair of methods ("nemenyi") q is the quantile of the
-    studentised range for k groups over √2; for one method against all others ("bonferroni-dunn")
+    They are q √(k (k + 1) / 6N). For every pair of methods (Nemenyi) q is the quantile of the
+    studentised range for k groups over √2; for one method against all others (Bonferroni-Dunn)
     that of the normal distribution at α / (k - 1), two-sided.
 
-    >>> dunn = critical_difference(6, 16, test="bonferroni-dunn")
-    >>> round(critical_difference(6, 16), 3), round(dunn, 3)
-    (1.885, 1.704)
+    >>> np.round(critical_differences(6, 16), 3)
+    array([1.885, 1.704])
     """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha={alpha} is no level of a test; give one between 0 and 1.")
-    if choice(test, TESTS, "test") == "nemenyi":
-        q = stats.studentized_range.isf(alpha, n_methods, math.inf) / math.sqrt(2)
-    else:
-        q = stats.norm.isf(alpha / 2 / (n_methods - 1))
-    return float(q * math.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
+    unit = math.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets))
+    nemenyi = stats.studentized_range.isf(LEVEL, n_methods, math.inf) / math.sqrt(2)
+    dunn = stats.norm.isf(LEVEL / 2 / (n_methods - 1))
+    return float(nemenyi * unit), float(dunn * unit)
 
 
 def groups_of(ranks: Mapping[str, float], difference: float) -> list[tuple[str, ...]]:
@@ -237,24 +224,21 @@ def signed_ranks(first: Array, second: Array) -> Array:
 def wilcoxon_test(signed: Array) -> float:
     """Two-sided p-value of Wilcoxon's test, from the signed ranks of N pairs; 1 without any.
 
-    Up to 50 pairs it is the share of all 2^N signs of the differences that are at least as
-    one-sided, ties of their sizes included; the normal approximation of more is too bold for few.
+    It is the share of all 2^N signs of the differences that are at least as one-sided, ties of
+    their sizes included.
 
     >>> wilcoxon_test(np.array([3.0, 1.0, 2.0, 5.0, 4.0]))
     0.0625
     """
     if not len(signed):
         return 1.0
-    if len(signed) > EXACT_UP_TO:
-        return float(stats.wilcoxon(signed, method="approx").pvalue)
     doubled = np.rint(2 * abs(signed)).astype(int)  # whole numbers, ties too
-    ways = np.ones(1)  # of reaching each sum by the ranks so far; exact below 2^53
+    shares = np.ones(1)  # of the signs so far that reach each sum
     for rank in doubled:
-        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
+        shares = (np.pad(shares, (0, rank)) + np.pad(shares, (rank, 0))) / 2
     upper = doubled[signed > 0].sum()
     least = min(upper, doubled.sum() - upper)
-    share = ways[: least + 1].sum() / 2.0 ** len(doubled)
-    return float(min(2 * share, 1.0))
+    return float(min(2 * shares[: least + 1].sum(), 1.0))
 
 
 def what_tests_can_tell(n_methods: int, n_datasets: int) -> list[str]:
@@ -277,7 +261,7 @@ def what_tests_can_tell(n_methods: int, n_datasets: int) -> list[str]:
             f"Wilcoxon with Holm on {n_datasets} data sets: no p-value can be below {least:.3g},"
             f" however large a difference is; at level {LEVEL:g} that takes {needed} data sets."
         )
-    difference = critical_difference(n_methods, n_datasets)
+    difference, _ = critical_differences(n_methods, n_datasets)
     if difference >= others:
         sentences.append(
             f"Nemenyi on {n_datasets} data sets: the critical difference is {difference:.2f}, and"
@@ -300,10 +284,8 @@ def holm(p_values: Sequence[float]) -> Array:
     return corrected
 
 
-def wilcoxon_holm(
-    scores: Array, methods: Sequence[str], *, control: str | None = None
-) -> tuple[Pair, ...]:
-    """Wilcoxon's test of `control` against every other method, or of all pairs, corrected by Holm.
+def wilcoxon_holm(scores: Array, methods: Sequence[str], *, control: str) -> tuple[Pair, ...]:
+    """Wilcoxon's test of `control` against every other method, corrected by Holm.
 
     The effect is the matched-pairs rank-biserial correlation (R₊ - R₋) / (R₊ + R₋), with the sums
     of the positive and the negative ranks, and 0 where all pairs tie. After Kerby, The simple
@@ -314,10 +296,8 @@ def wilcoxon_holm(
     Pair(first='a', second='b', p=0.25, p_holm=0.5, rank_biserial=1.0, wins=3, ties=0, losses=0)
     """
     columns = dict(zip(methods, scores.T, strict=True))
-    pairs = list(combinations(methods, 2))
-    if control is not None:
-        choice(control, tuple(methods), "control")
-        pairs = [(control, other) for other in methods if other != control]
+    choice(control, tuple(methods), "control")
+    pairs = [(control, other) for other in methods if other != control]
     ranks = [signed_ranks(columns[first], columns[second]) for first, second in pairs]
     p_values = [wilcoxon_test(signed) for signed in ranks]
     found = []

@@ -1,14 +1,12 @@
-"""Figures, sizes and tests ► tables ► Markdown or CSV."""
+"""Figures, sizes and tests ► tables ► Markdown."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from skcamel.experiment.published import PaperFigure, compared
 from skcamel.experiment.summary import (
@@ -23,12 +21,11 @@ from skcamel.experiment.summary import (
     thousandths,
     title_of,
 )
-from skcamel.text import one_line, plain_cell
+from skcamel.text import one_line
 
 if TYPE_CHECKING:
     from skcamel.experiment.significance import Significance
 
-FORMS = ("markdown", "csv")
 SIZES = ("rows", "features", "labels", "cardinality", "density")
 
 
@@ -63,8 +60,6 @@ class Table:
     sections : list of TableSection
     notes : list of str
         What readers must know.
-    data : list of dict
-        The same figures unrounded, one mapping for each, for CSV.
     """
 
     title: str
@@ -72,7 +67,6 @@ class Table:
     head: list[str]
     sections: list[TableSection] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    data: list[dict[str, Any]] = field(default_factory=list)
 
 
 def sizes_table(records: Sequence[Record]) -> Table:
@@ -84,7 +78,6 @@ def sizes_table(records: Sequence[Record]) -> Table:
     ['2407', '294', '6', '1.07', '0.179']
     """
     found = {record["dataset"]: record for record in records}
-    data = []
     rows: list[Row] = []
     for name in ordered(found, [*REGULAR, *LARGE]):
         one = found[name]
@@ -93,10 +86,8 @@ def sizes_table(records: Sequence[Record]) -> Table:
         density = cardinality / one["n_labels"]
         texts = [*map(str, sizes), rounded(cardinality, 2), rounded(density)]
         rows.append((name, list(map(Cell, texts))))
-        values = [*sizes, cardinality, density]
-        data.append({"dataset": name} | dict(zip(SIZES, values, strict=True)))
     section = TableSection("", rows)
-    return Table("Table 1: data sets", "data set", list(SIZES), [section], [], data)
+    return Table("Table 1: data sets", "data set", list(SIZES), [section])
 
 
 def result_tables(summary: Summary, *, with_paper: bool = False) -> dict[str, Table]:
@@ -128,7 +119,6 @@ def results_table(
 ) -> Table:
     """For each metric methods by data sets, mean ± std, best in bold; see :func:`result_tables`."""
     sections = []
-    data = []
     for metric, measure in summary.measures.items():
         rows: list[Row] = []
         best = {name: best_methods(summary, name, metric) for name in datasets}
@@ -137,10 +127,6 @@ def results_table(
             figures = [summary.figures.get((name, metric, method)) for name in datasets]
             for name, figure in zip(datasets, figures, strict=True):
                 cells.append(figure_cell(figure, method in best[name]))
-                if figure is not None:
-                    place = {"dataset": name, "metric": metric, "method": method}
-                    chosen = {"selected_by": summary.criteria[name, method]}
-                    data.append(place | figure._asdict() | chosen)
             if any(figures):
                 rows.append((title_of(method), cells))
             if with_paper:
@@ -150,7 +136,7 @@ def results_table(
     if with_paper:
         notes.append("Rows named paper: the printed figures, bold as printed.")
         notes.append("Δ: ours less the printed figure, in its std; + is better.")
-    return Table(title, "method", [*datasets], sections, notes, data)
+    return Table(title, "method", [*datasets], sections, notes)
 
 
 def _printed_rows(summary: Summary, metric: str, method: str, datasets: Sequence[str]) -> list[Row]:
@@ -248,8 +234,6 @@ def significance_tables(summary: Summary, control: str) -> list[Table]:
         parts = [_rank_cells(one), _friedman_cells(one), p_values, effects_of]
         for table, cells in zip(tables, parts, strict=True):
             table.sections[0].rows.append((heading, cells))
-        ranks.data.append({"metric": metric} | one.ranks)
-        wilcoxon.data.extend({"metric": metric} | pair._asdict() for pair in one.wilcoxon)
     return tables
 
 
@@ -282,46 +266,24 @@ def signed(difference: float, digits: int = 1) -> str:
     return text.replace("-", "−") if difference < 0 else f"+{text}"
 
 
-def write_tables(tables: Sequence[Table], form: str) -> str:
-    """Write tables one after the other.
+def write_tables(tables: Sequence[Table]) -> str:
+    """Write tables one after the other, in Markdown; ``pandoc -t latex`` makes LaTeX of it.
 
     Parameters
     ----------
     tables : sequence of Table
-    form : "markdown" or "csv"
-        Markdown becomes LaTeX by ``pandoc -t latex``. CSV holds the unrounded figures, with a
-        header for each table that has some and an empty line between tables.
 
     Examples
     --------
     >>> section = TableSection("", [("F", [Cell("1.5", True)])])
-    >>> print(write_tables([Table("Ranks", "metric", ["a_b"], [section])], "markdown"))
+    >>> print(write_tables([Table("Ranks", "metric", ["a_b"], [section])]))
     **Ranks**
     <BLANKLINE>
     | metric |     a_b |
     |:-------|--------:|
     | F      | **1.5** |
     """
-    if form not in FORMS:
-        raise ValueError(f"form must be one of {', '.join(FORMS)}, got {form!r}.")
-    if form == "csv":
-        return "\n".join(to_csv(table) for table in tables if table.data).rstrip("\n")
     return "\n\n".join(map(to_markdown, tables))
-
-
-def to_csv(table: Table) -> str:
-    r"""The unrounded figures of a table; no text in it is a formula.
-
-    >>> to_csv(Table("Ranks", "", [], data=[{"metric": "F1", "rank": 1.5}]))
-    'metric,rank\nF1,1.5\n'
-    """
-    names = dict.fromkeys(name for row in table.data for name in row)
-    lines = [[*names], *([row.get(name) for name in names] for row in table.data)]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for line in lines:
-        writer.writerow([plain_cell(one) if isinstance(one, str) else one for one in line])
-    return text.getvalue()
 
 
 def to_markdown(table: Table) -> str:

@@ -107,7 +107,7 @@ class Inspection:
         return template.format(
             title=plain(title or path.stem or self.model["class"]),
             kind=plain(self._kind()),
-            labels=plain(_some(self.model["labels"])),
+            labels=plain(listed(self.model["labels"], MOST)),
             settings=_as_list(self._settings()),
             data=_as_list(self._data()),
             quality=_as_list(self._quality()),
@@ -167,7 +167,8 @@ class Inspection:
         )
         rare = [label["label"] for label in self.quality["labels"] if label["positives"] < FEW]
         if rare:
-            yield f"Fewer than {FEW} rows have {_some(rare)}: figures of such labels are uncertain."
+            names = listed(rare, MOST)
+            yield f"Fewer than {FEW} rows have {names}: figures of such labels are uncertain."
 
     def _reveals(self) -> Iterator[str]:
         yield from map("{what}: {held}. {detail}".format_map, self.reveals)
@@ -186,11 +187,6 @@ def plain(text: Any) -> str:
 
 def _as_list(lines: Iterator[str]) -> str:
     return "\n".join(f"- {plain(line)}" for line in lines)
-
-
-def _some(names: Sequence[str]) -> str:
-    more = [f"{len(names) - MOST} more"] if len(names) > MOST else []
-    return listed([*names[:MOST], *more])
 
 
 def inspect(model: Any) -> Inspection:

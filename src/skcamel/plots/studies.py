@@ -6,24 +6,18 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from skcamel.experiment import compare_methods
-from skcamel.experiment.significance import groups_of
+from skcamel.experiment.significance import compare_methods, groups_of
 from skcamel.experiment.summary import metric_title, title_of
 from skcamel.plots.canvas import (
     INK,
     MUTED,
     UP,
     axes_or_new,
-    heat_map,
     literal,
-    map_size,
 )
 
 BAR = 0.22  # distance of bars, in units of the vertical axis
 LETTERS = 30  # shown of a name
-LIMIT = 3.0  # standard deviations that have the full colour
 
 
 def plot_critical_difference(
@@ -31,7 +25,6 @@ def plot_critical_difference(
     metric: str,
     *,
     methods: Sequence[str] | None = None,
-    alpha: float = 0.05,
     ax: Any = None,
 ) -> Any:
     """Draw the average ranks of methods, best on the right; bars join those that do not differ.
@@ -43,8 +36,6 @@ def plot_critical_difference(
     metric : str
     methods : sequence of str, default=None
         None: all. They are ranked on the data sets that all of them have.
-    alpha : float, default=0.05
-        Level of Nemenyi's test.
     ax : matplotlib axes, default=None
         Drawn into; None makes a new figure.
 
@@ -54,7 +45,8 @@ def plot_critical_difference(
 
     Notes
     -----
-    After Demšar, JMLR 7 (2006) 1-30. Of long names the first 30 letters are shown.
+    After Demšar, JMLR 7 (2006) 1-30; Nemenyi's test is at level .05. Of long names the first
+    30 letters are shown.
 
     Examples
     --------
@@ -63,7 +55,7 @@ def plot_critical_difference(
     >>> ax.get_title()
     'Average precision ↑ on 16 data sets'
     """
-    found = compare_methods(figures, metric, methods=methods, alpha=alpha)
+    found = compare_methods(figures, metric, methods=methods)
     ranks = {title_of(method): rank for method, rank in found.ranks.items()}
     ax = draw_ranks(ranks, found.nemenyi, ax=ax)
     ax.set_title(literal(f"{metric_title(metric)} on {len(found.datasets)} data sets"))
@@ -111,25 +103,3 @@ def _name_rank(ax: Any, name: str, rank: float, end: tuple[float, float], side: 
     gap = 4 if side == "left" else -4
     beyond = {"xytext": (gap, 0), "textcoords": "offset points"}
     ax.annotate(text, end, ha=side, va="center", color=INK, **beyond)
-
-
-def plot_differences(
-    values: np.ndarray, *, datasets: Sequence[str], metrics: Sequence[str], ax: Any = None
-) -> Any:
-    """Draw differences from printed figures, in their standard deviations: blue is better.
-
-    Parameters
-    ----------
-    values : array of shape (number of data sets, number of metrics)
-        NaN where a figure is missing.
-    datasets, metrics : sequences of str
-    ax : matplotlib axes, default=None
-        Drawn into; None makes a new figure.
-
-    Returns
-    -------
-    matplotlib axes
-    """
-    ax = axes_or_new(ax, map_size(datasets, metrics))
-    heat_map(values, rows=datasets, columns=metrics, limit=LIMIT, ax=ax)
-    return ax

@@ -166,10 +166,7 @@ def some(names: Sequence[str], noun: str) -> str:
     >>> some(["sea", "sun"], "label")
     '2 labels: sea and sun'
     """
-    shown = listed(names)
-    if len(names) > NAMED:
-        shown = f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
-    return f"{count(len(names), noun)}: {shown}"
+    return f"{count(len(names), noun)}: {listed(names, NAMED)}"
 
 
 def svg_of(draw: Callable[[Any], object], size: tuple[float, float], *, name: str, alt: str) -> str:

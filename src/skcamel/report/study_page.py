@@ -22,9 +22,8 @@ from skcamel.experiment.significance import (
 from skcamel.experiment.summary import Summary, base_of, title_of
 from skcamel.experiment.tables import best_methods, significance_tables
 from skcamel.metrics.seven import NAMES, TITLES
-from skcamel.plots.canvas import map_size
-from skcamel.plots.studies import draw_ranks, plot_differences, ranks_size
-from skcamel.report import page
+from skcamel.plots.canvas import heat_map, map_size
+from skcamel.plots.studies import draw_ranks, ranks_size
 from skcamel.report.page import (
     Choice,
     Column,
@@ -32,14 +31,19 @@ from skcamel.report.page import (
     Drawing,
     Facts,
     Option,
+    Page,
     Section,
+    Table,
     Text,
+    some,
     svg_of,
+    write,
 )
 from skcamel.text import count, listed
 
 EMPTY = "This study has no finished unit yet; run skcamel study, then make the page again."
 FIRST = "average_precision"  # the metric shown first
+LIMIT = 3.0  # standard deviations that have the full colour
 COSTS = (
     Column("Data set"),
     Column("Method"),
@@ -84,15 +88,15 @@ def build_report(
         records = Records(records)
     elif not isinstance(records, Records):
         records = list(records)
-    page.write(study_page(records), path)
+    write(study_page(records), path)
 
 
-def study_page(records: Sequence[Record]) -> page.Page:
+def study_page(records: Sequence[Record]) -> Page:
     """Assemble the page of a study."""
     failures = getattr(records, "failures", ())
     if not len(records):
         sections = [_failures(records, failures)] if failures else []
-        return page.Page("An empty study", EMPTY, [], sections)
+        return Page("An empty study", EMPTY, [], sections)
     summary = summarise(records)
     compared = _one_preset(records)
     tests = compare_by_metric(compared.figures, compared.measures, compared.methods)
@@ -105,9 +109,9 @@ def study_page(records: Sequence[Record]) -> page.Page:
         _protocol(records, summary),
     ]
     methods = count(len({base_of(method) for method in summary.methods}), "method")
-    title = f"{methods} on {page.some(summary.datasets, 'data set')}"
+    title = f"{methods} on {some(summary.datasets, 'data set')}"
     answer = _best_ranks(tests) if tests else _best_means(summary)
-    return page.Page(title, answer, [], sections)
+    return Page(title, answer, [], sections)
 
 
 def _one_preset(records: Sequence[Record]) -> Summary:
@@ -152,7 +156,7 @@ def _best_means(summary: Summary) -> str:
     return f"{listed(leaders)} {verb} the best mean in {most} of {cells}."
 
 
-def _shown(table: Any, place: int = 0, title: str = "") -> page.Table:
+def _shown(table: Any, place: int = 0, title: str = "") -> Table:
     """A part of a table of `skcamel.experiment` on a page."""
     best = set()
     rows = []
@@ -161,7 +165,7 @@ def _shown(table: Any, place: int = 0, title: str = "") -> page.Table:
         best.update((row, column) for column, cell in enumerate(cells, 1) if cell.bold)
     columns = [Column(table.corner.capitalize())]
     columns += [Column(heading, numeric=True) for heading in table.head]
-    return page.Table(title or table.title, columns, rows, " ".join(table.notes[:1]), best)
+    return Table(title or table.title, columns, rows, " ".join(table.notes[:1]), best)
 
 
 def _first_in_front(metrics: Iterable[str]) -> list[str]:
@@ -254,7 +258,7 @@ def _heat_map(title: str, comparison: Any) -> list[Any]:
     )
     metrics = [TITLES[name] for name in NAMES]
     svg = svg_of(
-        lambda ax: plot_differences(values, datasets=datasets, metrics=metrics, ax=ax),
+        lambda ax: heat_map(values, rows=datasets, columns=metrics, limit=LIMIT, ax=ax),
         map_size(datasets, metrics),
         name=f"paper-{title}",
         alt=text,
@@ -276,7 +280,7 @@ def _costs(records: Sequence[Record]) -> list[Section]:
     text = "Medians over the folds, on the machine of the study."
     if len(devices) > 1:
         text = f"{text} Methods computed on {listed(devices)}: their times compare only roughly."
-    table = page.Table("Costs", COSTS, rows)
+    table = Table("Costs", COSTS, rows)
     return [Section("costs", "What does it cost?", "Costs", [Text(text), table])]
 
 

@@ -1,11 +1,11 @@
-"""The pictures of the documentation, taken anew: ``python tests/browser/screenshots.py FOLDER``."""
+"""The pictures of the documentation, taken anew: ``python docs/screenshots.py FOLDER``."""
 
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 PICTURES = (  # page, section, theme, height, name of the picture
     ("emotions", "together", "light", 860, "collaboration"),
     ("tickets", "why", "dark", 760, "why"),
@@ -39,6 +39,7 @@ def make_pages(folder: Path) -> None:
 
 
 def main(target: Path) -> None:
+    """Take all pictures into a folder."""
     from PIL import Image
     from playwright.sync_api import sync_playwright
 

@@ -1,5 +1,6 @@
 """TablePreparer: kinds by evidence, numbers that come out, and tables unlike that of the fit."""
 
+import json
 from decimal import Decimal
 
 import numpy as np
@@ -224,6 +225,9 @@ SENTENCE = "Well, at first it was {} and later, as they say, {} {}"
         (pd.Categorical([1, 2, 3] * 10), "category"),
         (["x", None] * 10, "category"),
         (["none", "mild", "severe", "none"] * 5, "category"),
+        (["Köln", "Bonn", "New York, NY"] * 5, "category"),
+        (["Smith, John", "Doe, Jane"] * 5, "category"),
+        (["yes, often", "yes, seldom", "no"] * 5, "category"),
         ([0, 1, None, 1] * 5, "flag"),
         ([True, False] * 10, "flag"),
         (["red, large", "blue", "red, small", "blue, small"] * 5, "tags"),
@@ -238,6 +242,28 @@ SENTENCE = "Well, at first it was {} and later, as they say, {} {}"
 )
 def test_kinds_of_single_columns(cells, expected):
     assert kind(cells) == expected
+
+
+def spelled(lists):
+    return {
+        "lists": lists,
+        "bars": ["|".join(items) for items in lists],
+        "json": [json.dumps(items) for items in lists],
+        "python": [str(items) for items in lists],
+    }
+
+
+@pytest.mark.parametrize("fitted", ["lists", "bars", "json", "python"])
+@pytest.mark.parametrize("given", ["lists", "bars", "json", "python"])
+def test_a_list_gives_the_same_items_in_every_spelling(fitted, given):
+    train = spelled([["red", "big"], ["blue"], ["red"], ["big", "New York, NY"]] * 5)
+    new = spelled([["big", "red"], ["New York, NY"], ["blue", "red"]])
+    preparer = TablePreparer().fit({"tags": train[fitted]})
+    assert preparer.feature_names_in_.tolist() == ["tags"]
+    names = [f"tags: {item}" for item in ("New York, NY", "big", "blue", "red")]
+    assert preparer.get_feature_names_out().tolist() == names
+    expected = [[0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 1, 1]]
+    np.testing.assert_array_equal(preparer.transform({"tags": new[given]}), expected)
 
 
 def test_an_identifier_is_known_by_its_name_too():

@@ -143,7 +143,8 @@ class Evidence:
     @cached_property
     def separator(self) -> str:
         """What separates the items of cells that hold lists."""
-        return reading.list_separator(self.texts) or ""
+        texts = [value for value in self.cells.values if isinstance(value, str)]
+        return reading.list_separator(texts) or ""
 
     @cached_property
     def n_words(self) -> float:
@@ -403,7 +404,7 @@ class Category(LearnedColumn):
     @classmethod
     def learn(cls, evidence: Evidence) -> Category:
         """The values."""
-        separator = evidence.separator if cls is Tags else ""
+        separator = (evidence.separator or "json") if cls is Tags else ""
         cells = evidence.cells
         counts = Counter[str]()
         for value, count in zip(cells.values[1:], cells.counts[1:].tolist(), strict=True):
@@ -437,10 +438,14 @@ class Category(LearnedColumn):
 
 
 def _items(value: Any, separator: str) -> tuple[str, ...]:
-    """The values that a cell holds; 1.0 is 1."""
-    if isinstance(value, tuple):
-        return value
-    items = items_of(as_text(value), separator)
+    """The values that a cell holds; 1.0 is 1. Where there is a separator, lists are lists too."""
+    items = value
+    if not isinstance(value, tuple):
+        text = as_text(value)
+        spelled = reading.list_separator([text])
+        if separator and "json" in (separator, spelled):
+            separator = spelled or ""
+        items = items_of(text, separator)
     return tuple(WHOLE.sub(r"\1", item) for item in items)
 
 

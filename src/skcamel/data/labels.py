@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -182,8 +181,6 @@ def _lists(values: Sequence[Cell]) -> list[Sequence[str] | None] | None:
     unknown = {text for text in texts if is_missing(text)}
     words = [text for text in texts if text not in unknown]
     separator = list_separator(words)
-    if separator == "," and not _items_recur(words):
-        separator = None
     if len(texts) == len(values):
         unknown.discard("")  # an empty list
         meanings = [_meaning(word.casefold()) for word in words]
@@ -192,15 +189,6 @@ def _lists(values: Sequence[Cell]) -> list[Sequence[str] | None] | None:
         if separator is None and not are_labels:
             return None
     return [None if value in unknown else items_of(value, separator) for value in values]
-
-
-def _items_recur(texts: Sequence[str]) -> bool:
-    """Whether half of the items recur in other combinations, unlike those of ``Berlin, DE``."""
-    times = Counter[str]()
-    for text in texts:
-        times.update(items_of(text, ","))
-    recurring = [item for item, number in times.items() if number > 1]
-    return 2 * len(recurring) >= len(times)
 
 
 def _of_lists(

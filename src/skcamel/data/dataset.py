@@ -271,6 +271,8 @@ def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
         return None
     given = np.ravel(rows)
     try:
+        if given.size and given.min() < 0:
+            raise IndexError
         return np.arange(n)[given if given.size else []]
     except IndexError:
         raise ValueError(

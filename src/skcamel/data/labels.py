@@ -15,7 +15,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from skcamel.arrays import column_names
 from skcamel.data import DataError, Path_
 from skcamel.data.cells import YES_NO, Cell, Cells, as_text, is_missing, items_of, list_separator
-from skcamel.data.sources import check_different_labels, check_memory, shortened
+from skcamel.data.sources import check_different_labels, check_memory, first_repeated, shortened
 
 MARKS = ("x", "✓")  # where some cells are ticked, nothing means no
 NO_LABEL = np.inf  # what a cell means that says nothing about a label
@@ -82,6 +82,9 @@ def label_columns(names: Sequence[str], labels: LabelColumns, source: Path_) -> 
         wanted = [labels] if labels in names else _number_or_names(labels)
     if isinstance(wanted, int | np.integer):
         wanted = names[-wanted:] if wanted > 0 else names[:-wanted]
+    twice = first_repeated(wanted)
+    if twice is not None:
+        raise DataError(f"{twice!r:.60} is named twice as a label; name it once.", path=source)
     chosen: set[str] = set()
     for name in wanted:
         chosen.update(_matching(name, names, source))

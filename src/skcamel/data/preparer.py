@@ -216,7 +216,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             reasons = [f"{column.name!r:.60} {column.describe()}" for column in columns[:4]]
             raise ValueError(
                 f"No column of {counted(n, 'sample')} is left to learn from:"
-                f" {'; '.join(reasons)}. Say what they hold, as by number=[…] or category=[…]."
+                f" {'; '.join(reasons)}. Bring more rows, or say what they hold."
             )
         return self
 

@@ -119,8 +119,8 @@ def test_a_data_set_brings_names_and_parts(sound):
     assert [finding.severity for finding in findings][:3] == ["error", "error", "warning"]
     assert "(feature u and label c)" in findings[0].message
     assert str(findings[1]) == (
-        "error: test rows that are also training rows: 1 (row 101; the first row is 1). The test is too"
-        " easy; take them out of one part.  [train-test-overlap]"
+        "error: test rows that are also training rows: 1 (row 101; the first row is 1). The test is"
+        " too easy; take them out of one part.  [train-test-overlap]"
     )
     assert (findings[2].code, findings[2].where.tolist()) == ("train-test-copies", [150])
 

@@ -269,6 +269,8 @@ def test_a_list_gives_the_same_items_in_every_spelling(fitted, given):
 def test_an_identifier_is_known_by_its_name_too():
     numbers = np.random.default_rng(0).permutation(10_000)[:50]
     assert (kind(numbers, "orderId"), kind(numbers, "paid")) == ("id", "number")
+    calls = [f"{hour}:31:05" for hour in range(5, 65)]
+    assert kind(calls, "call_no") == "number"  # a unit measures something
 
 
 def test_gaps_get_a_column_where_they_carry_information():
@@ -306,7 +308,7 @@ NUMBERS = st.floats() | st.integers(-5, 5)
 CELL = st.none() | TEXT | NUMBERS | st.booleans() | st.dates() | st.lists(TEXT, max_size=3)
 
 
-@pytest.mark.filterwarnings("ignore:.*(not readable|not seen)")
+@pytest.mark.filterwarnings("ignore:.*(not readable|seen by|are missing)")
 @given(
     st.lists(st.tuples(CELL, CELL), min_size=1, max_size=30),
     st.lists(st.tuples(CELL, CELL), min_size=1, max_size=5),
@@ -349,8 +351,20 @@ def test_unreadable_cells_are_counted_apart_from_missing_ones_and_warned_about()
 def test_a_column_of_unseen_values_warns_in_a_pipeline(codes):
     table = pd.DataFrame({"zip": ["001", "012", "120"] * 10, "x": np.arange(30) / 7})
     model = make_pipeline(TablePreparer(), CamelClassifier()).fit(table, np.eye(30, 2, dtype=int))
-    with pytest.warns(UserWarning, match="most values of 'zip' were not seen by the fit"):
+    with pytest.warns(UserWarning, match="no value of 'zip' was seen by the fit"):
         model.predict(pd.DataFrame({"zip": codes, "x": [1, 2, 3]}))
+
+
+def test_a_column_without_any_cell_warns():
+    table = {"town": ["Ely", "Bath", None] * 10, "x": np.arange(30) / 7}
+    preparer = TablePreparer().fit(table)
+    gone = "all cells of 'town' are missing; all cells of 'x' are missing. Is the table"
+    with pytest.warns(UserWarning, match=gone):
+        preparer.transform({"town": [None] * 5, "x": [np.nan] * 5})
+    _, told = preparer.transform_with_differences({"town": [None], "x": [np.nan]})
+    assert told == {("missing", "x"): 1}  # a row alone may lack cells
+    with pytest.warns(UserWarning, match="most values of 'town' were not seen by the fit"):
+        preparer.transform({"town": ["York", "York", "Ely"], "x": [1, 2, 3]})
 
 
 def test_scaling_auto_leaves_numbers_alone_as_they_are(table):

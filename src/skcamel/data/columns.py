@@ -348,14 +348,14 @@ class Number(Measured):
 
 
 def _are_names(evidence: Evidence) -> bool:
-    """Whether numbers count the rows from 0 or 1, or are whole, new and named so."""
-    numbers = evidence.number.numbers
+    """Whether numbers count the rows from 0 or 1, or are whole, new, named so and of no unit."""
+    how, _, numbers = evidence.number
     if len(numbers) < max(len(evidence.cells.codes), FEW_ROWS):
         return False
     steps = np.arange(len(numbers))
     if numbers[0] in (0, 1) and np.array_equal(numbers, numbers[0] + steps):
         return True
-    is_whole = bool((numbers == np.round(numbers)).all())
+    is_whole = not how[1] and bool((numbers == np.round(numbers)).all())
     is_named = ID_NAME.search(evidence.name) is not None
     return is_whole and is_named and evidence.differ(len(np.unique(numbers)))
 

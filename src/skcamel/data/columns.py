@@ -25,7 +25,7 @@ from sklearn.preprocessing import MultiLabelBinarizer, normalize
 from skcamel.camel.scaling import Ranks, ranked
 from skcamel.data import cells as reading
 from skcamel.data.cells import Cells, as_text, items_of
-from skcamel.data.sources import counted
+from skcamel.text import count
 
 MOST_KNOTS = 1000  # of the ranks of a number
 MOST_VALUES = 100  # of a category that have a column of their own
@@ -235,9 +235,9 @@ class LearnedColumn:
         """A few words on what becomes of the column."""
         words = [self.about.format(self)]
         if self.unreadable:
-            words.append(f"{counted(self.unreadable, 'cell')} not readable as a {self.kind}")
+            words.append(f"{count(self.unreadable, 'cell')} not readable as a {self.kind}")
         if self.missing:
-            words.append(counted(self.missing, "missing value"))
+            words.append(count(self.missing, "missing value"))
         if self.indicator:
             words.append("a column of their own for missing values")
         return ", ".join(filter(None, words))
@@ -407,11 +407,11 @@ class Category(LearnedColumn):
         separator = (evidence.separator or "json") if cls is Tags else ""
         cells = evidence.cells
         counts = Counter[str]()
-        for value, count in zip(cells.values[1:], cells.counts[1:].tolist(), strict=True):
-            counts.update(dict.fromkeys(_items(value, separator), count))
+        for value, n_rows in zip(cells.values[1:], cells.counts[1:].tolist(), strict=True):
+            counts.update(dict.fromkeys(_items(value, separator), n_rows))
         n = len(cells.codes)
         least = max(3, n / 200) if n >= 30 else 1
-        frequent = [value for value, count in counts.items() if count >= least]
+        frequent = [value for value, n_rows in counts.items() if n_rows >= least]
         if len(frequent) in (0, len(counts) - 1):
             frequent = list(counts)  # else all would be alike, or one value a group
         frequent.sort(key=lambda value: (-counts[value], value))

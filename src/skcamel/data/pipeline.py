@@ -17,7 +17,7 @@ from skcamel.arrays import dense
 from skcamel.camel.explanation import Explanation, Push, joined
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 
-MOST_WORDS = 200  # of a row to explain that are reasons of their own
+MOST_WORDS = 200  # of a row to explain that are reasons of their own, the heaviest
 WORDS = ("no", "yes", "open")  # for the answers 0, 1 and -1
 # numbers in the training rows of all members; columns of larger models take more than a few seconds
 SMALL = 10_000_000
@@ -92,7 +92,9 @@ def source_names(model: Any, row: Any = None) -> list[str] | None:
     for step in transformers(model):
         names = _names_after(step, names)
         if row is not None and hasattr(step, "is_word_") and len(names) == row.shape[1]:
-            words = _heaviest_words(row, step.is_word_)
+            weights = abs(np.ravel(dense(row)) * step.is_word_)
+            words = np.argsort(-weights, kind="stable")[:MOST_WORDS]
+            words = words[weights[words] > 0]
             names[np.isin(names, names[words])] += " (other words)"
             names[words] = step.get_feature_names_out()[words]
     estimator = final(model)
@@ -111,14 +113,6 @@ def _names_after(step: Any, names: Any) -> Any:
         except (AttributeError, TypeError, ValueError):
             continue
     return None
-
-
-def _heaviest_words(row: Any, is_word: np.ndarray) -> np.ndarray:
-    """Columns of the words that occur in a row (1, d), at most so many, the heaviest first."""
-    weights = abs(np.ravel(dense(row))) * is_word
-    order = np.argsort(-weights, kind="stable")
-    heaviest = order[:MOST_WORDS]
-    return heaviest[weights[heaviest] > 0]
 
 
 def outputs(model: Any, X: Any) -> Outputs:

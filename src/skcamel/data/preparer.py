@@ -27,7 +27,8 @@ from skcamel.arrays import column_names, default_names, dense
 from skcamel.data import columns as kinds
 from skcamel.data.cells import Cells
 from skcamel.data.columns import Category, EncodedText, Evidence, LearnedColumn, LeftOut, Text
-from skcamel.data.sources import check_different_labels, counted, shortened
+from skcamel.data.sources import check_different_labels, shortened
+from skcamel.text import count
 
 NUMERIC = (LeftOut, kinds.Number, kinds.Flag)  # kinds whose columns a scaling does not spoil
 # output columns of categories and tags from which the output is sparse, as it always is with text
@@ -61,7 +62,7 @@ def notes_on(
     for (what, name), n in differences.items():
         if what in kinds:
             unit, sentence = NOTES[what]
-            notes.append(sentence.format(n=counted(n, unit), name=f"{name!r:.60}", fit=fit))
+            notes.append(sentence.format(n=count(n, unit), name=f"{name!r:.60}", fit=fit))
     return notes
 
 
@@ -217,7 +218,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         if not len(self.source_columns_):
             reasons = [f"{column.name!r:.60} {column.describe()}" for column in columns[:4]]
             raise ValueError(
-                f"No column of {counted(n, 'sample')} is left to learn from:"
+                f"No column of {count(n, 'sample')} is left to learn from:"
                 f" {'; '.join(reasons)}. Bring more rows, or say what they hold."
             )
         return self

@@ -214,7 +214,7 @@ class Explanation:
             self,
             parts=self.parts[rows],
             features=None if self.features is None else self.features[rows],
-            feature_base=base if np.ndim(base) < 2 else base[rows],
+            feature_base=base if base is None or base.ndim < 2 else base[rows],
         )
 
     def top(self, k: int = 3) -> list[dict[str, list[LabelPart]]]:
@@ -343,7 +343,7 @@ class Explanation:
         return line
 
 
-def joined(found: Sequence[Explanation]) -> Explanation:
+def joined(found: Sequence[Any]) -> Explanation:
     """Explanations by columns of one row each, which may have columns of their own, as one."""
     names = list(dict.fromkeys(name for each in found for name in each.feature_names))
     features = np.zeros((len(found), len(names), len(found[0].label_names)))

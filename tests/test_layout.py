@@ -60,8 +60,8 @@ class Size(NamedTuple):
 
 # Limits. Lower them when the code gets smaller.
 LIMITS = {
-    "core": Size(30, 51_800, 369, 12.8, 3.3),
-    "data": Size(19, 36_950, 309, 12.6, 4.1),
+    "core": Size(30, 52_000, 370, 12.8, 3.3),
+    "data": Size(19, 37_450, 309, 12.6, 4.2),
     "model_file": Size(4, 8_000, 64, 12.2, 4.6),
     "export": Size(3, 5_900, 47, 12.4, 5.8),
     "baselines": Size(9, 14_750, 122, 12.6, 4.2),
@@ -69,7 +69,7 @@ LIMITS = {
     "report": Size(12, 11_850, 73, 12.6, 4.9),
     "serve": Size(3, 3_500, 36, 10.9, 3.8),
     "cli": Size(13, 11_750, 94, 12.2, 5.3),
-    "all": Size(104, 162_500, 1_240, 12.5, 4.2),
+    "all": Size(104, 163_200, 1_240, 12.5, 4.2),
 }
 PACKAGES = {
     "core": (

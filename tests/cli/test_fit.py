@@ -80,6 +80,8 @@ def test_groups_leave_together_and_stay_on_one_side(done, tmp_path, groups):
     column = () if groups == "patient" else ("--column", "patient=drop")
     alone = json.loads(done(*arguments, "--column", "patient=drop"))["estimate"]
     together = json.loads(done(*arguments, *column, "--groups", groups))["estimate"]
+    shown = done(*arguments[:-2], "--force", *column, "--groups", groups)
+    assert ("holds the groups of the rows" in shown) == (groups == "patient")
     twice, of_rows = np.tile(X, (2, 1)), np.tile(np.arange(30), 2)
     model = CamelClassifierCV.from_preset("paper").fit(twice, np.tile(Y, (2, 1)), groups=of_rows)
     assert together == pytest.approx(model.estimate_)

@@ -106,7 +106,7 @@ def test_features_and_rows(sound, stored):
     cells = {"non-finite": [[2, 2], [7, 3]], "constant-features": [0, 1]}
     assert {code: one.where.tolist() for code, one in findings.items()} == rows | cells
     assert findings["copied-rows"].severity == "info"
-    where = "2 (row 2 and feature f3, row 7 and feature f4)"
+    where = "2 (row 3 and feature f3, row 8 and feature f4; the first row is 1)"
     assert where in findings["non-finite"].message
 
 
@@ -119,8 +119,8 @@ def test_a_data_set_brings_names_and_parts(sound):
     assert [finding.severity for finding in findings][:3] == ["error", "error", "warning"]
     assert "(feature u and label c)" in findings[0].message
     assert str(findings[1]) == (
-        "error: test rows that are also training rows: 1 (row 100). The test is too easy; take them"
-        " out of one part.  [train-test-overlap]"
+        "error: test rows that are also training rows: 1 (row 101; the first row is 1). The test is"
+        " too easy; take them out of one part.  [train-test-overlap]"
     )
     assert (findings[2].code, findings[2].where.tolist()) == ("train-test-copies", [150])
 
@@ -131,6 +131,7 @@ def test_a_data_set_brings_names_and_parts(sound):
         (None, {}, "Y has 0 dimension"),
         (np.eye(3), {}, "Y has 3 rows but X has 4"),
         (np.eye(4), {"train": [4]}, "train must hold row numbers from 0 to 3"),
+        (np.eye(4), {"test": [-1]}, "test must hold row numbers from 0 to 3"),
         (np.eye(4) + 1, {}, "only 0 and 1"),
     ],
 )

@@ -114,8 +114,9 @@ def test_a_card_shows_the_share_of_known_labels():
 def test_unknown_labels_are_a_finding():
     found = {finding.code: finding for finding in check_dataset(Dataset(X, Y))}
     assert found["unknown-labels"].severity == "info"
-    places = "5 (row 0 and label label2, row 1 and label label3, "
+    places = "5 (row 1 and label label2, row 2 and label label3, "
     assert str(found["unknown-labels"]).startswith(f"info: unknown entries of Y: {places}")
+    assert "; the first row is 1)" in str(found["unknown-labels"])
     assert found["unknown-labels"].where.tolist() == np.argwhere(np.isnan(Y)).tolist()
     assert found["unlabelled-rows"].where.tolist() == [4]
     assert "unknown-labels" not in {finding.code for finding in check_dataset(X, np.nan_to_num(Y))}

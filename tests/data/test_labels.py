@@ -89,6 +89,12 @@ def test_an_empty_list_has_no_label_and_one_word_is_a_list(kind):
     assert (names, Y.tolist()) == (("sea", "sun"), [[1, 0], [0, 1], [1, 0]])
 
 
+def test_a_label_column_is_named_once(kind):
+    for labels in ("a,a", ["a", "a"]):
+        with pytest.raises(DataError, match=r"t.csv: 'a' is named twice as a label; name it once"):
+            take_labels(kind({"a": [0, 1], "x": [1, 0]}), labels, "t.csv")
+
+
 def test_the_first_separator_in_the_whole_column_counts(kind):
     assert taken(kind, ["a, b", "c|a; d"])[0] == ("a, b", "a; d", "c")
 

@@ -142,7 +142,12 @@ def test_lists_of_labels_are_the_truth_too(prepared):
     prepared[-1].label_columns_ = ["tags"]
     table = pa.table({**WRITTEN, "tags": ["l|other", "m"]})
     rows = match(prepared, table, "new.csv", truth=True)
-    assert (rows.Y.tolist(), rows.unused) == ([[1, 0], [0, 1]], ("other",))
+    assert (rows.Y.tolist(), rows.unknown) == ([[1, 0], [0, 1]], ("other",))
+    note = "new.csv: labels that the model does not know, left aside: 'other'."
+    assert rows.notes("new.csv")[0] == note
+    unknown = pa.table({**WRITTEN, "tags": ["L", "other"]})
+    with pytest.raises(DataError, match=r"knows, such as 'l'; correct the names of 'L', 'other'"):
+        match(prepared, unknown, "new.csv", truth=True)
 
 
 @pytest.mark.parametrize("name", ["t.svm", "t.mat"])

@@ -19,7 +19,14 @@ import skcamel
 from skcamel import CamelClassifier, CamelClassifierCV, load, save
 from skcamel.baselines import BinaryRelevance
 from skcamel.data import TablePreparer
-from skcamel.data.pipeline import LabelPipeline, final, prepared, source_names, transformers
+from skcamel.data.pipeline import (
+    LabelPipeline,
+    final,
+    prepared,
+    reasons,
+    source_names,
+    transformers,
+)
 from tiny_steps import Columns, Foreign
 
 RNG = np.random.default_rng(0)
@@ -99,10 +106,34 @@ def test_reasons_of_a_text_name_its_words():
     words = {"said: sun", "said: and", "said: sea", "said: rain", "said: wind"}
     own = {f"said: {word}" for word in FRAME["said"][0].split()}
     assert set(found.feature_names) & words == own
-    assert set(found.feature_names) == {"age", "town", "size", *own} | {"said"}
+    assert set(found.feature_names) == {"age", "town", "size", *own} | {"said (other words)"}
     np.testing.assert_allclose(
         found.feature_base + found.features.sum(axis=1), model.decision_function(FRAME[:1])
     )
+
+
+def test_reasons_of_a_row_do_not_depend_on_its_neighbours():
+    model = fitted(TablePreparer(text=["said"]), CamelClassifier())
+    texts = FRAME["said"].to_list()
+    rows = [texts.index("rain"), texts.index("sun and sea"), texts.index("wind and sea")]
+    table = FRAME.iloc[rows].copy()
+    table.iloc[2, 2] = "snow"
+    found = skcamel.explain(model, table, features=True)
+    scores = model.decision_function(table)
+    np.testing.assert_allclose(found.feature_base + found.features.sum(axis=1), scores)
+    assert "said: rain" in str(found)
+    for r in range(3):
+        alone = skcamel.explain(model, table[r : r + 1], features=True)
+        np.testing.assert_allclose(alone.parts, found.parts[[r]], atol=1e-12)
+        np.testing.assert_allclose(found[r].feature_base, alone.feature_base)
+        columns = alone.column_values(0, 0, k=9)
+        assert [part.column for part in columns] == [
+            part.column for part in found.column_values(r, 0, k=9)
+        ]
+        assert {"said"} & set(alone.feature_names) == ({"said"} if r == 2 else set())
+        first, second = reasons(alone, 0, 0, 9), reasons(found, r, 0, 9)
+        assert first["columns"] == second["columns"]
+        assert first["no_column"] == pytest.approx(second["no_column"])
 
 
 def test_features_are_explained_by_their_sources():

@@ -1,5 +1,6 @@
 """TablePreparer: kinds by evidence, numbers that come out, and tables unlike that of the fit."""
 
+import json
 from decimal import Decimal
 
 import numpy as np
@@ -224,6 +225,9 @@ SENTENCE = "Well, at first it was {} and later, as they say, {} {}"
         (pd.Categorical([1, 2, 3] * 10), "category"),
         (["x", None] * 10, "category"),
         (["none", "mild", "severe", "none"] * 5, "category"),
+        (["Köln", "Bonn", "New York, NY"] * 5, "category"),
+        (["Smith, John", "Doe, Jane"] * 5, "category"),
+        (["yes, often", "yes, seldom", "no"] * 5, "category"),
         ([0, 1, None, 1] * 5, "flag"),
         ([True, False] * 10, "flag"),
         (["red, large", "blue", "red, small", "blue, small"] * 5, "tags"),
@@ -240,9 +244,33 @@ def test_kinds_of_single_columns(cells, expected):
     assert kind(cells) == expected
 
 
+def spelled(lists):
+    return {
+        "lists": lists,
+        "bars": ["|".join(items) for items in lists],
+        "json": [json.dumps(items) for items in lists],
+        "python": [str(items) for items in lists],
+    }
+
+
+@pytest.mark.parametrize("fitted", ["lists", "bars", "json", "python"])
+@pytest.mark.parametrize("given", ["lists", "bars", "json", "python"])
+def test_a_list_gives_the_same_items_in_every_spelling(fitted, given):
+    train = spelled([["red", "big"], ["blue"], ["red"], ["big", "New York, NY"]] * 5)
+    new = spelled([["big", "red"], ["New York, NY"], ["blue", "red"]])
+    preparer = TablePreparer().fit({"tags": train[fitted]})
+    assert preparer.feature_names_in_.tolist() == ["tags"]
+    names = [f"tags: {item}" for item in ("New York, NY", "big", "blue", "red")]
+    assert preparer.get_feature_names_out().tolist() == names
+    expected = [[0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 1, 1]]
+    np.testing.assert_array_equal(preparer.transform({"tags": new[given]}), expected)
+
+
 def test_an_identifier_is_known_by_its_name_too():
     numbers = np.random.default_rng(0).permutation(10_000)[:50]
     assert (kind(numbers, "orderId"), kind(numbers, "paid")) == ("id", "number")
+    calls = [f"{hour}:31:05" for hour in range(5, 65)]
+    assert kind(calls, "call_no") == "number"  # a unit measures something
 
 
 def test_gaps_get_a_column_where_they_carry_information():
@@ -280,7 +308,7 @@ NUMBERS = st.floats() | st.integers(-5, 5)
 CELL = st.none() | TEXT | NUMBERS | st.booleans() | st.dates() | st.lists(TEXT, max_size=3)
 
 
-@pytest.mark.filterwarnings("ignore:.*(not readable|not seen)")
+@pytest.mark.filterwarnings("ignore:.*(not readable|seen by|are missing)")
 @given(
     st.lists(st.tuples(CELL, CELL), min_size=1, max_size=30),
     st.lists(st.tuples(CELL, CELL), min_size=1, max_size=5),
@@ -323,8 +351,20 @@ def test_unreadable_cells_are_counted_apart_from_missing_ones_and_warned_about()
 def test_a_column_of_unseen_values_warns_in_a_pipeline(codes):
     table = pd.DataFrame({"zip": ["001", "012", "120"] * 10, "x": np.arange(30) / 7})
     model = make_pipeline(TablePreparer(), CamelClassifier()).fit(table, np.eye(30, 2, dtype=int))
-    with pytest.warns(UserWarning, match="most values of 'zip' were not seen by the fit"):
+    with pytest.warns(UserWarning, match="no value of 'zip' was seen by the fit"):
         model.predict(pd.DataFrame({"zip": codes, "x": [1, 2, 3]}))
+
+
+def test_a_column_without_any_cell_warns():
+    table = {"town": ["Ely", "Bath", None] * 10, "x": np.arange(30) / 7}
+    preparer = TablePreparer().fit(table)
+    gone = "all cells of 'town' are missing; all cells of 'x' are missing. Is the table"
+    with pytest.warns(UserWarning, match=gone):
+        preparer.transform({"town": [None] * 5, "x": [np.nan] * 5})
+    _, told = preparer.transform_with_differences({"town": [None], "x": [np.nan]})
+    assert told == {("missing", "x"): 1}  # a row alone may lack cells
+    with pytest.warns(UserWarning, match="most values of 'town' were not seen by the fit"):
+        preparer.transform({"town": ["York", "York", "Ely"], "x": [1, 2, 3]})
 
 
 def test_scaling_auto_leaves_numbers_alone_as_they_are(table):

@@ -17,14 +17,16 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from scipy import sparse
 
 from any_dataset import datasets, same, same_bits
-from skcamel.data import DataError, Dataset, read_columns, read_table, write_table
+from skcamel.data import DataError, Dataset, read_columns, read_table, tables, write_table
+from skcamel.data.cells import PLAIN, Cells, plain
 
 DAY = datetime.date(2001, 2, 3)
+ODD = (None, "", " NA ", "None", "\u2003-", "\x1c1", "007", "1,5", "+-1", "red", "true", "\u0663")
 
 
 @pytest.fixture
@@ -303,6 +305,17 @@ def test_plain_numbers_are_a_matrix_and_other_cells_stay_a_table(read):
         data = read("x;l\n" + "".join(f"{cell};1\n" for cell in cells), labels="l")
         assert data.X.to_pydict() == data.table.to_pydict() == {"x": cells}
         assert (data.n, data.d, data.card().d) == (1, 1, 1)
+
+
+@given(st.lists(st.one_of(st.from_regex(PLAIN, fullmatch=True), st.sampled_from(ODD))))
+@example(["+5", "1.", ".5", "-inf", "1e999", "1e-999", " NaN\n"])
+def test_a_column_of_plain_numbers_is_read_at_once_as_cells_are_read_one_by_one(texts):
+    X, odd = tables.numbers_of(pa.table({"x": pa.array(texts, pa.string())}), "made.csv")
+    found = Cells.of(texts)
+    numbers = plain(found.values)
+    assert (odd == "x") == (numbers is None)
+    if not odd:
+        np.testing.assert_array_equal(X[:, 0], numbers[found.codes])
 
 
 @pytest.mark.parametrize(("name", "called"), [("", "column1"), ("Unnamed: 0", "Unnamed: 0")])

@@ -7,6 +7,7 @@ others, and are marked.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -158,7 +159,7 @@ class Explanation:
     features : array of shape (n, G, q) or None
         Shapley value of each column, or source of columns, for each score; None without
         ``explain(X, features=True)``.
-    feature_base : array of shape (q,) or None
+    feature_base : array of shape (q,), or (n, q) where rows have words of their own; or None
         Scores where no column is known.
     feature_names : array of shape (G,) or None
         Names of the columns or sources.
@@ -208,10 +209,12 @@ class Explanation:
     def __getitem__(self, rows: Any) -> Explanation:
         """Explanation of some of the rows."""
         rows = np.atleast_1d(np.arange(len(self))[rows])
+        base = self.feature_base
         return replace(
             self,
             parts=self.parts[rows],
             features=None if self.features is None else self.features[rows],
+            feature_base=base if base is None or base.ndim < 2 else base[rows],
         )
 
     def top(self, k: int = 3) -> list[dict[str, list[LabelPart]]]:
@@ -338,6 +341,21 @@ class Explanation:
             )
             line += f"\n    by column: {columns or 'nothing'}"
         return line
+
+
+def joined(found: Sequence[Any]) -> Explanation:
+    """Explanations by columns of one row each, which may have columns of their own, as one."""
+    names = list(dict.fromkeys(name for each in found for name in each.feature_names))
+    features = np.zeros((len(found), len(names), len(found[0].label_names)))
+    for values, each in zip(features, found, strict=True):
+        values[[names.index(name) for name in each.feature_names]] = each.features[0]
+    return replace(
+        found[0],
+        parts=np.concatenate([each.parts for each in found]),
+        features=features,
+        feature_base=np.stack([each.feature_base for each in found]),
+        feature_names=np.array(names, dtype=object),
+    )
 
 
 def _strongest(values: Array, names: Array, kind: Any, k: int) -> list[Any]:

@@ -60,7 +60,7 @@ def explain(
     score is also that where no column is known, plus what each column adds.
     """
     from skcamel.camel.explanation import LEARNED, LEGEND
-    from skcamel.data.pipeline import explained, final, reasons, source_names, worth_showing
+    from skcamel.data.pipeline import explained, final, reasons, worth_showing
 
     pipeline = open_model(model, text_encoder)
     estimator: Any = final(pipeline)
@@ -73,8 +73,7 @@ def explain(
     if row > n:
         raise click.UsageError(f"--row {row}: {file} has {n} rows.")
     X = rows.X[row - 1 : row]
-    sources = None if pipeline is estimator else source_names(pipeline, X)
-    explanation, why = explained(estimator, X, sources)
+    explanation, why = explained(pipeline, X)
     if why:
         note(why)
     shown = [names.index(label) for label in labels] or worth_showing(explanation, 0)

@@ -48,6 +48,7 @@ class Labelled:
     label_columns: tuple[str, ...] = ()
     files: ParquetFiles | None = None  # of which the data set is a sample
     all_labels: Any = None  # of the files
+    groups: str | None = None  # the column of --groups
 
     @property
     def name(self) -> str:
@@ -93,9 +94,11 @@ class Labelled:
         if self.preparer is None:
             return []
         described = self.preparer.describe()
-        return [
-            {"column": name, "kind": kind, "detail": detail} for name, kind, detail in described
-        ]
+        columns = [dict(zip(("column", "kind", "detail"), each)) for each in described]
+        for column in columns:
+            if column["column"] == self.groups and column["kind"] == "id":
+                column["detail"] = "left out: holds the groups of the rows"
+        return columns
 
     def dataset_of_numbers(self) -> Dataset:
         """The whole data set, its columns as numbers."""
@@ -132,7 +135,8 @@ def open_labelled(data: str, choices: Mapping[str, Any], groups: str | None = No
         )
     rest, found = take_labels(read_columns(data), labels, data)
     dataset = Dataset(rest, found.Y, label_names=found.names, name=_stem(data), source=data)
-    return Labelled(data, dataset, _preparer(choices, groups), found.columns)
+    preparer = _preparer(choices, groups)
+    return Labelled(data, dataset, preparer, found.columns, groups=groups)
 
 
 def open_batches(data: Sequence[str], choices: Mapping[str, Any]) -> Labelled | None:

@@ -41,8 +41,8 @@ class Finding:
     message : str
         What was found, how often and where, why it matters, what to do.
     where : int array
-        Indices: of rows, of labels, of features, or pairs of them, one per row, as the message
-        says.
+        Indices from 0: of rows, of labels, of features, or pairs of them, one per row. The message
+        counts rows from 1.
     """
 
     code: str
@@ -109,12 +109,14 @@ def check_dataset(X: Array | Dataset, Y: Array | None = None, **more: Any) -> li
 
 def _listed(places: np.ndarray, kinds: Sequence[str], data: Dataset) -> str:
     """The first places, each a row, the name of a feature or label, or two of these."""
-    names = {"feature": data.feature_names, "label": data.label_names, "row": range(data.n)}
+    names = {"feature": data.feature_names, "label": data.label_names, "row": range(1, data.n + 1)}
     shown: list[str] = []
     for place in places.reshape(-1, len(kinds))[:NAMED].tolist():
         words = [f"{kind} {names[kind][k]}" for kind, k in zip(kinds, place)]
         shown.append(" and ".join(words))
-    return ", ".join(shown) + ", …" * (len(places) > NAMED)
+    more = ", …" * (len(places) > NAMED)
+    base = "; the first row is 1" * ("row" in kinds)
+    return ", ".join(shown) + more + base
 
 
 def non_finite_cells(X: Array) -> np.ndarray:

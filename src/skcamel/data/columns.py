@@ -25,7 +25,7 @@ from sklearn.preprocessing import MultiLabelBinarizer, normalize
 from skcamel.camel.scaling import Ranks, ranked
 from skcamel.data import cells as reading
 from skcamel.data.cells import Cells, as_text, items_of
-from skcamel.data.sources import counted
+from skcamel.text import count
 
 MOST_KNOTS = 1000  # of the ranks of a number
 MOST_VALUES = 100  # of a category that have a column of their own
@@ -143,7 +143,8 @@ class Evidence:
     @cached_property
     def separator(self) -> str:
         """What separates the items of cells that hold lists."""
-        return reading.list_separator(self.texts) or ""
+        texts = [value for value in self.cells.values if isinstance(value, str)]
+        return reading.list_separator(texts) or ""
 
     @cached_property
     def n_words(self) -> float:
@@ -234,9 +235,9 @@ class LearnedColumn:
         """A few words on what becomes of the column."""
         words = [self.about.format(self)]
         if self.unreadable:
-            words.append(f"{counted(self.unreadable, 'cell')} not readable as a {self.kind}")
+            words.append(f"{count(self.unreadable, 'cell')} not readable as a {self.kind}")
         if self.missing:
-            words.append(counted(self.missing, "missing value"))
+            words.append(count(self.missing, "missing value"))
         if self.indicator:
             words.append("a column of their own for missing values")
         return ", ".join(filter(None, words))
@@ -347,14 +348,14 @@ class Number(Measured):
 
 
 def _are_names(evidence: Evidence) -> bool:
-    """Whether numbers count the rows from 0 or 1, or are whole, new and named so."""
-    numbers = evidence.number.numbers
+    """Whether numbers count the rows from 0 or 1, or are whole, new, named so and of no unit."""
+    how, _, numbers = evidence.number
     if len(numbers) < max(len(evidence.cells.codes), FEW_ROWS):
         return False
     steps = np.arange(len(numbers))
     if numbers[0] in (0, 1) and np.array_equal(numbers, numbers[0] + steps):
         return True
-    is_whole = bool((numbers == np.round(numbers)).all())
+    is_whole = not how[1] and bool((numbers == np.round(numbers)).all())
     is_named = ID_NAME.search(evidence.name) is not None
     return is_whole and is_named and evidence.differ(len(np.unique(numbers)))
 
@@ -403,14 +404,14 @@ class Category(LearnedColumn):
     @classmethod
     def learn(cls, evidence: Evidence) -> Category:
         """The values."""
-        separator = evidence.separator if cls is Tags else ""
+        separator = (evidence.separator or "json") if cls is Tags else ""
         cells = evidence.cells
         counts = Counter[str]()
-        for value, count in zip(cells.values[1:], cells.counts[1:].tolist(), strict=True):
-            counts.update(dict.fromkeys(_items(value, separator), count))
+        for value, n_rows in zip(cells.values[1:], cells.counts[1:].tolist(), strict=True):
+            counts.update(dict.fromkeys(_items(value, separator), n_rows))
         n = len(cells.codes)
         least = max(3, n / 200) if n >= 30 else 1
-        frequent = [value for value, count in counts.items() if count >= least]
+        frequent = [value for value, n_rows in counts.items() if n_rows >= least]
         if len(frequent) in (0, len(counts) - 1):
             frequent = list(counts)  # else all would be alike, or one value a group
         frequent.sort(key=lambda value: (-counts[value], value))
@@ -437,10 +438,14 @@ class Category(LearnedColumn):
 
 
 def _items(value: Any, separator: str) -> tuple[str, ...]:
-    """The values that a cell holds; 1.0 is 1."""
-    if isinstance(value, tuple):
-        return value
-    items = items_of(as_text(value), separator)
+    """The values that a cell holds; 1.0 is 1. Where there is a separator, lists are lists too."""
+    items = value
+    if not isinstance(value, tuple):
+        text = as_text(value)
+        spelled = reading.list_separator([text])
+        if separator and "json" in (separator, spelled):
+            separator = spelled or ""
+        items = items_of(text, separator)
     return tuple(WHOLE.sub(r"\1", item) for item in items)
 
 

@@ -21,8 +21,8 @@ from skcamel.arrays import (
     with_missing,
 )
 from skcamel.data import DataError
-from skcamel.data.sources import counted, first_repeated
-from skcamel.text import one_line
+from skcamel.data.sources import first_repeated
+from skcamel.text import count, one_line
 
 DIGEST_FORMAT = b"skcamel digest 1\n"
 
@@ -134,8 +134,8 @@ class Dataset:
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        rows = counted(self.n, "row")
-        sizes = [rows, counted(self.d, "feature"), counted(self.q, "label")]
+        rows = count(self.n, "row")
+        sizes = [rows, count(self.d, "feature"), count(self.q, "label")]
         if self.name:
             sizes[0] = f"{self.name}: {rows}"
         if sparse.issparse(self.X):
@@ -271,6 +271,8 @@ def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
         return None
     given = np.ravel(rows)
     try:
+        if given.size and given.min() < 0:
+            raise IndexError
         return np.arange(n)[given if given.size else []]
     except IndexError:
         raise ValueError(
@@ -279,14 +281,14 @@ def row_numbers(rows: Array | None, n: int, name: str) -> np.ndarray | None:
         ) from None
 
 
-def _names(names: Iterable[str], table: Any, prefix: str, count: int) -> tuple[str, ...]:
+def _names(names: Iterable[str], table: Any, prefix: str, n: int) -> tuple[str, ...]:
     """The names given, those that a frame brings, or numbers."""
     found = tuple(map(str, names))
     if not found:
-        found = tuple(column_names(table) or default_names(prefix, count))
-    if len(found) != count:
+        found = tuple(column_names(table) or default_names(prefix, n))
+    if len(found) != n:
         shown = ", ".join(default_names(prefix, 2))
-        raise ValueError(f"{len(found)} names for {count} columns ({shown}, …); give one for each.")
+        raise ValueError(f"{len(found)} names for {n} columns ({shown}, …); give one for each.")
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -16,7 +15,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from skcamel.arrays import column_names
 from skcamel.data import DataError, Path_
 from skcamel.data.cells import YES_NO, Cell, Cells, as_text, is_missing, items_of, list_separator
-from skcamel.data.sources import check_different_labels, check_memory, shortened
+from skcamel.data.sources import check_different_labels, check_memory, first_repeated, shortened
 
 MARKS = ("x", "✓")  # where some cells are ticked, nothing means no
 NO_LABEL = np.inf  # what a cell means that says nothing about a label
@@ -83,6 +82,9 @@ def label_columns(names: Sequence[str], labels: LabelColumns, source: Path_) -> 
         wanted = [labels] if labels in names else _number_or_names(labels)
     if isinstance(wanted, int | np.integer):
         wanted = names[-wanted:] if wanted > 0 else names[:-wanted]
+    twice = first_repeated(wanted)
+    if twice is not None:
+        raise DataError(f"{twice!r:.60} is named twice as a label; name it once.", path=source)
     chosen: set[str] = set()
     for name in wanted:
         chosen.update(_matching(name, names, source))
@@ -182,8 +184,6 @@ def _lists(values: Sequence[Cell]) -> list[Sequence[str] | None] | None:
     unknown = {text for text in texts if is_missing(text)}
     words = [text for text in texts if text not in unknown]
     separator = list_separator(words)
-    if separator == "," and not _items_recur(words):
-        separator = None
     if len(texts) == len(values):
         unknown.discard("")  # an empty list
         meanings = [_meaning(word.casefold()) for word in words]
@@ -192,15 +192,6 @@ def _lists(values: Sequence[Cell]) -> list[Sequence[str] | None] | None:
         if separator is None and not are_labels:
             return None
     return [None if value in unknown else items_of(value, separator) for value in values]
-
-
-def _items_recur(texts: Sequence[str]) -> bool:
-    """Whether half of the items recur in other combinations, unlike those of ``Berlin, DE``."""
-    times = Counter[str]()
-    for text in texts:
-        times.update(items_of(text, ","))
-    recurring = [item for item, number in times.items() if number > 1]
-    return 2 * len(recurring) >= len(times)
 
 
 def _of_lists(

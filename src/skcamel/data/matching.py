@@ -36,7 +36,8 @@ class Rows(NamedTuple):
 
     X: Any  # (n, d)
     ids: dict[str, list[str]]  # columns that name the rows
-    unused: tuple[str, ...] = ()  # columns and labels that the model does not take
+    unused: tuple[str, ...] = ()  # columns that the model does not take
+    unknown: tuple[str, ...] = ()  # labels of the truth that it does not know
     Y: np.ndarray | None = None  # (n, q), NaN where unknown; None unless the truth was wanted
     table: Any = None  # the cells of a table that was prepared
     differences: Differences = Differences()  # of the cells from those of the fit
@@ -47,6 +48,9 @@ class Rows(NamedTuple):
         if self.unused:
             names = sources.shortened(self.unused)
             found.insert(0, f"{count(len(self.unused), 'column')} left aside: {names}")
+        if self.unknown:
+            names = sources.shortened(self.unknown)
+            found.insert(0, f"labels that the model does not know, left aside: {names}")
         return [f"{source}: {note}." for note in found]
 
 
@@ -177,10 +181,9 @@ def match(
     for step in transformers(model)[preparer is not None :]:
         X = step.transform(X)
     if truth:
-        Y, others = _truth(found, label_columns, expected.labels, source)
-    else:
-        Y, others = None, label_columns
-    return rows._replace(X=X, Y=Y, unused=(*others, *rows.unused))
+        Y, unknown = _truth(found, label_columns, expected.labels, source)
+        return rows._replace(X=X, Y=Y, unknown=unknown)
+    return rows._replace(X=X, unused=(*label_columns, *rows.unused))
 
 
 def _label_columns(model: Any, table: Any) -> tuple[str, ...]:
@@ -276,6 +279,10 @@ def _truth(
         names, Y = labels.labels_in(found, columns, source, possible=wanted)
     truth = Y[:, _positions(names, wanted, source)]
     others = tuple(name for name in names if name not in wanted)
+    if others and not (truth > 0).any():
+        problem = f"no row has a label that the model knows, such as {wanted[0]!r:.60}"
+        hint = f"correct the names of {sources.shortened(others)}"
+        raise DataError(f"{problem}; {hint}.", path=source)
     if not np.isnan(truth).any():
         truth = truth.astype(np.int64)
     return truth, others

@@ -6,17 +6,18 @@ a model says of rows comes as plain records, the same in files and over a networ
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.pipeline import make_pipeline as sklearn_make_pipeline
 
-from skcamel.camel.explanation import Explanation, Push
+from skcamel.arrays import dense
+from skcamel.camel.explanation import Explanation, Push, joined
 from skcamel.camel.outputs import MultiLabelClassifier, Outputs
 
-MOST_WORDS = 200  # of the rows to explain that are reasons of their own
+MOST_WORDS = 200  # of a row to explain that are reasons of their own, the heaviest
 WORDS = ("no", "yes", "open")  # for the answers 0, 1 and -1
 # numbers in the training rows of all members; columns of larger models take more than a few seconds
 SMALL = 10_000_000
@@ -65,7 +66,7 @@ def prepared(model: Any, X: Any) -> Any:
     return X
 
 
-def source_names(model: Any, rows: Any = None) -> list[str] | None:
+def source_names(model: Any, row: Any = None) -> list[str] | None:
     """For each column that the final estimator sees, the column that it was made from, if known.
 
     The last step that has ``source_columns_`` decides. Without one, columns have the names that
@@ -74,8 +75,8 @@ def source_names(model: Any, rows: Any = None) -> list[str] | None:
     Parameters
     ----------
     model : fitted estimator or Pipeline
-    rows : array or CSR matrix of shape (m, d), default=None
-        Prepared rows to explain: the words of texts that occur in them stand for themselves.
+    row : array or CSR matrix of shape (1, d), default=None
+        A prepared row to explain: the words of texts that occur in it stand for themselves.
 
     Examples
     --------
@@ -90,8 +91,11 @@ def source_names(model: Any, rows: Any = None) -> list[str] | None:
     names = None
     for step in transformers(model):
         names = _names_after(step, names)
-        if rows is not None and hasattr(step, "is_word_") and len(names) == rows.shape[1]:
-            words = _heaviest_words(rows, step.is_word_)
+        if row is not None and hasattr(step, "is_word_") and len(names) == row.shape[1]:
+            weights = abs(np.ravel(dense(row)) * step.is_word_)
+            words = np.argsort(-weights, kind="stable")[:MOST_WORDS]
+            words = words[weights[words] > 0]
+            names[np.isin(names, names[words])] += " (other words)"
             names[words] = step.get_feature_names_out()[words]
     estimator = final(model)
     if names is None or len(names) != getattr(estimator, "n_features_in_", len(names)):
@@ -109,15 +113,6 @@ def _names_after(step: Any, names: Any) -> Any:
         except (AttributeError, TypeError, ValueError):
             continue
     return None
-
-
-def _heaviest_words(rows: Any, is_word: np.ndarray) -> np.ndarray:
-    """Columns of the words that occur in rows, at most so many, the heaviest first."""
-    weights = np.asarray(abs(rows).sum(axis=0)).ravel()
-    weights = weights * is_word
-    order = np.argsort(-weights, kind="stable")
-    heaviest = order[:MOST_WORDS]
-    return heaviest[weights[heaviest] > 0]
 
 
 def outputs(model: Any, X: Any) -> Outputs:
@@ -198,8 +193,8 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
     X : whatever the model takes, m rows
     **options
         Of the estimator's own `explain`. With ``features=True`` columns are named and summed by the
-        columns that they were made from, the words of a text by the word, unless `sources` says
-        otherwise.
+        columns that they were made from, unless `sources` says otherwise; the words of a text that
+        occur in the row by the word, all others as "(other words)".
 
     Returns
     -------
@@ -223,9 +218,22 @@ def explain(model: Any, X: Any, **options: Any) -> Any:
             " or CamelClassifierCV."
         )
     rows = prepared(model, X)
-    if options.get("features"):
-        options = {"sources": source_names(model, rows)} | options
+    if options == {"features": True}:
+        return _by_columns(model, rows)
     return estimator.explain(rows, **options)
+
+
+def _by_columns(model: Any, rows: Any) -> Explanation:
+    """Reasons for prepared rows by columns; words of texts by those of each row alone."""
+    estimator: Any = final(model)
+    if not any(np.any(getattr(step, "is_word_", False)) for step in transformers(model)):
+        return estimator.explain(rows, features=True, sources=source_names(model))
+    found: list[Explanation] = []
+    for row in range(rows.shape[0]):
+        own = rows[row : row + 1]
+        names = source_names(model, own)
+        found.append(estimator.explain(own, features=True, sources=names))
+    return joined(found)
 
 
 class LabelPipeline(Pipeline):
@@ -303,23 +311,23 @@ def records(
         yield record
 
 
-def explained(estimator: Any, X: Any, sources: Sequence[str] | None) -> tuple[Explanation, str]:
-    """Reasons for the scores of rows X, and why what each column adds is left out, if it is.
+def explained(model: Any, X: Any) -> tuple[Explanation, str]:
+    """Reasons for the scores of prepared rows, and why what columns add is left out, if it is.
 
     It is left out where it fails or takes long.
 
     Parameters
     ----------
-    estimator : fitted CamelClassifier or CamelClassifierCV
+    model : fitted CamelClassifier or CamelClassifierCV, or fitted Pipeline that ends in one
     X : array or CSR matrix of shape (m, d)
-    sources : sequence of d names, or None
-        Which column of a table each column of X comes from.
+        Rows as the final estimator sees them.
     """
+    estimator: Any = final(model)
     sizes = [len(member.dual_coef_) for _, member in estimator.weighted_members()]
     why = "it takes long in a model of this size"
     if X.shape[1] * sum(sizes) <= SMALL:
         try:
-            return estimator.explain(X, features=True, sources=sources), ""
+            return _by_columns(model, X), ""
         except (ValueError, MemoryError) as error:
             why = str(error)
     return estimator.explain(X), f"what each column adds is left out: {why}"
@@ -363,9 +371,9 @@ def reasons(explanation: Explanation, row: int, label: int, top: int) -> dict[st
         "pushes": [_push(push, explanation.label_names) for push in pushes],
         "other_pushes": score - base - own - pushed,
     }
-    if explanation.feature_base is None:
+    if explanation.features is None:
         return found
-    start = float(explanation.feature_base[label])
+    start = score - float(explanation.features[row, :, label].sum())
     columns = explanation.column_values(row, label, top)
     added = sum(part.value for part in columns)
     found["no_column"] = start

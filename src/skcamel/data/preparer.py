@@ -27,7 +27,8 @@ from skcamel.arrays import column_names, default_names, dense
 from skcamel.data import columns as kinds
 from skcamel.data.cells import Cells
 from skcamel.data.columns import Category, EncodedText, Evidence, LearnedColumn, LeftOut, Text
-from skcamel.data.sources import check_different_labels, counted, shortened
+from skcamel.data.sources import check_different_labels, shortened
+from skcamel.text import count
 
 NUMERIC = (LeftOut, kinds.Number, kinds.Flag)  # kinds whose columns a scaling does not spoil
 # output columns of categories and tags from which the output is sparse, as it always is with text
@@ -36,9 +37,11 @@ FEW_UNSEEN = 2  # unseen values that are worth a warning, if they are most
 FEW_MISSING = 5  # below, missing values carry no information
 CHANCE = 0.05  # that missing values without information are taken to have some
 
-NOTES = {  # what differs: "strange" columns are those where most values are unseen
+NOTES = {  # what differs: most values of "strange" columns are unseen, and all of "new" ones
     "unseen": ("row", "{n} with a value of {name} that the {fit} did not see"),
     "strange": ("row", "most values of {name} were not seen by the {fit}"),
+    "new": ("row", "no value of {name} was seen by the {fit}"),
+    "gone": ("row", "all cells of {name} are missing"),
     "missing": ("missing value", "{n} in {name}, which had none"),
     "unreadable": ("cell", "{n} of {name} not readable, taken as missing"),
     "absent": ("row", "no column {name}, taken as missing values"),
@@ -59,7 +62,7 @@ def notes_on(
     for (what, name), n in differences.items():
         if what in kinds:
             unit, sentence = NOTES[what]
-            notes.append(sentence.format(n=counted(n, unit), name=f"{name!r:.60}", fit=fit))
+            notes.append(sentence.format(n=count(n, unit), name=f"{name!r:.60}", fit=fit))
     return notes
 
 
@@ -215,8 +218,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         if not len(self.source_columns_):
             reasons = [f"{column.name!r:.60} {column.describe()}" for column in columns[:4]]
             raise ValueError(
-                f"No column of {counted(n, 'sample')} is left to learn from:"
-                f" {'; '.join(reasons)}. Say what they hold, as by number=[…] or category=[…]."
+                f"No column of {count(n, 'sample')} is left to learn from:"
+                f" {'; '.join(reasons)}. Bring more rows, or say what they hold."
             )
         return self
 
@@ -325,11 +328,11 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         Warns
         -----
         UserWarning
-            Where cells are not what their column holds, and where the fit saw few values of a
-            column.
+            Where cells are not what their column holds, where all are missing, and where the fit
+            saw few values of a column.
         """
         rows, differences = self.transform_with_differences(X)
-        notes = notes_on(differences, kinds=("unreadable", "strange"))
+        notes = notes_on(differences, kinds=("unreadable", "strange", "new", "gone"))
         if notes:
             warnings.warn(f"{'; '.join(notes)}. Is the table written as at the fit?", stacklevel=3)
         return rows
@@ -367,13 +370,16 @@ class TablePreparer(TransformerMixin, BaseEstimator):
                 counts["absent", column.name] = n
                 continue
             n_missing = int(own.missing.sum())
-            if not column.missing:
+            if n_missing == n >= (FEW_MISSING if column.missing else FEW_UNSEEN):
+                counts["gone", column.name] = n
+            elif not column.missing:
                 counts["missing", column.name] = n_missing
             n_odd = int(odd.sum())
             what = "unreadable" if column.fills else "unseen"
             counts[what, column.name] = n_odd
-            if what == "unseen" and n_odd >= max(FEW_UNSEEN, (n - n_missing) / 2):
-                counts["strange", column.name] = n_odd
+            n_there = n - n_missing
+            if what == "unseen" and n_odd >= max(FEW_UNSEEN, n_there / 2):
+                counts["new" if n_odd == n_there else "strange", column.name] = n_odd
         return self._stacked(blocks), +counts
 
     def _stacked(self, blocks: Sequence[Any]) -> Any:

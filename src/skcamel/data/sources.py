@@ -284,13 +284,6 @@ def shortened(words: Iterable[object], most: int = 4) -> str:
     return ", ".join(shown)
 
 
-def counted(number: int, noun: str) -> str:
-    """``1 label``, ``2 labels``."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number} {noun}s"
-
-
 def first_repeated(names: Iterable[str]) -> str | None:
     """Return the first name that occurs twice, or None."""
     counts = Counter(names)

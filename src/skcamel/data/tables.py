@@ -28,12 +28,14 @@ from skcamel.text import original_cell, plain_cell
 
 arrow = sources.pyarrow_module()
 arrow_csv = sources.pyarrow_module("pyarrow.csv")
+compute = sources.pyarrow_module("pyarrow.compute")
 
 BLOCK_BYTES, LARGEST_BLOCK = 2**20, 2**28  # of text that pyarrow parses at once; the longest row
 SAMPLE_BYTES = 2**16  # from which the separator is found
 ABSENT = "\x1f"  # a separator that no text has, for files of a single column
 SEP_LINE = re.compile(rb'"?sep=(.)"?(?:\r\n|\n|\r)', re.IGNORECASE)
 JSON_PEAK = 20  # bytes of memory for each byte of JSON, as Python objects
+MISSING, PLAIN = arrow.array(sorted(cells.MISSING_FEATURE)), f"^{cells.PLAIN.pattern}$"
 ROW_NUMBERS = ("column1", "Unnamed: 0")  # what a first column without a name is called
 
 
@@ -313,12 +315,27 @@ def numbers_of(table: Any, path: Path_) -> tuple[np.ndarray, str]:
     sources.check_memory(8 * table.num_rows * table.num_columns, "A matrix of the numbers", path)
     X = np.empty((table.num_rows, table.num_columns))
     for k, name in enumerate(table.column_names):
-        found = cells.Cells.of(table[name])
-        numbers = None if found.declared else cells.plain(found.values)
+        numbers = _numbers_at_once(table[name])
         if numbers is None:
-            return X, name
-        X[:, k] = numbers[found.codes]
+            found = cells.Cells.of(table[name])
+            of_values = None if found.declared else cells.plain(found.values)
+            if of_values is None:
+                return X, name
+            numbers = of_values[found.codes]
+        X[:, k] = numbers
     return X, ""
+
+
+def _numbers_at_once(column: Any) -> Any:
+    """The numbers of a column of texts that hold nothing else; None where cells decide."""
+    if not batches.is_text(column.type):
+        return None
+    texts = compute.ascii_trim_whitespace(column)
+    missing = compute.is_in(compute.ascii_lower(texts), value_set=MISSING)
+    texts = compute.if_else(missing, None, texts)
+    if not compute.all(compute.match_substring_regex(texts, PLAIN)).as_py():
+        return None
+    return texts.cast(arrow.float64())
 
 
 def write_table(dataset: Dataset, path: Path_) -> None:

@@ -327,7 +327,6 @@ def _why(
     model: Any, names: list[str], found: Evaluated, errors: list[tuple[int, int, float]]
 ) -> Section:
     """Rows of which the reader chooses one: its cells, its labels, and how their scores add up."""
-    estimator: Any = final(model)
     m = len(found.truth)
     spread = np.linspace(0, m - 1, min(m, ROWS)).astype(int).tolist()
     rows = sorted({*spread, *(row for row, _, _ in errors)})
@@ -336,7 +335,7 @@ def _why(
     options = []
     for row, cells in zip(rows, found.cells(rows), strict=True):
         X = found.rows[[row]]
-        explanation, problem = explained(estimator, X, source_names(model, X))
+        explanation, problem = explained(model, X)
         shown = {str(name): _text(cells[name]) for name in [*first, *cells] if name in cells}
         blocks = _reasons(names, found, row, explanation, shown)
         facts = Facts(list(shown.items())[:CELLS])

@@ -28,7 +28,6 @@ from skcamel.data.pipeline import (
     prepared,
     reasons,
     records,
-    source_names,
     transformers,
 )
 
@@ -169,7 +168,7 @@ class Served:
     def _add_reasons(self, predictions: list[dict[str, Any]], X: Any) -> list[str]:
         """Add to each prediction why its labels have their scores; notes."""
         with names_compared():
-            found, note = explained(self.estimator, X, source_names(self.model, X))
+            found, note = explained(self.model, X)
         for r, prediction in enumerate(predictions):
             prediction["reasons"] = [
                 reasons(found, r, j, MOST_REASONS) for j in range(len(self.labels))

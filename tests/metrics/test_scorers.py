@@ -123,6 +123,8 @@ def test_labels_of_a_frame_are_matched_by_name(frame):
         order = ["abc".find(name) if name in "abc" else k for k, name in enumerate(names)]
         others = library.DataFrame({name: Y[:, k] for name, k in zip(names, order, strict=True)})
         assert model.score(X, others) == model.score(X, Y)
+        truth = library.DataFrame(dict(zip("abc", Y.T, strict=True)))
+        assert metrics.hamming_loss(truth, others) == 0
         for name in metrics.NAMES:
             scorer = get_scorer(name)
             assert scorer(model, X, others) == scorer(model, X, Y)

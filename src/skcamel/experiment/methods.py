@@ -142,7 +142,7 @@ class Method:
         if self.device is not None:
             names = [name for name in model.get_params() if name.endswith("device")]
             model.set_params(**dict.fromkeys(names, self.device))
-        more = _grouped(model, X, groups)
+        more = _grouped(model, X, Y, groups)
         try:
             model.fit(X, _target(model, Y), **more)
         except ValueError as error:
@@ -157,7 +157,7 @@ class Method:
         return {name: FittedMethod(one, Y.shape[1]) for name, one in models.items()}
 
 
-def _grouped(model: Any, X: Any, groups: MaybeArray) -> dict[str, Array]:
+def _grouped(model: Any, X: Any, Y: Array, groups: MaybeArray) -> dict[str, Array]:
     """Let the inner folds of a search leave groups whole; what its fit is to be given for that."""
     if groups is None:
         return {}
@@ -165,6 +165,8 @@ def _grouped(model: Any, X: Any, groups: MaybeArray) -> dict[str, Array]:
     if isinstance(n_folds, int):
         splitter = GroupKFold(min(n_folds, len(np.unique(groups))))
         model.set_params(cv=list(splitter.split(X, groups=groups)))
+        if np.isnan(Y).any():  # folds leave them whole; to leave by themselves they need all labels
+            return {}
     step, last = model.steps[-1] if isinstance(model, Pipeline) else ("", model)
     name = f"{step}__groups" if step else "groups"
     return {name: groups} if has_fit_parameter(last, "groups") else {}

@@ -25,7 +25,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skcamel.arrays import Array, MaybeArray, as_floats, divisor, is_tensor, namespace, slices
+from skcamel.arrays import (
+    Array,
+    MaybeArray,
+    as_floats,
+    by_name,
+    column_names,
+    divisor,
+    is_tensor,
+    namespace,
+    slices,
+)
 from skcamel.checks import as_array, as_truth, choice
 
 TITLES = {  # as the paper writes them, in its order
@@ -62,7 +72,7 @@ def as_scores(scores: Array, Y: Array) -> Array:
 def as_decisions(Y: Array, P: Array) -> tuple[Array, Array, MaybeArray]:
     """Truth and decisions as boolean matrices (n, q), and which entries of the truth are known."""
     relevant, known = as_truth(Y)
-    predicted, _ = as_truth(P, "P", may_be_unknown=False)
+    predicted, _ = as_truth(by_name(P, column_names(Y) or ()), "P", may_be_unknown=False)
     _check_shapes(relevant, predicted, "P")
     return relevant, predicted, known
 

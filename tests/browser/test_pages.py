@@ -119,6 +119,7 @@ def test_a_row_is_chosen_by_keyboard_and_by_a_link(show):
     assert visible.get_attribute("id") == options.nth(1).get_attribute("id")
     link = page.locator("#errors tbody a").last
     link.click()
+    page.locator(link.get_attribute("href")).wait_for()  # the event comes after the click
     assert f"#{visible.get_attribute('id')}" == link.get_attribute("href")
     assert page.locator("#why select").input_value() == visible.get_attribute("id")
     assert page.evaluate("document.activeElement.tagName") == "SELECT"

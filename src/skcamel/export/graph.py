@@ -5,9 +5,9 @@ so that scores are small differences of large sums: in single precision a model 
 miss its scores by 3e-5. So single precision is a matter of inputs and outputs alone.
 
 Squared distances come from a product, whose rounding is relative to the length of the rows. Where
-that might show, because the bandwidth is small beside it, they come from differences, as the
-distances of the other kernels always do. What is no product takes a new row at a time, so that its
-memory does not grow with the number of new rows.
+that might show, because a new row is as good as equal to a training row, they come from
+differences, as the distances of the Laplacian kernel always do. What is no product takes a new row
+at a time, so that its memory does not grow with the number of new rows.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from hashlib import sha256
 from itertools import count
+from math import log
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,20 @@ class Graph:
         body = inner._closed("each_row", result, [declared], [width])
         attributes = {"num_scan_inputs": 1, "body": body}
         return self._add("Scan", [rows], "", attributes)
+
+    def either(
+        self, condition: str, then: Callable[[Graph], str], otherwise: str, width: int
+    ) -> str:
+        """What `then` builds where the condition holds, else the other result: (m, width) both."""
+        first = Graph(self)
+        second = Graph(self)
+        shape = ["rows", width]
+        if_so = then(first)
+        if_not = second("Identity", otherwise)
+        then_branch = first._closed("then", if_so, [], shape)
+        else_branch = second._closed("else", if_not, [], shape)
+        branches = {"then_branch": then_branch, "else_branch": else_branch}
+        return self._add("If", [condition], "", branches)
 
     def _add(self, op: str, names: Sequence[str], domain: str, attributes: dict[str, Any]) -> str:
         from onnx import helper
@@ -324,26 +339,40 @@ def levels(graph: Graph, X: str, ranks: Ranks) -> str:
 def _distances(graph: Graph, rows: str, Z: np.ndarray, kernel: Kernel) -> str:
     """The distance (m, n) that the kernel is a function of."""
     n, d = Z.shape
+    if kernel.name == "laplacian":
+        size = max(1, BLOCK // d)
+        blocks = [graph.constant(Z[i : i + size].T) for i in range(0, n, size)]  # (d, b) each
+        return graph.once((rows, *blocks), lambda: _sums(graph, rows, d, n, blocks))
+    whole = graph.constant(Z.T)
     squares = (Z * Z).sum(axis=1)
-    if kernel.name == "rbf" and _is_exact(kernel, float(squares.max())):
-        D = graph("Add", graph("Gemm", rows, Z.T, alpha=-2.0), squares)  # ||x||² + ||z||² - 2 xᵀz
-        return graph("Add", D, _squared_length(graph, rows))
-    size = max(1, BLOCK // d)
-    blocks = [graph.constant(Z[i : i + size].T) for i in range(0, n, size)]  # (d, b) each
-    squared = kernel.name != "laplacian"
-    D = graph.once((rows, squared, *blocks), lambda: _sums(graph, rows, d, n, blocks, squared))
-    return graph("Sqrt", D) if kernel.name == "exponential" else D
+    D = graph("Add", graph("Gemm", rows, whole, alpha=-2.0), squares)  # ||x||² + ||z||² - 2 xᵀz
+    D = graph("Add", D, _squared_length(graph, rows))
+    error = ROUNDING * 2 * float(squares.max())
+    near = _near(kernel, error)
+    if near > 0:
+        nearest = graph("ReduceMin", D, keepdims=0)
+        is_near = graph("Less", nearest, near)
+        D = graph.either(is_near, lambda inner: _sums(inner, rows, d, n, [whole], True), D, n)
+    if kernel.name == "rbf":
+        return D
+    positive = graph("Max", D, 0.0)
+    return graph("Sqrt", positive)
 
 
-def _is_exact(kernel: Kernel, longest: float) -> bool:
-    """Whether the rounding of fast distances moves the kernel by no more than the tolerance.
+def _near(kernel: Kernel, error: float) -> float:
+    """Below which squared distance a fast one may be too far off; 0 where it never is.
 
-    `longest` is the largest squared length of a training row.
+    That is where its `error` moves the kernel by more than the tolerance.
     """
-    return bool(ROUNDING * 2 * longest <= TOLERANCE * 2 * kernel.bandwidth**2)
+    if kernel.name == "exponential":  # the root of an error is large at 0
+        return (error / (2 * TOLERANCE * kernel.bandwidth)) ** 2
+    per_unit = 2 * kernel.bandwidth**2
+    return max(0.0, per_unit * log(max(error / per_unit / TOLERANCE, 1e-300)))
 
 
-def _sums(graph: Graph, rows: str, d: int, n: int, blocks: Sequence[str], squared: bool) -> str:
+def _sums(
+    graph: Graph, rows: str, d: int, n: int, blocks: Sequence[str], squared: bool = False
+) -> str:
     """Sums (m, n) of absolute or squared differences of rows (m, d) and training rows.
 
     The blocks hold the training rows, (d, b) each.
